@@ -38,7 +38,6 @@ _SCALABLE = (
     "num_shards",
     "pipeline",
     "sentence_split",
-    "whole_word_draw",
     "dynamic_masking",
     "eval_fraction",
 )

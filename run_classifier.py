@@ -175,18 +175,6 @@ class ClassifierTask(task.Task):
             config, self.decoder.num_outputs, **options
         )
 
-    def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the probabilities, or predicted numbers, of all models."""
-        if self.decoder.output_mode == "regression":
-            return np.mean(outputs, axis=0)
-        if self.decoder.output_mode == "classification":
-            return super().combine(outputs)
-        # A text may have several labels, so treat each label as two classes,
-        # "yes" and "no".
-        choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
-        mean = super().combine(choices)
-        return mean[..., 0] - mean[..., 1]
-
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if split not in self.starts:
@@ -351,11 +339,6 @@ class EmbeddingTask(ClassifierTask):
     def create_model(self, config: Any, **options: Any) -> Any:
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(config, **options)
-
-    def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the models' vectors, and scales the mean to length 1."""
-        total = np.sum(outputs, axis=0)
-        return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""

@@ -20,7 +20,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs
-from data.squad import answers, decoding, reading, scoring, windows
+from data.squad import decoding, reading, scoring, windows
 from data.text import tokenization
 from files import atomic, flags, json_files, run_files
 from files.paths import Kind
@@ -191,13 +191,6 @@ class SquadTask(task.Task):
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(config, **options)
 
-    def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the outputs of all models, without averaging them.
-
-        `answer` averages the models' n-best lists instead.
-        """
-        return list(outputs)
-
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the scores of SQuAD's official script for --predict_file."""
         return self._score(*self.answer(batches))
@@ -246,10 +239,18 @@ class SquadTask(task.Task):
 
         The keys of each dict are the ids of the questions.
         """
-        return answers.find_answers(
+        results: list[decoding.RawResult] = []
+        for features, outputs in batches:
+            results += map(
+                decoding.RawResult,
+                features["unique_ids"].tolist(),
+                outputs["start_logits"],
+                outputs["end_logits"],
+            )
+        return decoding.decode_predictions(
             self.examples["eval"],
             self.features,
-            batches,
+            results,
             self.options,
             self.tokenizer.basic_tokenizer,
         )

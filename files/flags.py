@@ -226,19 +226,12 @@ def meta_of(field: dataclasses.Field) -> _Flag:
 
 
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each flag whose value is a path.
-
-    If a flag lists several models, returns one PathFlag for each model.
-    """
+    """Returns a paths.PathFlag for each flag whose value is a path."""
     found = []
     for field in _flag_fields(config):
         kind, value = meta_of(field).kind, getattr(config, field.name)
-        if kind is None or value is None:
-            continue
-        values = [value]
-        if kind is paths.Kind.MODELS:
-            kind, values = paths.Kind.MODEL, value.split(",")
-        found += [paths.PathFlag(field.name, each, kind) for each in values]
+        if kind is not None and value is not None:
+            found.append(paths.PathFlag(field.name, value, kind))
     return found
 
 

@@ -18,7 +18,7 @@ from files import manifests
 from files.atomic import is_remote
 from files.paths import FILES, OUTPUTS, Kind, PathFlag
 from files.patterns import find_matches
-from files.run_files import AVERAGES, BEST, is_run_file
+from files.run_files import BEST, is_run_file
 
 # Line ends, tabs and other control characters. Nobody uses them in a path on
 # purpose.
@@ -27,9 +27,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SHARD = re.compile(
     r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
 )
-# Folders to which a run writes its weights, relative to --output_dir. If there
-# are several runs, each writes to a folder run_1, run_2, ...
-_WEIGHTS = re.compile(rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?")
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
@@ -245,7 +242,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     if (outer.kind, inner.kind) == (Kind.RUN_FOLDER, Kind.MODEL_OUTPUT):
         folder = manifests.release_files(inner.flag.value)[0]
         place = os.path.relpath(*map(os.path.realpath, (folder, outer.path)))
-        if _WEIGHTS.fullmatch(place):
+        if place in (".", BEST):
             refuse("the run writes its own weights to that folder")
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL

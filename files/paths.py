@@ -20,8 +20,6 @@ class Kind(enum.Enum):
     RUNS = "folders of runs to read"
     # Prefix of a checkpoint, a file of weights, or a folder with a checkpoint.
     MODEL = "model to read"
-    # Comma-separated paths, each of which is checked as a MODEL.
-    MODELS = "models to read"
     OUTPUT_FILE = "output file"
     # Comma-separated paths.
     OUTPUT_FILES = "output files"

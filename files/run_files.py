@@ -16,9 +16,9 @@ from files import manifests
 from files.atomic import is_remote, remove_partial
 from files.paths import Kind, PathFlag, StrPath
 
-# Names of the folders in a run's folder that contain the weights of the best
-# step and the averaged weights.
-BEST, AVERAGES = "best", "averages"
+# Name of the folder in a run's folder that contains the weights of the best
+# step.
+BEST = "best"
 # A checkpoint's name is this prefix, a hyphen and the training step.
 PREFIX = "model.ckpt"
 
@@ -66,14 +66,8 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
 
 
 def folders(output_dir: StrPath) -> list[Path]:
-    """Returns the folders to which a run writes files.
-
-    These are `output_dir`, its folders run_1, run_2, ... if there are several
-    runs, and the folders BEST and AVERAGES in each of them.
-    """
-    top = Path(output_dir)
-    runs = [top, *sorted(top.glob("run_[1-9]*"))]
-    found = [run / name for run in runs for name in ("", BEST, AVERAGES)]
+    """Returns the folders to which a run writes: `output_dir` and its BEST."""
+    found = [Path(output_dir), Path(output_dir, BEST)]
     return [folder for folder in found if folder.is_dir()]
 
 

@@ -1,7 +1,6 @@
 """Writes small data sets of GLUE tasks, and of a user's own task."""
 
 import csv
-import json
 
 WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
 
@@ -42,14 +41,6 @@ def write_mnli(folder):
         ["index", "sentence1", "sentence2"],
         [(i, WORDS["red"], WORDS["blue"]) for i in range(2)],
     )
-
-
-def write_unequal(folder):
-    """Writes CoLA with one text, a rare label 1, and weights that favor it."""
-    for name, count in (("train", 16), ("dev", 8)):
-        rows = [["x", int(i % 4 == 3), "", WORDS["red"]] for i in range(count)]
-        write_tsv(folder / f"{name}.tsv", rows[0], rows[1:])
-    (folder / "weights.json").write_text(json.dumps({"0": 0.001, "1": 1}))
 
 
 def write_table(folder):

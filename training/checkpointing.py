@@ -7,9 +7,7 @@ dropout's random seed), the optimizer slots of each trained variable
 (`loss_scale`, `loss_scale_good_steps`). A string variable, `run_state`,
 contains copies of model.json, labels.txt and other small files beside the
 checkpoint (run_state.py). A checkpoint can therefore resume training, or be
-the --init_checkpoint of another task. With --ema_decay, it also contains the
-averages of the weights (callbacks/averages.py), which commands that do not
-train read instead of the weights. Each save also adds a line to the history
+the --init_checkpoint of another task. Each save also adds a line to the history
 (callbacks/history.py), from which a resumed run reads the hours trained so far.
 
 A run resumes in these steps:
@@ -20,9 +18,8 @@ A run resumes in these steps:
    (`RunFolder.check`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
    trained before the checkpoint, and deletes the later lines of the history.
-3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
-   `create_dataset` (data/io/tfrecords.py) skips this number of records. The
-   order of the records depends only on the seed and the epoch.
+3. `create_dataset` (data/io/tfrecords.py) skips the records of all earlier
+   steps. The order of the records depends only on the seed and the epoch.
 4. `Trainer.fit` continues with the next step.
 """
 
@@ -211,8 +208,6 @@ class Checkpointer:
                     "configuration of the checkpoint, or another --output_dir"
                 )
         for name, variable in self._variables.items():
-            if not self._trains and name + tf1.AVERAGE in saved:
-                name += tf1.AVERAGE
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 

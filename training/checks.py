@@ -1,8 +1,7 @@
 """Checks a command's flags and the files they name, before any slow work."""
 
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ from files import export_folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
 from training import costs, model_folder, run_state
 from training.callbacks import distillation
-from training.callbacks.best_step import may_use
 from training.config import FineTuningConfig, PretrainingConfig, TrainingConfig
 from training.model_folder import ModelFolder, folder_of
-from training.run_folder import RunFolder, checkpoint_steps
 from training.splits import suffix_of
 from training.task import Task
 
@@ -98,41 +95,27 @@ def load_config(config: Any) -> modeling.BertConfig:
 
 def prepare(
     task: Task, config: FineTuningConfig
-) -> tuple[modeling.BertConfig, list[ModelFolder]]:
+) -> tuple[modeling.BertConfig, ModelFolder | None]:
     """Checks a fine-tuning command, and calls `prepare` of its task.
 
     Returns:
-        (configuration of the model, result of `read_models`).
+        (configuration of the model, result of `read_model`).
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing, or an output cannot be written.
     """
     bert_config = check(config)
-    folder, num_runs = Path(config.output_dir), config.num_train_runs
-    has_runs = (folder / "run_1").is_dir()
-    if config.do_train and num_runs > 1:
-        if config.has_checkpoint and not has_runs:
-            raise ValueError(
-                f"--output_dir={folder} contains a single run; choose another "
-                f"folder for --num_train_runs={num_runs}"
-            )
-    elif config.do_train and has_runs:
-        raise ValueError(
-            f"--output_dir={folder} contains several runs; set "
-            "--num_train_runs to resume them, or another --output_dir"
-        )
-    models = read_models(config)
+    folder = read_model(config)
     saved_labels = None
     # A run that starts fine-tuning ignores the labels of --init_checkpoint.
-    if models and (config.has_checkpoint or not config.do_train):
-        saved_labels = models[0].labels
+    if folder and (config.has_checkpoint or not config.do_train):
+        saved_labels = folder.labels
     task.prepare(bert_config, saved_labels)
     tokenizer = getattr(task, "tokenizer", None)
-    check_identity(config, models, bert_config, tokenizer, task.settings)
-    if not config.do_train:
-        for model in models:
-            check_head(task, config, model, saved_labels)
+    check_identity(config, folder, bert_config, tokenizer, task.settings)
+    if folder and not config.do_train:
+        check_head(task, config, folder, saved_labels)
     if task.labels:
         check_labels(task, config, saved_labels)
     names = [
@@ -145,36 +128,33 @@ def prepare(
             f"--metric_for_best={config.metric_for_best} is not a metric of "
             f"this task; choose one of {', '.join(names)}"
         )
-    return bert_config, models
+    return bert_config, folder
 
 
-def read_models(config: TrainingConfig) -> list[ModelFolder]:
-    """Reads the folders of the models whose weights a command uses.
+def read_model(config: TrainingConfig) -> ModelFolder | None:
+    """Reads the folder of the model whose weights a command uses.
 
-    Without --ensemble and without a checkpoint in --output_dir, reads the
-    folder of --init_checkpoint.
+    This is --output_dir if it contains a checkpoint, else the folder of
+    --init_checkpoint. Returns None if the weights are random.
     """
-    if members := getattr(config, "ensemble", None):
-        folders = members.split(",")
-        return [model_folder.read(path, "--ensemble") for path in folders]
     if config.has_checkpoint:
-        return [model_folder.read(config.output_dir, "--output_dir")]
+        return model_folder.read(config.output_dir, "--output_dir")
     start = config.init_checkpoint
-    return [model_folder.read(start, "--init_checkpoint")] if start else []
+    return model_folder.read(start, "--init_checkpoint") if start else None
 
 
 def check_identity(
     config: TrainingConfig,
-    models: Sequence[ModelFolder],
+    folder: ModelFolder | None,
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
     settings: Mapping[str, Any],
 ) -> None:
-    """Checks that the models were trained with this tokenizer and network.
+    """Checks that a model was trained with this tokenizer and network.
 
     Args:
         config: the flags.
-        models: result of `read_models`.
+        folder: result of `read_model`.
         bert_config: configuration of the model.
         tokenizer: the task's tokenizer. None = do not compare tokenizers.
         settings: settings of the task, of which only `output_mode` is compared.
@@ -185,7 +165,7 @@ def check_identity(
     mode = {"output_mode"} & settings.keys()
     head = {name: settings[name] for name in mode}
     given = config.network | ({} if config.do_train else head)
-    for folder in models:
+    if folder:
         folder.check_identity(bert_config, tokenizer, given, config.do_train)
     if config.teacher:
         # The teacher reads the student's records, so both need the same
@@ -254,7 +234,7 @@ def check_head(
         task: the task. If its `problem_type` is None, the task chooses one of
             several labels, and a head of another type only causes a warning.
         config: the flags.
-        folder: one of the folders that `read_models` returns.
+        folder: result of `read_model`.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
@@ -337,53 +317,3 @@ def _check_pooling(folder: Path) -> None:
             folder,
             "a Dense layer" if more else f"pooling by {', '.join(modes)}",
         )
-
-
-def find_members(config: FineTuningConfig) -> list[str]:
-    """Returns the checkpoints that --ensemble lists, [] without the flag.
-
-    Raises:
-        ValueError: another flag contradicts --ensemble, or the models have
-            different labels.
-        OSError: a checkpoint is missing.
-    """
-    if config.ensemble is None:
-        return []
-    if config.init_checkpoint:
-        raise ValueError(
-            "--ensemble evaluates and predicts with models that are trained "
-            "already; remove --init_checkpoint"
-        )
-    if config.has_checkpoint:
-        raise ValueError(
-            f"--output_dir={config.output_dir} contains a trained model; "
-            "choose another folder for the files of the ensemble"
-        )
-    members, found_files, models = [], set(), read_models(config)
-    for folder in models:
-        run = RunFolder(folder.weights)
-        is_used = config.load_best and may_use(run, folder.settings)
-        path = modeling.find_checkpoint(folder.weights, is_used)
-        # Resolve links, to detect two paths to the same checkpoint.
-        found_files.add(os.path.realpath(path))
-        # If there is no best step, return the folder instead of the checkpoint
-        # in it. Loading a folder uses the averages in its checkpoint, but
-        # loading a checkpoint does not.
-        is_last = config.load_best and not checkpoint_steps(run.best)
-        members.append(folder.weights if is_last else path)
-    if len(found_files) < max(len(members), 2):
-        raise ValueError(
-            f"--ensemble={config.ensemble}: pass at least two models, and no "
-            "model twice"
-        )
-    labels = models[0].labels
-    for folder in models:
-        found = folder.labels
-        if found != labels and not modeling.find_order(
-            found or (), [labels or ()]
-        ):
-            raise ValueError(
-                f"--ensemble: {folder.weights} has the labels {found}, but "
-                f"{models[0].weights} has {labels}; pass models of one task"
-            )
-    return members

@@ -81,8 +81,8 @@ def training_memory(
     The estimate is right within a factor of two. It is the sum of:
 
     - TensorFlow itself: 1 GiB.
-    - The weights, their gradients, two optimizer slots and, with --ema_decay,
-      the averages: 4 bytes for each number.
+    - The weights, their gradients and two optimizer slots: 4 bytes for each
+      number.
     - The activations that the backward pass needs. Each WordPiece in each block
       needs about 18 vectors of the hidden size, 3 of the intermediate size, and
       for each head 4 vectors of the sequence length (Korthikanti et al. 2022).
@@ -103,7 +103,7 @@ def training_memory(
         kept = bert.num_hidden_layers * bert.hidden_size + block
     predictions = config.train_batch_size * num_predictions
     logits = 2 * num_bytes * predictions * bert.vocab_size
-    state = (20 if config.ema_decay else 16) * model.count_params()
+    state = 16 * model.count_params()
     return _RUNTIME_MEMORY + state + num_bytes * tokens * kept + logits
 
 

@@ -219,7 +219,7 @@ def find_results(
             scores = found.setdefault("test" if match[1] else "dev", {})
             suffix = match[2]
             for name, value in values.items():
-                is_score = name not in ("global_step", "best_run")
+                is_score = name != "global_step"
                 is_number = isinstance(value, (int, float))
                 # JSON cannot express NaN.
                 if is_score and is_number and math.isfinite(value):

@@ -1,7 +1,7 @@
 """Reads the files that describe the weights in a folder, and compares them.
 
-These files are in a run's folder, in its best/ and averages/, in the folders
-that --export_weights and tools.convert_checkpoint write, and in every export:
+These files are in a run's folder, in its best/, in the folders that
+--export_weights and tools.convert_checkpoint write, and in every export:
 
     model.json                         the head, and where the weights come from
     bert_config.json                   the network
@@ -260,27 +260,24 @@ def read(path: str | os.PathLike[str], flag: str = "") -> ModelFolder:
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    # With --num_train_runs, the files in run_1 describe all runs.
-    places = [folder, folder / "run_1"]
 
     def find(*names: str) -> str | None:
-        files = (place / name for place in places for name in names)
+        files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
     file = find(FILE)
     values = _read_file(file) if file else _read_huggingface(folder)
-    known = values.get("settings", {}).get("tokenizer", {})
-    casings = [
-        *map(casing.read_do_lower_case, places),
-        known.get("do_lower_case"),
-    ]
+    do_lower_case = casing.read_do_lower_case(folder)
+    if do_lower_case is None:
+        known = values.get("settings", {}).get("tokenizer", {})
+        do_lower_case = known.get("do_lower_case")
     return ModelFolder(
         str(folder),
         os.fspath(path),
         flag,
         find("bert_config.json", "config.json"),
         find("vocab.txt", "tokenizer.json"),
-        next((found for found in casings if found is not None), None),
+        do_lower_case,
         file,
         **values,
     )

@@ -21,9 +21,6 @@ from training.callbacks.distillation import Teacher
 from training.config import PretrainingConfig
 from training.trainer import Trainer
 
-# Metric that is compared with --target_accuracy.
-_ACCURACY = "masked_lm_accuracy"
-
 
 def run(
     config: PretrainingConfig,
@@ -42,8 +39,8 @@ def run(
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
-    models = checks.read_models(config)
-    checks.check_identity(config, models, bert_config, tokenizer, {})
+    folder = checks.read_model(config)
+    checks.check_identity(config, folder, bert_config, tokenizer, {})
     _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
@@ -51,7 +48,6 @@ def run(
     settings: dict[str, Any] = {
         "next_sentence": config.next_sentence,
         "left_to_right": config.left_to_right,
-        "batch_size_warmup": config.batch_size_warmup,
         **_masking_settings(config, records),
     }
     if config.do_train:
@@ -68,9 +64,10 @@ def run(
     callbacks = []
     if config.keeps_best:
         settings["eval_input_file"] = inputs.identify(evaluated.files)
-        evaluate = evaluation.evaluate_while_training
         best = config.open_run().best
-        callbacks.append(BestStep(evaluate, config.eval_steps, "loss", best))
+        callbacks.append(
+            BestStep(evaluation.evaluate, config.eval_steps, "loss", best)
+        )
     is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, and restore or load its weights. -----
     create_model = functools.partial(
@@ -83,13 +80,15 @@ def run(
         if config.teacher:
             teacher = Teacher(config, create_model, loss)
             settings |= teacher.settings
+    elif folder:
+        settings = dict(folder.settings)
     setup = start.RunSetup(
         create_model=functools.partial(create_model, bert_config),
         loss=loss,
         shape=(config.max_seq_length, config.max_predictions_per_seq),
         num_steps=num_steps,
         records=records,
-        settings=settings if config.do_train else models[0].settings,
+        settings=settings,
         data={"dev_set": evaluation.describe()} if is_evaluated else {},
         teacher=teacher,
         tokenizer=tokenizer,
@@ -111,8 +110,6 @@ def run(
             if is_of_curve:
                 trainer.history.add("eval", step, results)
             trainer.write_results("eval_results.txt", results)
-    if config.target_accuracy is not None:
-        _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -245,39 +242,6 @@ class _Evaluation:
             for name, (total, weight) in sums.items()
         }
 
-    def evaluate_while_training(self, trainer: Trainer) -> dict[str, float]:
-        """Evaluates, and logs the first step that reaches --target_accuracy."""
-        results = self.evaluate(trainer)
-        target, found = self.config.target_accuracy, results[_ACCURACY]
-        if (
-            target is not None
-            and found >= target
-            and trainer.history.first_reached(_ACCURACY, target) is None
-        ):
-            logging.info(
-                "Masked LM accuracy %.4f reached the target %g at step %d "
-                "(%.2f hours).",
-                found,
-                target,
-                trainer.step,
-                trainer.history.clock.hours,
-            )
-        return results
-
-
-def _report_target(trainer: Trainer, target: float) -> None:
-    """Adds the step that first reached --target_accuracy to summary.json."""
-    line = trainer.history.first_reached(_ACCURACY, target)
-    if line is None:
-        logging.info("--target_accuracy=%g was not reached", target)
-        return
-    reached = {name: line[name] for name in ("step", "hours", "examples")}
-    reached[_ACCURACY] = line["metrics"][_ACCURACY]
-    logging.info(
-        "--target_accuracy=%g was first reached at %s", target, reached
-    )
-    trainer.summary.results["target_accuracy"] = {"target": target, **reached}
-
 
 def pretraining_metrics(
     outputs: dict[str, tf.Tensor],
@@ -304,7 +268,10 @@ def pretraining_metrics(
     masked = features["masked_lm_weights"]
     right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
     right = tf.cast(right == features["masked_lm_ids"], tf.float32)
-    metrics[_ACCURACY] = tf.reduce_sum(right * masked), tf.reduce_sum(masked)
+    metrics["masked_lm_accuracy"] = (
+        tf.reduce_sum(right * masked),
+        tf.reduce_sum(masked),
+    )
     if has_next_sentence:
         predicted = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
         labels = tf.reshape(features["next_sentence_labels"], [-1])

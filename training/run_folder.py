@@ -37,8 +37,8 @@ MAY_BE_MISSING = frozenset(
 # Training flags that must not change even with --allow_changed_settings,
 # because checkpoints depend on them.
 _FIXED = frozenset(
-    "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
-    "freeze_layers batch_size_warmup".split()
+    "train_batch_size gradient_accumulation_steps seed optimizer "
+    "freeze_layers".split()
 )
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
@@ -73,7 +73,6 @@ class RunFolder:
     Attributes:
         path: path of the folder.
         best: folder of the weights of the best step.
-        averages: folder of the averages of the weights (--ema_decay).
         settings: settings that must not change when the run is resumed. `check`
             sets them.
         changes: flags that changed when the run was resumed with
@@ -83,7 +82,6 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.best = self.path / run_files.BEST
-        self.averages = self.path / run_files.AVERAGES
         self.settings: Mapping[str, Any] = {}
         self.changes: list[Mapping[str, Any]] = []
 

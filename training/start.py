@@ -14,7 +14,6 @@ from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
 from training import devices, fingerprints
 from training.callbacks import Callback, distillation
-from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
 from training.callbacks.endings import StopSignals, TimeLimit
 from training.callbacks.history import History
@@ -29,7 +28,7 @@ from training.trainer import Trainer
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSetup:
-    """Opens and trains all runs of a command.
+    """Opens and trains a run.
 
     Attributes:
         create_model: function (**options) -> the task's model. `options` are
@@ -95,7 +94,7 @@ class RunSetup:
         if config.deterministic:
             tf.config.experimental.enable_op_determinism()
         devices.set_precision(config.mixed_precision)
-        optimizer = time_spent = None
+        optimizer = None
         with strategy.scope():
             model = self.create_model(
                 use_one_hot_embeddings=config.is_tpu,
@@ -106,20 +105,13 @@ class RunSetup:
             model.build()
             if self.num_steps:
                 _freeze_layers(model, config.freeze_layers)
-                if config.lr_schedule == "time":
-                    time_spent = tf.Variable(
-                        0.0, trainable=False, dtype="float64"
-                    )
                 optimizer = optimization.create_optimizer(
-                    config,
-                    *self.num_steps,
-                    model.config.num_hidden_layers,
-                    time_spent,
+                    config, *self.num_steps, model.config.num_hidden_layers
                 )
                 if config.mixed_precision == "float16":
                     # Small gradients underflow in float16 without a loss scale.
                     optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-        clock = TimeLimit(config.max_hours, time_spent)
+        clock = TimeLimit(config.max_hours)
         callbacks: list[Callback] = [History(config, clock), *more_callbacks]
         if self.num_steps:
             # Each callback votes on a decision, such as to end training, and
@@ -131,7 +123,6 @@ class RunSetup:
                 MemoryCheck(),
                 NonFinite(),
                 ProgressBar(),
-                *([WeightAverages()] if config.ema_decay else []),
                 *callbacks,
                 *([summaries] if config.summary_steps else []),
                 clock,
@@ -152,11 +143,10 @@ class RunSetup:
         if self.num_steps:
             summary.settings = {
                 "bert_config": trainer.model.config.to_dict(),
-                "batch_size": config.batch_sizes.final,
+                "batch_size": config.batch_size,
                 "max_seq_length": self.shape[0],
                 "optimizer": config.optimizer,
                 "freeze_layers": config.freeze_layers,
-                "ema_decay": config.ema_decay or None,
                 "seed": config.seed,
                 **self.settings,
             }
@@ -171,7 +161,12 @@ class RunSetup:
             trainer.restore_or_load(self.output_names)
         if not self.num_steps:
             return
-        _check_batch_sizes(config, trainer.strategy.num_replicas_in_sync)
+        replicas = trainer.strategy.num_replicas_in_sync
+        if config.train_batch_size % replicas:
+            raise ValueError(
+                f"--train_batch_size={config.train_batch_size} cannot be split "
+                f"evenly over {replicas} devices; set a multiple of {replicas}"
+            )
         settings = dict(summary.settings)
         if start and not run.contains(start):
             # A resumed run does not need its initial checkpoint, which the user
@@ -186,10 +181,7 @@ class RunSetup:
             summary.settings = run.saved.settings
         elif config.is_chief:
             run.write(
-                trainer,
-                run.path,
-                *([run.averages] if config.ema_decay else []),
-                *([run.best] if config.keeps_best else []),
+                trainer, run.path, *([run.best] if config.keeps_best else [])
             )
 
     def train(self, trainer: Trainer) -> None:
@@ -225,18 +217,3 @@ def _freeze_layers(model: keras.Model, num_layers: int) -> None:
         )
     for layer in [model.bert.embeddings, *blocks[:num_layers]]:
         layer.trainable = False
-
-
-def _check_batch_sizes(config: TrainingConfig, replicas: int) -> None:
-    """Checks that the devices can split each batch evenly."""
-    sizes = config.batch_sizes
-    for size, flag in (
-        (sizes.final, "--train_batch_size"),
-        *((n, "--batch_size_warmup") for n, _ in sizes.warmup),
-    ):
-        size //= config.gradient_accumulation_steps
-        if size % replicas:
-            raise ValueError(
-                f"{flag}={size} cannot be split evenly over {replicas} "
-                f"devices; set a multiple of {replicas}"
-            )

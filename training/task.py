@@ -44,9 +44,8 @@ class Task(abc.ABC):
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize in training, if it differs from `loss`
             (for example with weighted classes). None uses `loss`.
-        metrics: names of the scores of `evaluate` by which the best step and
-            the best run may be chosen. Higher must be better. The first is the
-            default.
+        metrics: names of the scores of `evaluate` by which the best step may be
+            chosen. Higher must be better. The first is the default.
         hundredth: one percentage point of the first metric: 0.01 if the metric
             is a fraction, 1 if it is a percentage.
         labels: labels in the order of the model's outputs, saved beside the
@@ -143,27 +142,6 @@ class Task(abc.ABC):
             **options: arguments that every model of `modeling` accepts.
         """
 
-    def combine(self, outputs: Sequence[Any]) -> Any:
-        """Combines the outputs of an ensemble's models for one batch.
-
-        `evaluate` and `write_predictions` read the combined outputs. By
-        default, outputs are logits of classes, and the method averages their
-        probabilities.
-
-        Args:
-            outputs: outputs of each model, by default float [..., L] for L
-                classes.
-
-        Returns:
-            by default, logarithms of the mean probabilities, float32 [..., L].
-        """
-        from scipy import special
-
-        logits = np.array(outputs, np.float64)
-        log_probs = special.log_softmax(logits, axis=-1)
-        mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
-        return mean.astype(np.float32)
-
     def pool(self, split: str, batches: Batches) -> Batches:
         """Converts batches of records to the batches that `evaluate` reads.
 
@@ -179,18 +157,6 @@ class Task(abc.ABC):
         Add a new metric here. If the best step may be chosen by this metric,
         also add its name to `metrics`.
         """
-
-    def tune(self, split: str, batches: Batches) -> dict[str, float]:
-        """Fits the decoding of outputs to a dev set. By default does nothing.
-
-        `fine_tuning.run` calls this method once for the final weights, before
-        it writes the results. The batches are only computed if they are read.
-
-        Returns:
-            scores with the fitted decoding, which replace the scores of
-            `evaluate`, or {} if nothing is fitted.
-        """
-        return {}
 
     def write_report(
         self, split: str, batches: Batches, output_dir: str

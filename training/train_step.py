@@ -39,8 +39,7 @@ class TrainStep:
         model: the model to train, already built. Its argument `seed`
             (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
-        trainer: the Trainer. A step calls `before_update` and `after_update`
-            of its callbacks.
+        trainer: the Trainer.
 
     Attributes:
         one: tf.function (iterator, votes) -> (logs, outcomes, votes). The logs
@@ -57,7 +56,7 @@ class TrainStep:
     def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:
         self.model, self.loss = model, loss
         self.optimizer, self.strategy = trainer.optimizer, trainer.strategy
-        self.config, self.callbacks = trainer.config, trainer.callbacks
+        self.config = trainer.config
         self._scales_loss = isinstance(
             self.optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -92,8 +91,6 @@ class TrainStep:
             reduced,
         )
         votes /= self.strategy.num_replicas_in_sync
-        for index, callback in enumerate(self.callbacks):
-            callback.before_update(votes[index])
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -101,8 +98,6 @@ class TrainStep:
         }
 
         self._update(grads, clip_factor, outcome == MADE)
-        for callback in self.callbacks:
-            callback.after_update(step + 1, outcome == MADE)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)

@@ -228,11 +228,11 @@ class Trainer(BatchPredictor):
                 num_train_steps,
             )
         elif not any([c.has_ended(self.step) for c in self.callbacks]):
-            sizes = self.config.batch_sizes
+            size = self.config.batch_size
             logging.info("***** Running training *****")
-            logging.info("  Batch size = %d", sizes.final)
+            logging.info("  Batch size = %d", size)
             logging.info("  Steps = %d", num_train_steps)
-            dataset = sizes.batches(create_dataset, self.step)
+            dataset = create_dataset(size, self.step * size)
             started = time.monotonic()
             with contextlib.ExitStack() as stack:
                 for callback in self.callbacks:
@@ -242,8 +242,6 @@ class Trainer(BatchPredictor):
             self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
         self.summary.add_training(self.step, has_trained=self.step > first)
-        for callback in self.callbacks:
-            callback.on_trained()
 
     def _make_all_steps(self, dataset: tf.data.Dataset) -> None:
         iterator = iter(devices.distribute(self.strategy, dataset))

@@ -64,7 +64,7 @@ def training(options, dataset, flops=0, **setup):
     setup["num_steps"] = (NUM_TRAIN_STEPS, 0)
     trainer = start.RunSetup(**setup).open(options)
     # Create the iterator here, so that each repeat continues with new batches.
-    batches, batch_size = iter(dataset), options.batch_sizes.final
+    batches, batch_size = iter(dataset), options.batch_size
     status = [0.0] * len(trainer.callbacks)
 
     def repeat(num_steps):
@@ -97,7 +97,7 @@ def pretrain(spec):
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     return training(
         options,
-        dataset.batch(options.batch_sizes.final).prefetch(2),
+        dataset.batch(options.batch_size).prefetch(2),
         costs.training_flops(config, length, num_predictions),
         create_model=functools.partial(modeling.BertPretrainer, config),
         loss=losses.PretrainingLoss(),
@@ -159,7 +159,7 @@ def mrpc(spec):
     splits = Splits(task, options, config)
     dataset = tfrecords.create_dataset(
         splits.records["train"],
-        options.batch_sizes.final,
+        options.batch_size,
         is_training=True,
         seed=options.seed,
         trim=options.unpads,

@@ -80,20 +80,15 @@ class DynamicMasking:
             1,
             self._max_predictions,
         )
-        # A word begins at each WordPiece without "##". A word also begins after
-        # each token that cannot be masked, such as [CLS].
-        begins_word = can_be_masked & ~(
-            tf.gather(self._is_continuation, input_ids)
-            & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
-        )
-        words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
-        words = tf.where(can_be_masked, words, -1)
-        if options.whole_word_draw:
-            # All WordPieces of word w use the random number in column w.
-            kind_draws = tf.gather(
-                kind_draws, tf.maximum(words, 0), batch_dims=1
-            )
         if options.do_whole_word_mask:
+            # A word begins at each WordPiece without "##". A word also begins
+            # after each token that cannot be masked, such as [CLS].
+            begins_word = can_be_masked & ~(
+                tf.gather(self._is_continuation, input_ids)
+                & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
+            )
+            words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
+            words = tf.where(can_be_masked, words, -1)
             chosen = _choose_words(words, order_draws, num_to_predict)
         else:
             keys = tf.where(can_be_masked, order_draws, 2.0)

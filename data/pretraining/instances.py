@@ -115,8 +115,7 @@ def create_training_instances(
 ) -> list[TrainingInstance]:
     """Creates the instances that Google's code creates, in the same order.
 
-    The options `dynamic_masking` and `whole_word_draw` must be off, because
-    Google's code does not have them.
+    The option `dynamic_masking` must be off: Google's code does not have it.
 
     Raises:
         ValueError: the input contains no text.
@@ -280,8 +279,7 @@ def create_masked_lm_predictions(
 
     A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
     (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
-    a random WordPiece otherwise. The function draws for each WordPiece, or only
-    once for each word if the option `whole_word_draw` is on.
+    a random WordPiece otherwise.
 
     `candidates` are the positions of all WordPieces except [CLS] and [SEP].
     The function may shuffle this list in place.
@@ -329,35 +327,7 @@ def create_masked_lm_predictions(
         elif random_draw() >= same_of_others:
             output_tokens[index] = rng.choice(pieces.words)
     chosen.sort()
-    if options.whole_word_draw:
-        _repeat_draws(tokens, output_tokens, chosen, pieces, rng)
     return output_tokens, chosen, [tokens[index] for index in chosen]
-
-
-def _repeat_draws(
-    tokens: Sequence[bytes],
-    output_tokens: list[bytes],
-    chosen: Sequence[int],
-    pieces: Pieces,
-    rng: random.Random,
-) -> None:
-    """Masks, keeps or replaces a whole word like the word's first WordPiece.
-
-    Changes `output_tokens` in place. `tokens` are the original WordPieces.
-    `chosen` are the masked positions in ascending order.
-    """
-    for previous, index in itertools.pairwise(chosen):
-        if not all(
-            isinstance(token, Continuation)
-            for token in tokens[previous + 1 : index + 1]
-        ):
-            continue
-        if output_tokens[previous] == pieces["[MASK]"]:
-            output_tokens[index] = pieces["[MASK]"]
-        elif output_tokens[previous] == tokens[previous]:
-            output_tokens[index] = tokens[index]
-        else:
-            output_tokens[index] = rng.choice(pieces.words)
 
 
 def shuffle(items: MutableSequence, rng: random.Random) -> None:

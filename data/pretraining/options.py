@@ -15,11 +15,6 @@ class MaskingOptions:
     do_whole_word_mask: bool = flags.training(
         False, "Mask either all WordPieces of a word, or none of them."
     )
-    whole_word_draw: bool = flags.training(
-        False,
-        "Decide once for each word, not for each WordPiece, whether it becomes "
-        "[MASK], stays unchanged, or becomes a random word.",
-    )
     mask_token_prob: float = flags.training(
         0.8,
         "Of the WordPieces to predict, the fraction that becomes [MASK].",

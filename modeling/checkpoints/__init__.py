@@ -166,8 +166,8 @@ def load_checkpoint(
         path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
             Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
             the folder of a training run, the function loads the weights that
-            the run would export: the best step, else the moving averages of the
-            weights, else the last step. The log names the step.
+            the run would export: the best step, else the last step. The log
+            names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.

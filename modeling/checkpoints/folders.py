@@ -20,11 +20,11 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
     In the folder of a training run, this is the checkpoint that the run would
-    export: the best step, else the moving averages of the weights, else the
-    last step. In any other folder, it is the newest checkpoint that the file
-    named `checkpoint` lists, else the only checkpoint in the folder. If the
-    file `checkpoint` lists a path outside of its folder, the function looks for
-    the same name in the folder, because the folder may have been moved.
+    export: the best step, else the last step. In any other folder, it is the
+    newest checkpoint that the file named `checkpoint` lists, else the only
+    checkpoint in the folder. If the file `checkpoint` lists a path outside of
+    its folder, the function looks for the same name in the folder, because the
+    folder may have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
@@ -43,17 +43,11 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
         )
     if system.isdir(path):
         newest = _newest_step(path)
-        steps = {
-            name: _newest_step(os.path.join(path, name))
-            for name in (run_files.BEST, run_files.AVERAGES)
-        }
-        best = best and (newest < 0 or not find_fault(path, newest))
-        # Do not use averages that are older than the newest checkpoint.
-        averages = newest in (-1, steps[run_files.AVERAGES])
-        for name, is_used in zip(steps, (best, averages), strict=True):
-            if is_used and steps[name] >= 0:
-                step = f"{run_files.PREFIX}-{steps[name]}"
-                return os.path.join(path, name, step)
+        folder = os.path.join(path, run_files.BEST)
+        step = _newest_step(folder)
+        has_best = step >= 0 and (newest < 0 or not find_fault(path, newest))
+        if best and has_best:
+            return os.path.join(folder, f"{run_files.PREFIX}-{step}")
         return _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
@@ -161,24 +155,14 @@ def _find_newest(path: str) -> str:
     return indexes[0].removesuffix(".index")
 
 
-def describe(prefix: str, has_averages: bool) -> str:
+def describe(prefix: str) -> str:
     """Returns a description of a checkpoint such as "step 100, the best".
 
     Returns "" if the checkpoint's name shows that no training run wrote it.
-
-    Args:
-        prefix: prefix of the checkpoint.
-        has_averages: whether the averages of the variables are loaded instead
-            of the variables.
     """
     folder, name = os.path.split(prefix)
     steps = run_files.checkpoint_steps([f"{name}.index"])
     if not steps:
         return ""
-    which = {
-        run_files.BEST: "the best",
-        run_files.AVERAGES: "the averages",
-    }.get(os.path.basename(folder), "the last")
-    if has_averages:
-        which += ", averaged"
-    return f"step {steps[0]}, {which}"
+    is_best = os.path.basename(folder) == run_files.BEST
+    return f"step {steps[0]}, the {'best' if is_best else 'last'}"

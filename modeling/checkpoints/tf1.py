@@ -44,12 +44,10 @@ _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Name of the checkpoint's string entry in which a training run stores its small
 # files, such as bert_config.json, as JSON.
 RUN_STATE = "run_state"
-# Suffix of TensorFlow 1's name for the average of a variable.
-AVERAGE = "/ExponentialMovingAverage"
 # Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
     rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
-    rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv]|{AVERAGE})$"
+    rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv])$"
 )
 
 
@@ -62,8 +60,8 @@ def load_tf1_checkpoint(
     """Loads a TF1 checkpoint into a model.
 
     See `load_checkpoint` for the arguments. The returned report does not list
-    the state of the training, such as Adam's moments, averages of the weights
-    and `global_step`, as unused.
+    the state of the training, such as Adam's moments and `global_step`, as
+    unused.
     """
     import tensorflow as tf
 
@@ -86,16 +84,8 @@ def load_tf1_checkpoint(
                 "a Hugging Face folder of the model"
             )
         if prefix != str(path):
-            # `path` is a folder. If the checkpoint contains averages of the
-            # weights, load them, because the run would export them.
-            averages = {
-                name: f"{name}{AVERAGE}"
-                for name in shapes
-                if f"{name}{AVERAGE}" in stored_names
-            }
-            for name, average in averages.items():
-                stored_names[name] = stored_names[average]
-            if found := describe(prefix, bool(averages)):
+            # `path` is a folder.
+            if found := describe(prefix):
                 logging.info("%s is %s of the run", prefix, found)
                 step = int(prefix.rpartition("-")[2])
                 if best and (missing := find_missing_best(path, step)):

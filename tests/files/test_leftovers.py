@@ -60,8 +60,7 @@ OURS = [
     (
         Kind.RUN_FOLDER,
         "",
-        "eval_results.txt.partial-7 run_1/eval_results.txt.partial-7 "
-        "run_2/best/labels.txt.partial-7 averages/checkpoint.partial-7",
+        "eval_results.txt.partial-7 best/labels.txt.partial-7",
     ),
 ]
 # What no run leaves, but for a run whose output is `out`.

@@ -150,8 +150,7 @@ TABLE = """
     output_dir=run export_weights=run/weights/a.ckpt
     output_dir=run export_weights=run/a.ckpt -> the run writes its own
     output_dir=run export_weights=run/best -> the run writes its own
-    output_dir=run export_weights=run/averages/a.ckpt -> the run writes
-    output_dir=run export_weights=run/run_2/best/a.ckpt -> the run writes
+    output_dir=run export_weights=run/best/a.ckpt -> the run writes
 
     # Remote paths are compared as text.
     input_file=gs://b/*.txt output_file=gs://b/out

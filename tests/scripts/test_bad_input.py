@@ -131,8 +131,6 @@ def test_run_pretraining(files, two_blocks, pretrained):
         ("--num_train_steps=1e9", "--num_train_steps=1e9"),
         ("--adam_beta_1=1", "flag --adam_beta_1=1: "),
         ("--freeze_layers=3", "freeze_layers"),
-        ("--target_accuracy=0.4", "_accuracy=0.4 needs --eval_input_file"),
-        ("--lr_schedule=time", "--lr_schedule=time needs --max_hours"),
         ("--mixed_precision=int8", "<float32|bfloat16|float16>"),
         ("--input_fil=a", "Unknown command line flag 'input_fil'"),
     ]

@@ -44,7 +44,6 @@ COMMANDS = {
 # Another value, where none follows from the flag's type. A file is a changed
 # copy; see `write_others`.
 VALUES = {
-    "batch_size_warmup": "8:2",
     "bert_config_file": "other_config.json",
     "class_weights": "balanced",
     "data_dir": "other",

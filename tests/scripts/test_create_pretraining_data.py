@@ -113,7 +113,7 @@ def test_scalable_form(corpus):
 
 
 def test_flags_set_to_false_keep_the_original_form():
-    given = {"dynamic_masking": False, "whole_word_draw": False}
+    given = {"dynamic_masking": False}
     paths = dict.fromkeys(("input_file", "vocab_file", "output_file"), "")
     config = create_pretraining_data.Config(**paths, given_flags=given)
     assert not config.is_scalable

@@ -170,7 +170,6 @@ def test_a_run_is_not_continued_as_another(runs, flags, tmp_path):
             "bert_config.hidden_dropout_prob=0.1; received 0.2",
         ),
         ("--next_sentence=False", "next_sentence=True; received False"),
-        ("--batch_size_warmup=2:3", "batch_size_warmup=None; received 2:3."),
     ]
     cases = [(*case, "output_dir") for case in cases]
     flags = flags | {"output_dir": folder, "num_train_steps": 9}

@@ -13,7 +13,7 @@ import modeling
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing, checks, fine_tuning
+from training import checkpointing, fine_tuning
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -124,18 +124,6 @@ def test_one_step_is_evaluated_predicted_and_exported(
         assert np.allclose(found, logits, atol=1e-6) == is_same
 
 
-def test_a_later_command_exports_averages(options, tmp_path):
-    plain = {"evaluate_each_epoch": False, "do_eval": False}
-    trains_on(options, [], **plain, ema_decay=0.5, export_dir=None)
-    trains_on(options, [], **plain, do_train=False)
-    exported = values(tmp_path / "export/exported.ckpt")
-    trained = values(tmp_path / "run", 3 * STEPS_PER_EPOCH)
-    for name, value in exported.items():
-        average = trained[f"{name}/ExponentialMovingAverage"]
-        np.testing.assert_array_equal(value, average, name)
-    assert any(np.any(trained[name] != exported[name]) for name in exported)
-
-
 # The loss falls, because the labels of eight examples are learned by heart.
 @pytest.mark.parametrize(
     "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
@@ -144,17 +132,6 @@ def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
     trains_on(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
     assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
-
-
-@pytest.mark.slow
-def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
-    chosen = trains_on(options, [0.5, 0.8, 0.7, 0.6, 0.3, 0], num_train_runs=2)
-    assert chosen.num_evaluations == 6
-    found = read_results(tmp_path / "run")
-    assert found["best_run"] == 1
-    assert found["accuracy"] == 0.8
-    assert found["accuracy_mean"] == pytest.approx(0.7)
-    assert used_step(tmp_path) == {2 * STEPS_PER_EPOCH}
 
 
 def test_a_figure_that_is_none_is_refused_before_training(options):
@@ -211,24 +188,6 @@ def test_an_earlier_runs_best_is_not_predicted_with(
     assert found == f"{tmp_path}/run/model.ckpt-6"
     why = "a run with other settings" if seed == 1 else "an earlier run"
     assert f"{why}; using the run's last step instead" in caplog.text
-    # Nor in an ensemble of it and another run.
-    trains_on(
-        options, [0.5, 0.9], output_dir=str(tmp_path / "b"), num_train_epochs=2
-    )
-    members = checks.find_members(
-        dataclasses.replace(
-            options,
-            do_train=False,
-            evaluate_each_epoch=False,
-            export_dir=None,
-            output_dir=str(tmp_path / "ensemble"),
-            ensemble=f"{tmp_path}/run,{tmp_path}/b",
-        )
-    )
-    assert members == [
-        f"{tmp_path}/run/model.ckpt-6",
-        f"{tmp_path}/b/best/model.ckpt-4",
-    ]
 
 
 def test_a_best_step_that_was_not_copied_is_warned_of(
@@ -306,30 +265,6 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
         4,
         10,
     ]
-
-
-@pytest.mark.slow
-def test_averages_of_an_earlier_run_are_replaced(options, tmp_path):
-    changes = {"ema_decay": 0.5, "evaluate_each_epoch": False}
-    for num_epochs in (3, 1):
-        remove_checkpoints(tmp_path / "run")
-        flags = changes | {"num_train_epochs": num_epochs}
-        trains_on(options, [0.5], **flags)
-        (step,) = checkpointing.checkpoint_steps(tmp_path / "run/averages")
-        assert step == num_epochs * STEPS_PER_EPOCH
-    averages = values(tmp_path / "run/averages")
-    exported = values(tmp_path / "export/exported.ckpt")
-    for name, value in exported.items():
-        np.testing.assert_array_equal(value, averages[name], name)
-
-
-@pytest.mark.slow
-def test_several_runs_that_have_ended_are_left_alone(options, tmp_path):
-    """Whichever run was the best: its seed is not the command's."""
-    changes = {"num_train_runs": 2, "evaluate_each_epoch": False}
-    for _ in range(2):
-        trains_on(options, [0.3, 0.9], **changes)
-    assert read_results(tmp_path / "run")["best_run"] == 2
 
 
 @pytest.mark.slow

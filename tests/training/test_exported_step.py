@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import shutil
 
 import keras
 import pytest
@@ -15,11 +14,10 @@ from tests.models import built, tiny_config
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import checks, fine_tuning, fingerprints, model_folder
+from training import fine_tuning, fingerprints, model_folder
 
-AVERAGED = {"evaluate_each_epoch": False, "ema_decay": 0.5}
 LAST = {"evaluate_each_epoch": False}
-BEST = {"evaluate_each_epoch": True, "ema_decay": 0.5, "seed": 1}
+BEST = {"evaluate_each_epoch": True}
 
 
 def train_and_export(folder, **changes):
@@ -66,7 +64,6 @@ def read(path):
     ("changes", "place", "which"),
     [
         (BEST, "best/model.ckpt-2", "step 2, the best"),
-        (AVERAGED, "averages/model.ckpt-6", "step 6, the averages"),
         (LAST, "model.ckpt-6", "step 6, the last"),
     ],
 )
@@ -91,7 +88,7 @@ def test_a_run_means_what_it_exports(
     assert_same_bits(converted, exported)
     assert caplog.text.count(f"{run / place} is {which} of the run") == 2
     assert "Unused" not in caplog.text
-    # As a teacher, and in an ensemble.
+    # As a teacher.
     teacher = fingerprints.fingerprint_checkpoint(str(run))
     assert teacher == fingerprints.fingerprint_checkpoint(str(run / place))
     # The path of a checkpoint means that one.
@@ -110,41 +107,6 @@ def test_another_models_release_is_refused_before_the_training(tmp_path):
     with pytest.raises(ValueError, match="not replace its labels.txt"):
         train_and_export(tmp_path, **LAST)
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
-
-
-@pytest.mark.slow
-def test_a_run_that_was_cut_off_has_its_averages(train, tmp_path, caplog):
-    """Without training, such a run would be exported with them, too."""
-    run, exported = train(**AVERAGED)
-    run = shutil.copytree(run, tmp_path / "run")
-    (averages,) = (run / "averages").glob("*.index")
-    for aside in ("gone", "of an earlier step"):
-        if aside == "gone":
-            averages.rename(tmp_path / "aside.index")
-        else:
-            (tmp_path / "aside.index").rename(
-                averages.with_name("model.ckpt-4.index")
-            )
-        caplog.clear()
-        with caplog.at_level(logging.INFO):
-            assert_same_bits(read(run), exported)
-        assert "model.ckpt-6 is step 6, the last, averaged" in caplog.text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("load_best", [True, False])
-def test_an_ensemble_takes_what_its_members_export(load_best, train, tmp_path):
-    more = {} if load_best else {"load_best": False}
-    made = [train(**BEST | more | {"seed": seed}) for seed in (1, 2)]
-    found = checks.find_members(
-        toy_task.create_config(
-            tmp_path / "out",
-            ensemble=",".join(str(run) for run, _ in made),
-            load_best=load_best,
-        )
-    )
-    for member, (_, weights) in zip(found, made, strict=True):
-        assert_same_bits(read(member), weights)
 
 
 @pytest.mark.slow

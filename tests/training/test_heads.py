@@ -198,7 +198,6 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     message = f"contains a {task['name']}, but this task needs a {name}"
     for given in (
         {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
-        {"ensemble": str(tmp_path / "best"), "do_eval": True},
         {"output_dir": str(tmp_path / "run"), "do_predict": True},
         {"output_dir": str(tmp_path / "run"), "do_train": True},
     ):

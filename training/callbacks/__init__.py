@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 # (training/callbacks/history.py) must not load TensorFlow.
 if TYPE_CHECKING:
     import keras
-    import tensorflow as tf
 
     from training.trainer import Trainer
 
@@ -75,24 +74,9 @@ class Callback:
     def on_step_begin(self) -> float:
         """Returns this worker's vote on a decision, such as to end training.
 
-        `before_update` and `on_step` receive the mean of all workers' votes.
+        `on_step` receives the mean of all workers' votes.
         """
         return 0.0
-
-    def before_update(self, agreed: "tf.Tensor") -> None:
-        """Runs in the graph of each step, before the weights are updated.
-
-        Args:
-            agreed: mean of the workers' votes (see `on_step_begin`), float [].
-        """
-
-    def after_update(self, step: "tf.Tensor", is_made: "tf.Tensor") -> None:
-        """Runs in the graph of each step, after the weights are updated.
-
-        Args:
-            step: number of the step, counted from 1, int [].
-            is_made: False if the update was skipped, bool [].
-        """
 
     def on_step(self, step: int, logs: Logs, agreed: float) -> bool | None:
         """Runs after a step, and returns True to end the training.
@@ -105,12 +89,5 @@ class Callback:
                 With a single replica, the vote that it casts after the step.
         """
 
-    def evaluating(self) -> Any:
-        """Returns a context manager in which BestStep runs an evaluation."""
-        return contextlib.nullcontext()
-
     def on_save(self, step: int) -> None:
         """Runs before a checkpoint is written."""
-
-    def on_trained(self) -> None:
-        """Runs at the end of `fit`, even if training was already complete."""

@@ -1,6 +1,5 @@
 """Evaluates while training, saves the best step's weights, and stops early."""
 
-import contextlib
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -109,39 +108,36 @@ class BestStep(Callback):
         # multiple of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
-        with contextlib.ExitStack() as stack:
-            for callback in self.trainer.callbacks:
-                stack.enter_context(callback.evaluating())
-            # Set global_step, because the Trainer's global_step is still the
-            # step at which this call of `fit` began.
-            results = {**self._evaluate(self.trainer), "global_step": step}
-            self.trainer.history.add("eval", step, results)
-            figures = {k: v for k, v in results.items() if k != "global_step"}
-            shown = format_results(figures)
-            logging.info("Evaluation after step %d\n%s", step, shown)
-            value = results[self._metric]
-            if math.isnan(value):
-                logging.warning(
-                    "%s is NaN, so this evaluation counts as the worst.",
-                    self._metric,
-                )
-            elif (
-                self._best is None
-                or self._sign * (value - self._best[self._metric]) > 0
-            ):
-                self._best = results
-                self.is_of_run, self.trainer.history.best_step = True, step
-                text = json_files.format_json(
-                    summary.finite(results)
-                    | {"fingerprint": self.trainer.history.fingerprint},
-                    str(self._path),
-                    indent=2,
-                )
-                files = {self._path.name: f"{text}\n"}
-                self.trainer.save_weights(self._folder, step, files)
-                if self.trainer.is_chief:
-                    atomic.write_text(self._path, files[self._path.name])
-                return False
+        # Set global_step, because the Trainer's global_step is still the
+        # step at which this call of `fit` began.
+        results = {**self._evaluate(self.trainer), "global_step": step}
+        self.trainer.history.add("eval", step, results)
+        figures = {k: v for k, v in results.items() if k != "global_step"}
+        shown = format_results(figures)
+        logging.info("Evaluation after step %d\n%s", step, shown)
+        value = results[self._metric]
+        if math.isnan(value):
+            logging.warning(
+                "%s is NaN, so this evaluation counts as the worst.",
+                self._metric,
+            )
+        elif (
+            self._best is None
+            or self._sign * (value - self._best[self._metric]) > 0
+        ):
+            self._best = results
+            self.is_of_run, self.trainer.history.best_step = True, step
+            text = json_files.format_json(
+                summary.finite(results)
+                | {"fingerprint": self.trainer.history.fingerprint},
+                str(self._path),
+                indent=2,
+            )
+            files = {self._path.name: f"{text}\n"}
+            self.trainer.save_weights(self._folder, step, files)
+            if self.trainer.is_chief:
+                atomic.write_text(self._path, files[self._path.name])
+            return False
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:

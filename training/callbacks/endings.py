@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import tensorflow as tf
 from absl import logging
 
 from training.callbacks import Callback, Logs
@@ -23,20 +22,13 @@ class TimeLimit(Callback):
 
     Args:
         max_hours: time limit of the run in hours. None = no limit.
-        spent_variable: float variable, which each step sets to the fraction of
-            --max_hours that is spent. None if --lr_schedule is not "time".
 
     Attributes:
         hours_before: hours trained before the checkpoint that was resumed.
     """
 
-    def __init__(
-        self,
-        max_hours: float | None = None,
-        spent_variable: tf.Variable | None = None,
-    ) -> None:
+    def __init__(self, max_hours: float | None = None) -> None:
         self._max_hours = max_hours
-        self._spent_variable = spent_variable
         self.hours_before = 0.0
         self._started: float | None = None
 
@@ -74,14 +66,6 @@ class TimeLimit(Callback):
     def on_step_begin(self) -> float:
         """Returns the fraction of --max_hours that is spent."""
         return self.spent
-
-    def before_update(self, agreed: tf.Tensor) -> None:
-        """Sets the variable that --lr_schedule=time reads.
-
-        `agreed` is the spent fraction of --max_hours, averaged over workers.
-        """
-        if self._spent_variable is not None:
-            self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
     def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Returns whether --max_hours are used up.

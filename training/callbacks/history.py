@@ -165,29 +165,6 @@ class History(Callback):
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
-    def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the line of the first evaluation that reached a target.
-
-        Ignores evaluations on other dev sets.
-
-        Args:
-            name: name of the metric.
-            target: value that the metric must reach.
-
-        Returns:
-            the line, or None if no evaluation reached the target.
-        """
-        dev_set = self.fingerprint.get("dev_set")
-        found = [
-            line
-            for line in self._lines.values()
-            if line["kind"] == "eval"
-            and line.get("fingerprint", {}).get("dev_set") == dev_set
-            # The history contains None for a value that was not finite.
-            and (line["metrics"].get(name) or 0.0) >= target
-        ]
-        return min(found, key=lambda line: line["step"], default=None)
-
     def _describe(self, step: int) -> dict[str, Any]:
         """Returns {name in _NAMES: value} for the lines of a step.
 
@@ -196,7 +173,7 @@ class History(Callback):
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
-        examples = self._config.batch_sizes.examples(step)
+        examples = step * self._config.batch_size
         values = step, self.clock.hours, examples, self._rate
         return dict(zip(_NAMES, values, strict=True))
 

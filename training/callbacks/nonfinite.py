@@ -59,8 +59,8 @@ class NonFinite(Callback):
             records = " on " + tfrecords.describe_records(
                 self.trainer.records.files,
                 config.seed,
-                config.batch_sizes.examples(step - 1),
-                config.batch_sizes.at(step - 1),
+                (step - 1) * config.batch_size,
+                config.batch_size,
             )
         message = (
             f"the loss or gradient of {self._in_a_row} steps in a row was not "

@@ -30,12 +30,11 @@ class ProgressBar(Callback):
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Shows the bar inside a `with` block."""
-        self._sizes = self.trainer.config.batch_sizes
         self._bar = progress.Progress(
             self.trainer.num_train_steps,
             self.trainer.step,
             "step",
-            self._sizes.final,
+            self.trainer.config.batch_size,
             "Training",
         )
         with self._bar, self._pause:
@@ -49,7 +48,6 @@ class ProgressBar(Callback):
     def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Updates the bar if an update is due, and pauses the bar's clock."""
         if self._bar.due(step):
-            self._bar.examples_per_unit = self._sizes.at(step - 1)
             self._bar.update(step, **logs)
         self._pause.enter_context(self._bar.paused())
 
@@ -70,7 +68,6 @@ class Summaries(Callback):
     def running(self) -> Iterator[None]:
         """Measures the peak rate, and counts the operations of an example."""
         trainer, config = self.trainer, self.trainer.config
-        self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
         # Report tokens_per_second and mfu (model FLOPs utilization, the
         # achieved fraction of the peak rate) only if padding is not skipped.
@@ -94,7 +91,7 @@ class Summaries(Callback):
         before, began = self._last
         seconds = time.monotonic() - began
         if step > before:
-            examples = self._sizes.examples(step) - self._sizes.examples(before)
+            examples = (step - before) * self.trainer.config.batch_size
             rate = examples / max(seconds, 1e-9)
             for name, count in self._per_example.items():
                 values[f"{name}_per_second"] = rate * count

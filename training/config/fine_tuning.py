@@ -39,15 +39,6 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         at_least=0.0,
         at_most=1.0,
     )
-    num_train_runs: int = flags.training(
-        1,
-        "Train this many times with different seeds, in the folders run_1, "
-        "run_2 ... of --output_dir. Report the mean and the standard deviation "
-        "of each result. The weights of the run with the best dev score are "
-        "also saved in --output_dir itself.",
-        at_least=1,
-        may_grow=True,
-    )
     evaluate_each_epoch: bool = flags.training(
         False,
         "Evaluate after each epoch of training, and keep the best weights in "
@@ -61,20 +52,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     metric_for_best: str | None = flags.training(
         None,
-        "Metric that chooses the best step and the best run. The default is "
-        "the task's main metric. For eval_loss, lower values are better.",
+        "Metric that chooses the best step. The default is the task's main "
+        "metric. For eval_loss, lower values are better.",
     )
     load_best: bool = flags.decoding(
         True,
         "Evaluate, predict and export with the weights of the best step, if "
         "training ran evaluations. --noload_best uses the last step.",
-    )
-    ensemble: str | None = flags.decoding(
-        None,
-        "Evaluate and predict with several trained models, whose probabilities "
-        "are averaged. List the --output_dir of each model, separated by "
-        "commas.",
-        kind=Kind.MODELS,
     )
     bilstm: bool = flags.identity(
         False,
@@ -92,13 +76,6 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     actions = (*TrainingConfig.actions, "do_predict")
 
     @property
-    def weights(self) -> str | None:
-        """Path of the weights to load, or of the ensemble's first model."""
-        if self.ensemble is not None:
-            return self.ensemble.split(",")[0]
-        return super().weights
-
-    @property
     def needed(self) -> tuple[str, ...]:
         """Flags that are required unless the model's folder records them."""
         return (*super().needed, "vocab_file")
@@ -106,28 +83,11 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
         super().__post_init__()
-        if self.seed + self.num_train_runs > 2**32 and self.do_train:
+        if self.metric_for_best and self.do_train and not self.keeps_best:
             raise ValueError(
-                f"--seed={self.seed} is too large for --num_train_runs="
-                f"{self.num_train_runs}: the last run's seed, --seed + "
-                "--num_train_runs - 1, must be below 2**32"
+                "--metric_for_best needs --evaluate_each_epoch or "
+                "--early_stopping_patience. Set one of them"
             )
-        if (
-            self.metric_for_best
-            and self.do_train
-            and not self.keeps_best
-            and self.num_train_runs == 1
-        ):
-            raise ValueError(
-                "--metric_for_best needs --evaluate_each_epoch, "
-                "--early_stopping_patience or --num_train_runs. Set one of them"
-            )
-        for name in ("do_train", "export_dir", "export_weights"):
-            if self.ensemble is not None and getattr(self, name):
-                raise ValueError(
-                    "--ensemble evaluates and predicts with models that are "
-                    f"trained already; remove --{name}"
-                )
 
     @property
     def prefers_best(self) -> bool:
@@ -144,11 +104,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     @property
     def evaluates(self) -> bool:
         """Whether the command evaluates, during or after training."""
-        return (
-            self.do_eval
-            or self.keeps_best
-            or (self.do_train and self.num_train_runs > 1)
-        )
+        return self.do_eval or self.keeps_best
 
     def num_steps(self, num_examples: int) -> tuple[int, int]:
         """Returns the numbers of training and warmup steps, rounded down.
@@ -159,7 +115,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         Raises:
             ValueError: the training would be shorter than one step.
         """
-        size = self.batch_sizes.final
+        size = self.batch_size
         steps = int(num_examples / size * self.num_train_epochs)
         if not steps:
             raise ValueError(

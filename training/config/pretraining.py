@@ -5,7 +5,6 @@ import dataclasses
 from data.pretraining.options import MaskingOptions
 from files import flags
 from files.paths import Kind
-from training.batch_sizes import BatchSizes
 from training.config.training import TrainingConfig
 
 
@@ -50,13 +49,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         help="Mask either all WordPieces of a word or none. Used only if the "
         "records were created without masks.",
     )
-    whole_word_draw: bool = flags.like(
-        MaskingOptions,
-        "whole_word_draw",
-        help="Decide once for each word, not for each WordPiece, whether it "
-        "becomes [MASK], stays unchanged, or becomes a random word. Used only "
-        "if the records were created without masks.",
-    )
     mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
@@ -77,12 +69,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     num_warmup_steps: int = flags.training(
         10000, "Number of warmup steps.", at_least=0
     )
-    batch_size_warmup: str | None = flags.training(
-        None,
-        "Batch sizes for the first steps, as SIZE:STEP,SIZE:STEP. For example, "
-        "32:10000,64:20000 uses batches of 32 examples until step 10000, "
-        "batches of 64 until step 20000, and then --train_batch_size.",
-    )
     do_eval: bool = flags.like(
         TrainingConfig,
         "do_eval",
@@ -99,13 +85,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     eval_steps: int = flags.training(
         1000, "Steps between evaluations on --eval_input_file.", at_least=1
     )
-    target_accuracy: float | None = flags.neutral(
-        None,
-        "Log when the masked LM accuracy on --eval_input_file first reaches "
-        "this value, and record the step and time in summary.json.",
-        at_least=0.0,
-        at_most=1.0,
-    )
     eval_batch_size: int = flags.decoding(
         8, "Number of examples in an eval batch.", at_least=1
     )
@@ -116,37 +95,14 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
         super().__post_init__()
-        if self.batch_sizes.warmup and self.is_tpu:
-            raise ValueError(
-                "--batch_size_warmup cannot be used on a TPU, which needs "
-                "fixed shapes. Remove the flag"
-            )
         if self.max_predictions_per_seq > self.max_seq_length:
             raise ValueError(
                 f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
                 f"more than --max_seq_length={self.max_seq_length}; set both "
                 "to the values that the records were created with"
             )
-        if self.target_accuracy is not None and not self.eval_input_file:
-            raise ValueError(
-                f"--target_accuracy={self.target_accuracy} needs "
-                "--eval_input_file, the records to measure the accuracy on"
-            )
 
     @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         return self.do_train and self.eval_input_file is not None
-
-    @property
-    def batch_sizes(self) -> BatchSizes:
-        """Number of examples in each weight update, over all devices.
-
-        Raises:
-            ValueError: --batch_size_warmup is malformed.
-        """
-        return BatchSizes.parse(
-            self.batch_size_warmup,
-            self.train_batch_size,
-            self.gradient_accumulation_steps,
-        )

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Self
 from files import flags
 from files.paths import Kind
 from training import model_folder
-from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
 from training.run_folder import RunFolder, checkpoint_steps
 
-# Largest decay rate of Adam's moments and of --ema_decay. At 1.0, the moments
-# and the averages would never change.
+# Largest decay rate of Adam's moments. At 1.0, they would never change.
 _LARGEST_BETA = 0.999999
 
 
@@ -57,10 +55,8 @@ class OptimizerConfig:
         "original",
         "Schedule of the learning rate. With original, as in Google's code, "
         "the decay begins at step 0, so the rate drops below its peak right "
-        "after the warmup. With continuous, the decay begins after the warmup. "
-        "With time, the rate decays with the hours trained, to 0 at "
-        "--max_hours.",
-        choices=("original", "continuous", "time"),
+        "after the warmup. With continuous, the decay begins after the warmup.",
+        choices=("original", "continuous"),
     )
     poly_power: float = flags.training(
         1.0, "Exponent of the learning rate's decay. 1 is linear.", at_least=0
@@ -157,13 +153,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         at_least=1e-6,
         at_most=1e6,
     )
-    ema_decay: float = flags.training(
-        0.0,
-        "Decay of the exponential moving average of the weights. The averages "
-        "are used to evaluate, predict and export. 0 = off.",
-        at_least=0.0,
-        at_most=_LARGEST_BETA,
-    )
     max_hours: float | None = flags.training(
         None,
         "Save and stop after this many hours of training, including the hours "
@@ -250,8 +239,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         super().__post_init__()
         if self.do_train:
             self.open_run().check(self, {}, are_all=False)
-        if self.lr_schedule == "time" and self.max_hours is None:
-            raise ValueError("--lr_schedule=time needs --max_hours")
         if self.init_from is not None and bool(self.init_checkpoint) != (
             self.init_from == "checkpoint"
         ):
@@ -356,10 +343,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         }
 
     @property
-    def batch_sizes(self) -> BatchSizes:
+    def batch_size(self) -> int:
         """Number of examples in each weight update, over all devices."""
-        size = self.train_batch_size * self.gradient_accumulation_steps
-        return BatchSizes(size)
+        return self.train_batch_size * self.gradient_accumulation_steps
 
     @property
     def unpads(self) -> bool:

@@ -1,8 +1,7 @@
 """Creates optimizers and their learning rate schedules (create_optimizer).
 
-This file is named as in Google's code. The learning rate warms up
-linearly, then decays polynomially, either with the number of steps or with the
-hours trained.
+This file is named as in Google's code. The learning rate warms up linearly,
+then decays polynomially with the number of steps.
 """
 
 import dataclasses
@@ -25,7 +24,6 @@ def create_optimizer(
     num_train_steps: int,
     num_warmup_steps: int,
     num_hidden_layers: int = 0,
-    time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
 
@@ -36,8 +34,6 @@ def create_optimizer(
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
         num_hidden_layers: number of blocks, for --layerwise_lr_decay.
-        time_spent: variable with the fraction of --max_hours that is used up,
-            for --lr_schedule=time. None for other schedules.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -52,7 +48,6 @@ def create_optimizer(
         num_warmup_steps,
         config.poly_power,
         continuous=config.lr_schedule == "continuous",
-        time_spent=time_spent,
     )
     # LAMB always corrects the bias.
     corrects = config.bias_correction or config.optimizer == "lamb"
@@ -107,11 +102,6 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         power: exponent of the decay. 1 is linear.
         continuous: True to begin the decay at the end of the warmup, False to
             begin it at step 0.
-        time_spent: fraction of --max_hours that is used up, a number or a float
-            variable that training sets before each step. Unless None, the rate
-            decays with the time instead of the steps. The rate is then
-
-                peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
     """
 
     initial_learning_rate: float
@@ -119,7 +109,6 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     num_warmup_steps: int = 0
     power: float = 1.0
     continuous: bool = False
-    time_spent: tf.Variable | float | None = None
 
     def __post_init__(self) -> None:
         """Checks the numbers of steps."""
@@ -138,24 +127,14 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         """
         step = tf.cast(step, tf.float64)
         peak = tf.constant(self.initial_learning_rate, tf.float64)
-        if self.time_spent is None:
-            start = self.num_warmup_steps if self.continuous else 0
-            done = (step - start) / max(self.num_train_steps - start, 1)
-        else:
-            done = tf.cast(self.time_spent, tf.float64)
+        start = self.num_warmup_steps if self.continuous else 0
+        done = (step - start) / max(self.num_train_steps - start, 1)
         decayed = peak * (1.0 - tf.clip_by_value(done, 0.0, 1.0)) ** self.power
         if not self.num_warmup_steps:
             return decayed
-        if self.time_spent is not None:
-            return decayed * tf.minimum(step / self.num_warmup_steps, 1.0)
         warming_up = peak * step / self.num_warmup_steps
         return tf.where(step < self.num_warmup_steps, warming_up, decayed)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, with `time_spent` set to 0."""
-        values = {
-            f.name: getattr(self, f.name) for f in dataclasses.fields(self)
-        }
-        if self.time_spent is not None:
-            values["time_spent"] = 0.0
-        return values
+        """Returns the constructor's arguments."""
+        return dataclasses.asdict(self)

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from data.pretraining import instances
-from data.pretraining.documents import Continuation, Pieces
+from data.pretraining.documents import Pieces
 from data.pretraining.options import InstanceOptions, MaskingOptions
 from data.text.tokenization import SPECIAL_TOKENS
 
@@ -36,38 +36,6 @@ def test_random_words_are_those_of_googles_ordered_dict():
     pieces = Pieces(vocab)
     assert pieces.words == [pieces[name] for name in names[:-1]]
     assert pieces.decode(pieces.words[-2:]) == "b a"
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_one_draw_a_word(whole):
-    seen = collections.Counter()
-    for seed in range(2000):
-        output, positions, _ = mask(
-            TOKENS,
-            CANDIDATES,
-            seed,
-            masked_lm_prob=0.5,
-            max_predictions_per_seq=5,
-            do_whole_word_mask=whole,
-            whole_word_draw=True,
-        )
-        kinds = {}
-        for index in positions:
-            kind = "random"
-            if output[index] == PIECES["[MASK]"]:
-                kind = "mask"
-            elif output[index] == TOKENS[index]:
-                kind = "kept"
-            word = index
-            while isinstance(TOKENS[word], Continuation):
-                word -= 1
-            kinds.setdefault(word, set()).add(kind)
-        # Random words are now and then [MASK] or the same.
-        seen["one"] += sum(len(found) == 1 for found in kinds.values())
-        seen["words"] += len(kinds)
-        seen["mask"] += sum("mask" in found for found in kinds.values())
-    assert seen["one"] / seen["words"] > 0.998
-    assert abs(seen["mask"] / seen["words"] - 0.8) < 0.03
 
 
 @pytest.mark.parametrize(("prob", "most", "count"), [(0.0, 20, 1), (1, 5, 5)])

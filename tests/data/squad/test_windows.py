@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoding, reading, scoring, windows
-from data.squad.answers import find_answers
 from data.text import tokenization
 from tests import golden, script_runner
 from tests.data.squad.squad_files import write_squad
@@ -377,8 +376,7 @@ def test_passages_without_a_wordpiece_have_no_answer(
 ):
     examples, features = create(tmp_path, tokenizer, context)
     assert not features
-    options, basic = decoding.DecodingOptions(), tokenizer.basic_tokenizer
-    texts, nbest, _ = find_answers(examples, features, [], options, basic)
+    texts, nbest, _ = decode(examples, [], [])
     assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
     answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
     assert answers == {"q0": ""}

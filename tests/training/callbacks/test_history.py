@@ -1,17 +1,13 @@
-"""Time, batch sizes and the history of a run, each on its own."""
+"""Time and the history of a run, each on its own."""
 
 import json
 import types
 
 import pytest
-import tensorflow as tf
 
 from tests import events
-from training import batch_sizes
 from training.callbacks import endings, history
 from training.callbacks.endings import TimeLimit
-
-SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
 
 @pytest.fixture
@@ -40,48 +36,12 @@ def test_time_resumes_where_a_checkpoint_was_saved(seconds):
     assert TimeLimit().spent == 0.0
 
 
-def test_examples_of_growing_batches():
-    sizes = [SIZES.at(step) for step in range(8)]
-    assert sizes == [2, 2, 2, 4, 4, 8, 8, 8]
-    assert [SIZES.examples(step) for step in range(9)] == [
-        sum(sizes[:step]) for step in range(9)
-    ]
-    assert batch_sizes.BatchSizes.parse("2:3, 4:5", 8) == SIZES
-    larger = batch_sizes.BatchSizes.parse("2:3, 4:5", 8, 3)
-    assert larger.examples(6) == 3 * SIZES.examples(6)
-
-
-@pytest.mark.parametrize("step", [0, 1, 3, 4, 5, 6])
-def test_growing_batches_hold_all_records_in_order(step):
-    def create_dataset(batch_size, skip_records):
-        records = tf.data.Dataset.range(1000).skip(skip_records)
-        return records.batch(batch_size, drop_remainder=True)
-
-    batches = SIZES.batches(create_dataset, step)
-    found = [list(batch.numpy()) for batch in batches.take(8 - step)]
-    assert [len(batch) for batch in found] == [
-        SIZES.at(s) for s in range(step, 8)
-    ]
-    assert sum(found, []) == list(range(SIZES.examples(step), 38))
-    # The shapes do not depend on where a run resumes.
-    assert batches.element_spec.shape.as_list() == [None]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "8", "2:3;4:5", "4:3,2:5", "2:5,4:3", "0:3", "2:0", "9:3", "8:3"],
-)
-def test_sizes_that_are_no_warmup_are_named(text):
-    with pytest.raises(ValueError, match=f"--batch_size_warmup={text}"):
-        batch_sizes.BatchSizes.parse(text, 8)
-
-
 def history_of(folder, **changes):
     running = TimeLimit()
     config = types.SimpleNamespace(
         **{"is_chief": True, "summary_steps": 0} | changes,
         output_dir=folder,
-        batch_sizes=SIZES,
+        batch_size=8,
     )
     return history.History(config, running), running
 
@@ -103,7 +63,7 @@ def test_a_resumed_history_has_each_line_once(seconds, tmp_path):
         "kind": "train",
         "step": 1,
         "hours": 0.01,
-        "examples": 2,
+        "examples": 8,
         "learning_rate": 0.1,
         "metrics": {"loss": None},
     }

@@ -116,7 +116,6 @@ def test_flags_reach_the_optimizer_and_its_schedule():
         "num_warmup_steps": 1,
         "power": 2.0,
         "continuous": True,
-        "time_spent": None,
     }
 
 
