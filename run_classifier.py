@@ -133,8 +133,8 @@ class ClassifierTask(task.Task):
                 "set contains pairs; remove the flag, or use single texts"
             )
         if purpose == "train" and self.options.class_weights:
-            weights = classifier_flags.create_class_weights(
-                self.options.class_weights, self.labels or (), examples
+            weights = classifier_flags.balance_classes(
+                self.labels or (), examples
             )
             self.train_loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
@@ -179,8 +179,8 @@ class ClassifierTask(task.Task):
         """Combines the outputs of each text's windows (--doc_stride)."""
         if split not in self.starts:
             return batches
-        how = self.decoder.output_mode, self.options.window_pooling
-        return windows.pool_batches(batches, self.starts[split], *how)
+        mode = self.decoder.output_mode
+        return windows.pool_batches(batches, self.starts[split], mode)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes Google's eval_accuracy, and the metrics of the task."""
@@ -196,23 +196,6 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         return figures
-
-    def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Fits the temperature and the thresholds to the split "eval"."""
-        options, decoder, is_main = self.options, self.decoder, split == "eval"
-        if not (options.calibrate or options.tune_thresholds):
-            return {}
-        labels, outputs = metrics.concatenate(batches)
-        figures: dict[str, float] = {}
-        if options.calibrate:
-            figures["ece_before"], _ = decoder.calibration(labels, outputs)
-            if is_main:
-                decoder.fit_temperature(labels, outputs)
-            figures["ece"], _ = decoder.calibration(labels, outputs)
-            figures["temperature"] = decoder.temperature
-        if options.tune_thresholds and is_main:
-            decoder.fit_thresholds(labels, outputs)
-        return figures | self._score(split, labels, outputs)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
@@ -256,8 +239,7 @@ class ClassifierTask(task.Task):
         mode = self.decoder.output_mode
         if mode == "regression":
             return outputs["values"][:, None]
-        logits = windows.to_logits(outputs["probabilities"], mode)
-        return self.decoder.temperature * logits
+        return windows.to_logits(outputs["probabilities"], mode)
 
     evaluate_export = serving.evaluate_export
 
@@ -279,9 +261,7 @@ class ClassifierTask(task.Task):
             self.labels,
             self.serving_options,
             self.decoder.output_mode,
-            self.options,
-            self.decoder.temperature,
-            self.decoder.thresholds,
+            self.options.doc_stride,
         )
 
 

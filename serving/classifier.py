@@ -7,22 +7,19 @@ N = number of texts, L = labels, B = batch size, C = choices, F = length of an
 input in WordPieces, with padding, W = windows, M = words of the longest text.
 """
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from data.classification import windows
-from data.classification.windows import WindowOptions
 from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.packing_layer import cut_windows
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import drop_invalid
-from modeling.checkpoints.names import original_name
 from serving import batches, signatures
 from serving.batches import Features
 from serving.export.formats import trace_once
@@ -42,23 +39,21 @@ def export_classifier(
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
     output_mode: str = "classification",
-    window_options: WindowOptions | None = None,
-    temperature: float = 1.0,
-    thresholds: Mapping[str, float] | None = None,
+    doc_stride: int = 0,
 ) -> None:
     """Exports a classifier: `serve` accepts ids, `classify*` accepts text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
-    With a `doc_stride` in `window_options`, both signatures read a text in
-    windows and pool the windows' outputs, and `classify` accepts only `text_a`.
-    Both signatures return
+    With a `doc_stride`, both signatures read a text in windows and average the
+    windows' outputs, and `classify` accepts only `text_a`. Both return
 
         probabilities  float32 [N, L]
         labels         string [N, L], the label of each probability, in the
                        order of labels.txt
         label          string [N], the most probable label. For "multilabel",
-                       string [N, L], "" for a label below its threshold
+                       string [N, L], "" for a label whose probability is at
+                       most 0.5
 
     In regression, both return only `values`, float32 [N].
 
@@ -71,30 +66,26 @@ def export_classifier(
         label_list: labels in the order of the model's outputs, or None in
             regression.
         options: ServingOptions. Texts longer than `options.max_seq_length` are
-            cut, unless `window_options` sets a `doc_stride`.
+            cut, unless `doc_stride` is set.
         output_mode: "classification", "multilabel" or "regression".
-        window_options: how to read long texts in windows, or None to cut them.
-        temperature: number by which the exported model divides its logits.
-        thresholds: {label: threshold} for "multilabel", or None for 0.5 each.
+        doc_stride: number of WordPieces between the starts of two windows of a
+            long text, or 0 to cut long texts.
     """
-    window_options = window_options or WindowOptions()
-
     predict = trace_once(_predict_of(model, output_mode))
-    packing, stride = options.packing, window_options.doc_stride
-    names = ["text_a"] if stride else ["text_a", "text_b"]
-    limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
+    packing = options.packing
+    names = ["text_a"] if doc_stride else ["text_a", "text_b"]
 
     @trace_once
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
         num_texts = num_rows = tf.shape(texts[0])[0]
-        if stride:
+        if doc_stride:
             length = packing.max_seq_length
-            found = cut_windows(tokens[0], length, stride, fewest=1)
+            found = cut_windows(tokens[0], length, doc_stride, fewest=1)
             num_rows = tf.size(found.rows)
 
         def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            if not stride:
+            if not doc_stride:
                 return predict(batches.pack_rows(packing, tokens, begin, end))
             some = found.slice(begin, end)
             return predict(batches.trim(some.pack(packing.tokenizer, length)))
@@ -102,12 +93,9 @@ def export_classifier(
         outputs = batches.call_in_batches(
             predict_some, num_rows, options.predict_batch_size
         )
-        if stride:
+        if doc_stride:
             outputs = {
-                name: _pool(
-                    *(value, found.rows, num_texts),
-                    *(output_mode, window_options, temperature),
-                )
+                name: _pool(value, found.rows, num_texts, output_mode)
                 for name, value in outputs.items()
             }
         if label_list is None:
@@ -115,7 +103,7 @@ def export_classifier(
         probabilities = outputs["probabilities"]
         labels = tf.tile([label_list], [num_texts, 1])
         if output_mode == "multilabel":
-            label = tf.where(probabilities > limits, labels, "")
+            label = tf.where(probabilities > 0.5, labels, "")
         else:
             label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
@@ -131,19 +119,11 @@ def export_classifier(
     task: dict[str, Any] = {
         "labels": labels,
         "output_mode": output_mode,
-        "doc_stride": window_options.doc_stride,
-        "window_pooling": window_options.window_pooling,
+        "doc_stride": doc_stride,
     }
-    if thresholds:
-        task["thresholds"] = dict(thresholds)
-    if temperature != 1:
-        # The exported weights already contain the temperature. Record it too,
-        # because tasks/texts.py needs it to pool the outputs of windows.
-        task["temperature"] = temperature
-    with _divided_outputs(model, temperature):
-        signatures.export_model(
-            export_dir, model, predict, endpoints, options, task
-        )
+    signatures.export_model(
+        export_dir, model, predict, endpoints, options, task
+    )
 
 
 def _predict_of(
@@ -162,34 +142,13 @@ def _predict_of(
     return predict
 
 
-@contextlib.contextmanager
-def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the output layer's weights and bias by `temperature`.
-
-    An export that is written in the `with` block outputs logits divided by the
-    temperature, although its graph contains no division.
-    """
-    names = ("output_weights", "output_bias") if temperature != 1 else ()
-    variables = [each for each in model.weights if original_name(each) in names]
-    values = [keras.ops.convert_to_numpy(each) for each in variables]
-    try:
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value / temperature)
-        yield
-    finally:
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
-
-
 def _pool(
     values: tf.Tensor,
     rows: tf.Tensor,
     num_texts: tf.Tensor,
     output_mode: str,
-    window_options: WindowOptions,
-    temperature: float,
 ) -> tf.Tensor:
-    """Pools the outputs for the windows of each text.
+    """Averages the outputs for the windows of each text.
 
     The rules are the same as in data/classification/windows.py, which pools the
     windows in evaluation.
@@ -204,16 +163,7 @@ def _pool(
         values = tf.math.log(clipped)
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
-    if output_mode == "classification" and temperature != 1:
-        # `values` are log probabilities for logits / temperature. Evaluation
-        # pools log probabilities for the logits, and then divides them by the
-        # temperature. Dividing before pooling leads to the same result.
-        before = tf.nn.softmax(temperature * values)
-        values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
-    if window_options.window_pooling == "max":
-        values = -tf.math.unsorted_segment_min(-values, rows, num_texts)
-    else:
-        values = tf.math.unsorted_segment_mean(values, rows, num_texts)
+    values = tf.math.unsorted_segment_mean(values, rows, num_texts)
     if output_mode == "classification":
         return tf.nn.softmax(values)
     return tf.sigmoid(values) if output_mode == "multilabel" else values

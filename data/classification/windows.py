@@ -3,37 +3,15 @@
 This module imports no TensorFlow.
 """
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-
-from files import flags
 
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
 # Probabilities are clipped to this range before they become logits, because the
 # logits of 0 and 1 are not finite.
 LOWEST, HIGHEST = 1e-37, 1 - 2**-24
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class WindowOptions:
-    """Options for splitting a long text into windows, to classify it."""
-
-    doc_stride: int = flags.head(
-        0,
-        "Split a long text into windows of --max_seq_length that start this "
-        "many WordPieces apart. 0 reads only the text's beginning, as Google's "
-        "code does.",
-        at_least=0,
-    )
-    window_pooling: str = flags.head(
-        "mean",
-        "With --doc_stride, compute a text's logits as the mean or as the "
-        "maximum of the logits of its windows.",
-        choices=("mean", "max"),
-    )
 
 
 def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
@@ -69,14 +47,11 @@ def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
 
 
 def pool(
-    logits: np.ndarray,
-    starts: Sequence[int],
-    output_mode: str,
-    window_pooling: str,
+    logits: np.ndarray, starts: Sequence[int], output_mode: str
 ) -> np.ndarray:
-    """Pools the logits of a text's windows into one vector for each text.
+    """Averages the logits of a text's windows into one vector for each text.
 
-    For "classification", the function pools log probabilities instead of
+    For "classification", the function averages log probabilities instead of
     logits, because they can also be computed from the probabilities that an
     exported model returns.
 
@@ -84,7 +59,6 @@ def pool(
         logits: float [windows, labels]. The windows of a text are consecutive.
         starts: int [texts], index of each text's first window.
         output_mode: "classification", "multilabel" or "regression".
-        window_pooling: "mean" or "max".
 
     Returns:
         float64 [texts, labels].
@@ -92,21 +66,19 @@ def pool(
     logits = logits.astype(np.float64)
     if output_mode == "classification":
         logits = _log_softmax(logits)
-    if window_pooling == "max":
-        return np.maximum.reduceat(logits, starts)
     counts = np.diff([*starts, len(logits)])
     return np.add.reduceat(logits, starts) / counts[:, None]
 
 
 def pool_batches(
-    batches: Iterable[Batch], starts: Sequence[int], *how: str
+    batches: Iterable[Batch], starts: Sequence[int], output_mode: str
 ) -> Iterator[Batch]:
     """Yields a single batch, which contains the pooled logits of all texts.
 
     Args:
         batches: pairs (features, logits) of windows.
         starts: int [texts], index of each text's first window.
-        *how: the arguments `output_mode` and `window_pooling` of `pool`.
+        output_mode: "classification", "multilabel" or "regression".
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()
@@ -115,7 +87,7 @@ def pool_batches(
             name: np.concatenate([each[name] for each in features])[starts]
             for name in names
         },
-        pool(np.concatenate(logits), starts, *how).astype(np.float32),
+        pool(np.concatenate(logits), starts, output_mode).astype(np.float32),
     )
 
 

@@ -74,23 +74,14 @@ class Classify(PairTask):
         return Row(request, inputs, packed[0].tokens)
 
     def _pool(self, row: Row) -> dict[str, Any]:
-        """Returns the outputs for a text, pooled over all its windows."""
+        """Returns the mean outputs of a text's windows."""
         if len(row.outputs) == 1:
             return row.outputs[0]
         ((name, _),) = row.outputs[0].items()
-        settings = self.model.settings
-        mode = settings["output_mode"]
+        mode = self.model.settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        # Evaluation pools logits before it divides them by the temperature. So
-        # multiply by the temperature, pool, and divide again.
-        temperature = settings.get("temperature", 1.0)
-        (pooled,) = windows.pool(
-            temperature * windows.to_logits(values, mode),
-            [0],
-            mode,
-            settings["window_pooling"],
-        )
-        found = windows.to_probabilities(pooled / temperature, mode)
+        (pooled,) = windows.pool(windows.to_logits(values, mode), [0], mode)
+        found = windows.to_probabilities(pooled, mode)
         return {name: found.reshape(row.outputs[0][name].shape)}
 
     def read(self, row: Row) -> Reply:
@@ -127,9 +118,7 @@ class Classify(PairTask):
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
         """Returns True for each label that the reply contains, bool [L]."""
         if self._is_multilabel:
-            found = self.model.settings.get("thresholds") or {}
-            limits = [found.get(name, 0.5) for name in self._labels]
-            chosen = probabilities > np.array(limits)
+            chosen = probabilities > 0.5
         else:
             chosen = np.arange(len(probabilities)) == probabilities.argmax()
         return chosen & (probabilities >= self.options.min_probability)

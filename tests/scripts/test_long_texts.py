@@ -109,11 +109,10 @@ def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     folder, flags, _ = trained
     for path in (folder / "run/model.json", folder / "export/model.json"):
         task = json.loads(path.read_text())["task"]
-        assert task["doc_stride"] == 7 and task["window_pooling"] == "mean"
+        assert task["doc_stride"] == 7
     evaluating = parse_flags("--do_eval --task_name=csv --data_dir=data")
     changes = (
         {"output_dir": tmp_path / "same"},
-        {"output_dir": tmp_path / "max", "window_pooling": "max"},
         {"output_dir": tmp_path / "cut", "doc_stride": 0},
     )
     evaluating["init_checkpoint"] = folder / "run"
@@ -121,10 +120,9 @@ def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     expected = read_results(folder / "run")
     loss = {
         name: read_results(tmp_path / name)["eval_loss"]
-        for name in ("same", "max", "cut")
+        for name in ("same", "cut")
     }
     assert loss["same"] == pytest.approx(expected["eval_loss"], rel=1e-4)
-    assert abs(loss["max"] - loss["same"]) > 1e-3
     # Without its end, no text tells its label.
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
     # A resume keeps its windows.
@@ -140,8 +138,6 @@ def test_windows_that_cannot_be(trained):
     cases = [
         ("--doc_stride=15", "--max_seq_length=16 fits only 14"),
         ("--doc_stride=-1", "--doc_stride"),
-        ("--window_pooling=max", "--window_pooling=max needs --doc_stride"),
-        ("--window_pooling=sum --doc_stride=7", "window_pooling"),
         (
             f"--doc_stride=7 --task_name=mrpc --data_dir={glue}",
             "the train set contains pairs",
@@ -150,10 +146,8 @@ def test_windows_that_cannot_be(trained):
     check_refusals(folder, "run_classifier.py", flags, cases)
 
 
-@pytest.mark.parametrize(
-    "mode, pooling", [("multilabel", "mean"), ("regression", "max")]
-)
-def test_several_labels_and_numbers(mode, pooling, trained, tmp_path):
+@pytest.mark.parametrize("mode", ["multilabel", "regression"])
+def test_several_labels_and_numbers(mode, trained, tmp_path):
     folder, flags, _ = trained
     for name in ("train", "dev", "test"):
         table = (folder / f"data/{name}.csv").read_text()
@@ -168,7 +162,7 @@ def test_several_labels_and_numbers(mode, pooling, trained, tmp_path):
         **flags
         | parse_flags(f"""
             {TRAINING} --data_dir=. --output_mode={mode}
-            --window_pooling={pooling} --export_format=litert
+            --export_format=litert
         """),
     ).check()
     results = read_results(tmp_path / "run")

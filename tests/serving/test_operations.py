@@ -11,7 +11,6 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
 import serving
-from data.classification.windows import WindowOptions
 from modeling import ops
 from serving import classifier, pretraining, squad
 from serving.engines import saved_model
@@ -41,7 +40,7 @@ def write_all(folder):
             labels,
             options,
             mode,
-            WindowOptions(doc_stride=9),
+            doc_stride=9,
         )
     squad.export_span_labeler(
         folder / "characters",
