@@ -70,7 +70,6 @@ class _Flow:
                 config, task.create_model, task.loss, task.output_names
             )
         self.splits = Splits(task, config, bert_config)
-        self.metric = config.metric_for_best or task.metrics[0]
         # {step: results} of all evaluations so far.
         self.evaluated: dict[int, dict[str, float]] = {}
         training: dict[str, Any] = {}
@@ -133,7 +132,7 @@ class _Flow:
                 BestStep(
                     lambda trainer: self._evaluate(trainer, trainer.step),
                     self.steps_per_epoch,
-                    self.metric,
+                    config.metric_for_best or self.task.metrics[0],
                     config.open_run().best,
                     config.early_stopping_patience,
                 )

