@@ -44,7 +44,6 @@ class History(Callback):
             evaluation. Each `checkpoint` line contains it.
         fingerprint: values that identify the run and the dev set. Each `eval`
             line contains them.
-        clock: the run's TimeLimit.
 
     Args:
         config: TrainingConfig. Only the chief writes the history and, unless
@@ -57,7 +56,7 @@ class History(Callback):
     """
 
     def __init__(self, config: "TrainingConfig", clock: "TimeLimit") -> None:
-        self._config, self.clock = config, clock
+        self._config, self._clock = config, clock
         self._path = Path(config.output_dir) / FILE
         self._is_chief = config.is_chief
         self._shows = config.is_chief and config.summary_steps > 0
@@ -79,7 +78,7 @@ class History(Callback):
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
-        self.clock.hours_before = line.get("hours") or 0.0
+        self._clock.hours_before = line.get("hours") or 0.0
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -174,7 +173,7 @@ class History(Callback):
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
         examples = step * self._config.batch_size
-        values = step, self.clock.hours, examples, self._rate
+        values = step, self._clock.hours, examples, self._rate
         return dict(zip(_NAMES, values, strict=True))
 
     @contextlib.contextmanager
