@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 2019,
+    ".": 1982,
     "benchmarks": 1598,
-    "data": 12297,
+    "data": 11926,
     "docs": 238,
     "examples": 350,
     "files": 2093,
     "modeling": 6620,
-    "serving": 7411,
-    "tests": 30094,
+    "serving": 7351,
+    "tests": 28851,
     "tools": 799,
-    "training": 8236,
+    "training": 7577,
 }
 # Different flags in docs/flags.md.
-FLAGS = 164
+FLAGS = 155
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 36427
+WORDS = 35927
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
