@@ -79,9 +79,8 @@ class WeightedLoss(Loss):
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
         There is one distance for each example or WordPiece. By default the
-        outputs are logits of classes. In a subclass with outputs for each
-        WordPiece, the teacher's sequences may be longer than the student's. The
-        temperature divides the logits of both models before the softmax.
+        outputs are logits of classes. The temperature divides the logits of
+        both models before the softmax.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
@@ -273,7 +272,7 @@ class SpanLoss(WeightedLoss):
     ) -> Features:
         """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
-            _token_divergence(outputs[name], teacher_outputs[name], temperature)
+            _divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
         )
         return {"loss": (start + end) / 2.0}
@@ -296,14 +295,6 @@ class TokenLoss(WeightedLoss):
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
-
-    def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Features:
-        """Returns {"loss": divergence at each WordPiece, float [B, T]}."""
-        return {
-            "loss": _token_divergence(outputs, teacher_outputs, temperature)
-        }
 
 
 class PretrainingLoss(WeightedLoss):
@@ -389,11 +380,3 @@ def _divergence(
     )
     terms = keras.ops.exp(teacher) * (teacher - student)
     return temperature**2 * keras.ops.sum(terms, axis=-1)
-
-
-def _token_divergence(
-    logits: Tensor, teacher_logits: Tensor, temperature: float
-) -> Tensor:
-    """Returns `_divergence`. Cuts the teacher's logits to the student's T."""
-    length = keras.ops.shape(logits)[1]
-    return _divergence(logits, teacher_logits[:, :length], temperature)

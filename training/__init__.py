@@ -8,7 +8,7 @@ from files import run_files
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
     *("events.out.*", "history.jsonl", "summary.json", "model.json"),
-    *("train.tf_record", "train_teacher.tf_record*", "eval*.tf_record"),
+    *("train.tf_record", "eval*.tf_record"),
     *("predict*.tf_record", "eval_results.txt", "eval_results.json"),
     "export_eval_results.txt",
     *("labels.txt", "input_checksums.json"),

@@ -112,11 +112,6 @@ class _Flow:
             settings["tokenizer"] = tokenizer.identity
         if teacher:
             settings |= teacher.settings
-        if teacher and not config.distill_layers:
-            # Compare these settings with model.json before the teacher computes
-            # its outputs, which is slow. Opening a run checks all settings.
-            config.open_run().check(config, settings, are_all=False)
-            records = splits.records["train"] = teacher.add_outputs(records)
         return {
             "num_steps": num_steps,
             "records": records,

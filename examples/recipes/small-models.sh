@@ -12,8 +12,8 @@
 # Fine-tunes MODEL, and evaluates the result in float and, exported for LiteRT,
 # in int8. On MRPC, SST-2 and SQuAD, also trains students that start from every
 # second layer: without a teacher, with the fine-tuned model as teacher (also in
-# int8), and with its layers as teachers too. Environment variables: TASKS, RATE
-# (learning rate), and LOWER_CASE=False for a cased model.
+# int8), and with its last layer as teacher too. Environment variables: TASKS,
+# RATE (learning rate), and LOWER_CASE=False for a cased model.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
 model=$1 data=$2 output=$3
@@ -66,7 +66,7 @@ for seed in $seeds; do
         train student "$rows/student.json" --init_layers="$layers"
         train_and_quantize student_with_a_teacher "$rows/student.json" \
           --init_layers="$layers" --teacher="$rows/fine-tuned/model"
-        train student_with_layers "$rows/student.json" --distill_layers \
+        train student_with_hidden "$rows/student.json" --distill_hidden \
           --init_layers="$layers" --teacher="$rows/fine-tuned/model"
         ;;
     esac

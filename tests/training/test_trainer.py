@@ -126,7 +126,6 @@ def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
 def test_what_a_killed_run_left_is_removed_and_nothing_else(tmp_path):
     ours = ["checkpoint.partial-7", "eval_results.json.partial-12"]
     ours += ["train.tf_record.partial-3", "labels.txt.partial-4"]
-    ours += ["train_teacher.tf_record.json.partial-5"]
     theirs = ["checkpoint.partial-old", "notes.json.partial-7", "checkpoints"]
     theirs += ["model.ckpt-2.zip.partial-5", "labels.txt.partial-"]
     theirs += ["mydata.tf_record.partial-5", "predictions_old.json.partial-5"]

@@ -1,4 +1,4 @@
-"""--teacher: its checks, its outputs kept on disk, and an exact resume."""
+"""--teacher: its checks, and an exact resume."""
 
 import dataclasses
 import shutil
@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 import modeling
-from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter
 from modeling import losses
-from modeling.model import select_features
 from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
@@ -26,14 +23,11 @@ class ToyTask(toy_task.ToyTask):
 
     labels = ("no", "yes")
 
-    def __init__(self, first_label=0):
-        self.first_label = first_label
-
     def length(self, number):
         return 2 + number % (self.max_seq_length - 2)
 
     def label(self, number):
-        return self.first_label if number == 5 else number % 2
+        return number % 2
 
     def create_model(self, config, **options):
         return modeling.BertClassifier(config, 2, **options)
@@ -81,17 +75,17 @@ def trained(tmp_path_factory, teacher):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layers", [False, True])
+@pytest.mark.parametrize("hidden", [False, True])
 def test_a_resumed_run_ends_with_the_same_bits(
-    trained, options, tmp_path, layers
+    trained, options, tmp_path, hidden
 ):
     run = trained[1]
-    if layers:
-        options = dataclasses.replace(options, distill_layers=True)
+    if hidden:
+        options = dataclasses.replace(options, distill_hidden=True)
         fine_tuning.run(ToyTask(), options)
         run = tmp_path / "run"
     expected = values(run, 6)
-    assert ("distillation/kernel/adam_m" in expected) == layers
+    assert ("distillation/kernel/adam_m" in expected) == hidden
     # As a kill after step 2 leaves it, its records lost too.
     killed = tmp_path / "killed"
     killed.mkdir()
@@ -102,71 +96,6 @@ def test_a_resumed_run_ends_with_the_same_bits(
         ToyTask(), dataclasses.replace(options, output_dir=str(killed))
     )
     assert_same_bits(values(killed, 6), expected)
-
-
-@pytest.mark.slow
-def test_outputs_on_disk_are_those_of_the_teacher(trained, teacher):
-    model = modeling.BertClassifier(
-        modeling.load_config(teacher / "hf"), num_labels=2
-    )
-    modeling.load_checkpoint(model, teacher / "hf")
-    plain = ToyTask().feature_spec("train")
-    spec = {**plain, "teacher_outputs": feature_specs.Feature((2,), "float32")}
-    batch, same = (
-        next(iter(create_dataset(trained[1] / name, features)))
-        for name, features in (
-            ("train_teacher.tf_record", spec),
-            ("train.tf_record", plain),
-        )
-    )
-    np.testing.assert_allclose(
-        batch["teacher_outputs"],
-        model(select_features(model, batch)),
-        rtol=0,
-        atol=1e-5,
-    )
-    for name, value in same.items():
-        np.testing.assert_array_equal(batch[name], value)
-
-
-def create_dataset(path, spec):
-    records = tfrecords.Records([str(path)], spec)
-    return tfrecords.create_dataset(records, ToyTask.num_examples, False)
-
-
-@pytest.mark.slow
-def test_outputs_are_kept_until_what_they_are_made_from_changes(
-    options, tmp_path, teacher
-):
-    path = tmp_path / "train_teacher.tf_record"
-
-    def written(first_label=0, teacher=teacher / "tf1"):
-        """Returns the identity of the file once it is asked for again."""
-        task = ToyTask(first_label)
-        records = tmp_path / "train.tf_record"
-        with RecordWriter([records]) as writer:
-            for record in task.encode("train", task.read_examples("train")):
-                writer.write(record)
-        distillation.Teacher(
-            dataclasses.replace(options, teacher=str(teacher)),
-            task.create_model,
-            task.loss,
-        ).add_outputs(
-            tfrecords.Records([str(records)], task.feature_spec("train"))
-        )
-        return path.stat().st_ino
-
-    first = written()
-    assert written() == first
-    # A label in the middle of the data.
-    relabelled = written(first_label=1)
-    assert relabelled != first
-    # The same weights from another file count as another teacher.
-    other = written(first_label=1, teacher=teacher / "hf")
-    assert other != relabelled
-    # A file that was cut off.
-    path.write_bytes(path.read_bytes()[:-9])
-    assert written(first_label=1, teacher=teacher / "hf") != other
 
 
 def test_a_teacher_keeps_its_network(options, tmp_path):
@@ -198,15 +127,9 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
 
 @pytest.mark.slow
 def test_another_teacher_does_not_resume(trained, teacher):
-    options, folder = trained
-    outputs = folder / "train_teacher.tf_record"
-    before = outputs.stat()
-    with pytest.raises(ValueError, match="contains a run with teacher="):
-        fine_tuning.run(
-            ToyTask(), dataclasses.replace(options, teacher=str(teacher / "hf"))
-        )
-    # Refused before that teacher's outputs were computed.
-    assert outputs.stat() == before
+    options = dataclasses.replace(trained[0], teacher=str(teacher / "hf"))
+    with pytest.raises(ValueError, match="teacher="):
+        fine_tuning.run(ToyTask(), options)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
@@ -231,28 +154,20 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes, culprit",
     [
-        ({"distill_alpha": 0.0}, "ignores --teacher"),
+        ({"distill_alpha": 0.0}, "--distill_alpha"),
         (
             {"teacher": None, "given_flags": {"distill_alpha": 0.5}},
-            "--distill_alpha needs --teacher",
+            "--distill_alpha",
         ),
-        ({"init_layers": []}, "names 0 blocks, but the model has 2"),
-        ({"init_layers": ["0"]}, "names 1 blocks, but the model has 2"),
-        ({"init_layers": ["0", "9"]}, "no block 9; choose from 0 to 3"),
-        ({"init_layers": ["a", "0"]}, "must list indices of blocks"),
-        ({"max_seq_length": 99}, "more than the 64 positions of --teacher"),
-        ({"teacher": None, "init_layers": ["0", "1"]}, "--init_checkpoint or"),
-        (
-            {"teacher": "config.json"},
-            "contains no bert_config.json or config.json",
-        ),
+        ({"init_layers": ["0"]}, "--init_layers"),
+        ({"teacher": None, "init_layers": ["0", "1"]}, "--init_layers"),
     ],
 )
-def test_contradictions_are_refused_early(options, changes, message):
+def test_contradictions_are_refused_early(options, changes, culprit):
     config = modeling.load_config(options.bert_config_file)
-    with pytest.raises((ValueError, OSError), match=message):
+    with pytest.raises(ValueError, match=culprit):
         distillation.check_teacher(
             dataclasses.replace(options, **changes), config
         )
@@ -263,23 +178,19 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
 ):
     config = modeling.load_config(options.bert_config_file)
     same = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
-    with pytest.raises(ValueError, match="is also the folder of --teacher="):
+    with pytest.raises(ValueError, match="--output_dir"):
         distillation.check_teacher(same, config)
-    config = modeling.load_config(
-        write_config(tmp_path / "config.json", num_attention_heads=4)
-    )
-    layers = dataclasses.replace(options, distill_layers=True)
-    with pytest.raises(ValueError, match="sets num_attention_heads=2"):
-        distillation.check_teacher(layers, config)
+    with pytest.raises(ValueError, match="vocab_size"):
+        distillation.check_teacher(
+            options, dataclasses.replace(config, vocab_size=9)
+        )
 
     def create(config, **kwargs):
         return modeling.BertSpanLabeler(config, **kwargs)
 
-    with pytest.raises(
-        ValueError, match="contains no cls/squad/output_weights"
-    ):
+    with pytest.raises(ValueError, match="cls/squad/output_weights"):
         distillation.Teacher(options, create, losses.SpanLoss())
-    with pytest.raises(ValueError, match="was trained with the labels"):
+    with pytest.raises(ValueError, match="labels"):
         distillation.Teacher(
             options, create, losses.ClassifierLoss(), ["yes", "no"]
         )
@@ -291,7 +202,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     model = built(modeling.BertPretrainer(config, seed=5))
     modeling.save_release(model, tmp_path / "teacher")
     flags = pretraining_flags | parse_flags("""
-        --teacher=teacher --init_layers=1 --distill_layers --output_dir=student
+        --teacher=teacher --init_layers=1 --distill_hidden --output_dir=student
         --do_train --do_eval --num_train_steps=3 --summary_steps=0
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
