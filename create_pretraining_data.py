@@ -149,8 +149,11 @@ def create_at_scale(
         config.num_shards or 0,
     )
     manifest, is_new = job.create_shards(run)
-    for name, value in manifest["statistics"].items():
-        logging.info("%s: %.4g", name, value)
+    counts = manifest["corpus"]
+    logging.info(
+        "mean length of an instance: %.4g WordPieces",
+        counts["num_pieces"] / counts["num_instances"],
+    )
     logging.info("manifest: %s", job.manifest_file)
     for entry in manifest.get("eval_shards", ()):
         logging.info(
@@ -160,7 +163,7 @@ def create_at_scale(
     verb = "written to" if is_new else "already written to"
     num_shards = len(manifest["shards"])
     return (
-        manifest["statistics"]["num_instances"],
+        counts["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 

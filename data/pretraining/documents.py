@@ -15,8 +15,6 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# In Counters, the key UNKNOWN + word counts how often the word became [UNK].
-UNKNOWN = "[UNK] "
 
 
 class Continuation(bytes):
@@ -100,15 +98,6 @@ class TextReader:
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        basic = tokenizer.basic_tokenizer
-        wordpiece = tokenizer.wordpiece_tokenizer
-        self._unknown_words = WordCache(
-            lambda word: [
-                token
-                for token in basic.tokenize_word(word)
-                if wordpiece.unk_token in wordpiece.tokenize(token)
-            ]
-        )
         self._split_sentences = sentences.splitter(options.sentence_split)
 
     def read(
@@ -116,52 +105,28 @@ class TextReader:
     ) -> Iterator[list[bytes] | None]:
         """Yields each sentence of a block, and None for each blank line.
 
-        Adds statistics of the block to `counts`. "num_equal_sentences" counts
-        the sentences that repeat an earlier sentence of the block. The key
-        UNKNOWN + word counts how often this word became [UNK]. Adds the number
-        of bytes that are not UTF-8 to `dropped[block.path]`.
+        Adds the numbers of sentences, of WordPieces and of [UNK] to `counts`:
+        "num_sentences", "num_tokens" and "num_unknown". Adds the number of
+        bytes that are not UTF-8 to `dropped[block.path]`.
         """
         lines = map(
             str.strip,
             text_files.read_lines(block.path, dropped, block.start, block.end),
         )
         unknown = self.pieces["[UNK]"]
-        seen: set[int] = set()
-        document: list[int] = []
-        for sentence in self._encode_lines(lines, counts):
-            if sentence:
-                counts["num_sentences"] += 1
-                counts["num_tokens"] += len(sentence)
-                counts["num_unknown"] += sentence.count(unknown)
-                document.append(hash(b" ".join(sentence)))
-                counts["num_equal_sentences"] += document[-1] in seen
-                seen.add(document[-1])
-            elif sentence is None and document:
-                key = hash(tuple(document))
-                counts["num_equal_documents"] += key in seen
-                seen.add(key)
-                document = []
-            yield sentence
-        if document and not block.is_cut:
-            counts["num_equal_documents"] += hash(tuple(document)) in seen
-
-    def _encode_lines(
-        self, lines: Iterable[str], counts: Counter[str]
-    ) -> Iterator[list[bytes] | None]:
         for line in lines:
             if not line:
                 yield None
-            else:
-                for sentence in self._split_sentences(line):
-                    yield self._encode(sentence, counts)
+                continue
+            for sentence in self._split_sentences(line):
+                encoded = self._encode(sentence)
+                counts["num_sentences"] += bool(encoded)
+                counts["num_tokens"] += len(encoded)
+                counts["num_unknown"] += encoded.count(unknown)
+                yield encoded
 
-    def _encode(self, text: str, counts: Counter[str]) -> list[bytes]:
-        words = characters.clean_text(text).split()
-        encoded = self._words.of_all(words)
-        if self.pieces["[UNK]"] in encoded:
-            found = self._unknown_words.of_all(words)
-            counts.update(f"{UNKNOWN}{word}" for word in found)
-        return encoded
+    def _encode(self, text: str) -> list[bytes]:
+        return self._words.of_all(characters.clean_text(text).split())
 
 
 # Returns a TextReader. Successive calls with equal options return the same

@@ -190,7 +190,7 @@ class Job:
         try:
             found = _read_manifest(
                 self.manifest_file,
-                {"shards": list, "statistics": dict},
+                {"shards": list, "corpus": dict},
                 description,
             )
             whole = {}
@@ -296,6 +296,8 @@ class Job:
             counts.update(result["counts"])
             shards += result["shards"]
         corpus_report.log(counts, self.input_files)
+        if dropped := counts["num_dropped_bytes"]:
+            logging.warning("dropped %d bytes that are not UTF-8", dropped)
         if not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={self.instances.eval_fraction} holds out all "
@@ -303,25 +305,14 @@ class Job:
                 "would be empty; lower the fraction, or put blank lines "
                 "between documents so that the input has more of them"
             )
-        found = {
-            **description,
-            "corpus": {
-                name: counts[name] for name in corpus_report.CORPUS_COUNTS
-            },
-            "statistics": corpus_report.statistics(
-                counts, self.instances.max_seq_length
-            ),
-        }
+        found = {**description, "corpus": dict(counts)}
         if self.instances.eval_fraction:
-            held_out: Counter[str] = Counter()
             found["eval_shards"] = parts.write_held_out(
                 self._eval_file,
                 [task.held_out_file for task in tasks],
                 self.text,
                 self.instances,
-                held_out,
             )
-            corpus_report.log_next(held_out, "evaluation set")
         kept = [entry for entry in shards if entry["num_records"]]
         if len(kept) < len(shards):
             # Remove empty shards, and renumber the others.

@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import functools
 import itertools
-import operator
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,6 @@ from typing import Any
 
 from data.io import records, text_files
 from data.pretraining import (
-    corpus_report,
     documents,
     instances,
 )
@@ -100,7 +98,7 @@ def write_shards(task: Task) -> None:
                 previous = group
     result = {
         "shards": writer.describe(),
-        "counts": corpus_report.without_rare_words(counts),
+        "counts": dict(counts),
     }
     if held_out:
         result["held_out"] = records.measure_file(task.held_out_file)
@@ -130,12 +128,10 @@ def write_held_out(
     files: Iterable[str],
     text: documents.TextOptions,
     options: InstanceOptions,
-    counts: Counter[str],
 ) -> list[dict[str, Any]]:
     """Masks and writes the evaluation set, and returns its manifest entries.
 
-    `files` are the tasks' files of held-out documents. The function adds the
-    statistics of the evaluation set's instances to `counts`.
+    `files` are the tasks' files of held-out documents.
 
     Raises:
         ValueError: no document was held out.
@@ -148,7 +144,7 @@ def write_held_out(
         for group in read_held_out(files, MAX_PIECES):
             lent = previous if len(group) == 1 else []
             for record in create_records(
-                group, pieces, options, rng, counts, lent
+                group, pieces, options, rng, Counter(), lent
             ):
                 writer.write(record)
             previous = group
@@ -172,7 +168,7 @@ def _read_part(
 
     Omits held-out documents, and passes their lines to `write`. If `write` is
     None, no document is held out. The end of a file also ends a document. Adds
-    statistics of the text to `counts`.
+    counts of the text to `counts`.
     """
     dropped: Counter[str] = Counter()
     lines: Iterator[list[bytes] | None] = itertools.chain.from_iterable(
@@ -292,9 +288,10 @@ def create_records(
 ) -> Iterator[bytes]:
     """Creates instances from documents, and yields their records shuffled.
 
-    Shuffles `group` in place, and adds statistics of the instances to `counts`.
-    The documents in `lent` only provide random next sentences for the instances
-    of `group`.
+    Shuffles `group` in place. Adds the number of instances and the number of
+    their WordPieces to `counts`: "num_instances" and "num_pieces". The
+    documents in `lent` only provide random next sentences for the instances of
+    `group`.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)
@@ -306,9 +303,8 @@ def create_records(
             for instance in instances.create_instances_from_document(
                 available, index, pieces, rng, options
             ):
-                _count(instance, pieces["[MASK]"], options, counts)
-                if len(available) == 1:
-                    counts["num_same_document"] += instance.is_random_next
+                counts["num_instances"] += 1
+                counts["num_pieces"] += len(instance.tokens)
                 batch.append(encode(instance))
                 num_bytes += len(batch[-1])
         if num_bytes > _MAX_RECORD_BYTES:
@@ -317,21 +313,3 @@ def create_records(
             batch, num_bytes = [], 0
     shuffle(batch, rng)
     yield from batch
-
-
-def _count(
-    instance: instances.TrainingInstance,
-    mask: bytes,
-    options: InstanceOptions,
-    counts: Counter[str],
-) -> None:
-    """Adds an instance to `counts`. `mask` is the encoded WordPiece [MASK]."""
-    tokens, labels = instance.tokens, instance.masked_lm_labels
-    outputs = [tokens[index] for index in instance.masked_lm_positions]
-    counts["num_instances"] += 1
-    counts["num_pieces"] += len(tokens)
-    counts["num_random_next"] += instance.is_random_next
-    counts["num_short"] += len(tokens) < options.max_seq_length
-    counts["num_masked"] += len(labels)
-    counts["num_as_mask"] += outputs.count(mask)
-    counts["num_kept"] += sum(map(operator.eq, outputs, labels))

@@ -97,7 +97,7 @@ def test_scalable_form(corpus):
         files, feature_specs.pretraining_features(128, 20)
     )
     count = records.count_records(files)
-    assert count == manifest["statistics"]["num_instances"] > 1000
+    assert count == manifest["corpus"]["num_instances"] > 1000
     assert f"{count:,} instances" in done.stdout
     assert manifest["flags"]["do_whole_word_mask"]
     assert manifest["inputs"][0]["bytes"] == corpus.stat().st_size

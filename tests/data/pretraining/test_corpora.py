@@ -5,7 +5,7 @@ import re
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import documents, parts, splitting
+from data.pretraining import documents, splitting
 from tests.shards import create, digests, read, warnings, write_documents
 
 
@@ -15,8 +15,7 @@ from tests.shards import create, digests, read, warnings, write_documents
         ("One.\nTwo.\nThree.\n", "one document"),
         ("One two.\n\nThree four.\n\nFive.\n", "no next sentence"),
         ("\u1200\u1201 \u1202\n\u1203\n\n\u1204\nabc\n", "are \\[UNK\\]"),
-        ("word " * 300 + "\n\n" + "and " * 300, "--sentence_split"),
-        (b"Bad \xff\xfe one.\nTwo.\n\nThree.\nFour.\n", "dropped 2 bytes"),
+        (b"Bad \xff\xfe one.\nTwo.\n\nThree.\nFour.\n", "2 bytes"),
     ],
 )
 def test_report_warns_of_what_usually_goes_wrong(
@@ -26,19 +25,6 @@ def test_report_warns_of_what_usually_goes_wrong(
     create(tmp_path, text)
     assert any(x.startswith("corpus: ") for x in caplog.messages)
     assert any(re.search(warning, line) for line in warnings(caplog))
-
-
-@pytest.mark.parametrize("num_shards", [1, 3])
-def test_report_counts_what_is_equal_and_unknown(
-    tmp_path, monkeypatch, caplog, num_shards
-):
-    caplog.set_level("INFO")
-    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
-    text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
-    text = f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2
-    create(tmp_path, text, num_shards=num_shards)
-    assert "9 sentences and 3 documents repeat an earlier text" in caplog.text
-    assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
 
 
 def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
@@ -86,18 +72,6 @@ def test_lenders_have_no_text_of_the_document():
     assert find(True, False) == [[], []]
     assert find(False, True, True, False) == [[1, 2, 3], [0], [0], [0]]
     assert find(*[False] * 8)[2] == [0, 3, 4, 6]
-
-
-def test_random_next_of_the_same_document_is_reported(
-    tmp_path, monkeypatch, caplog
-):
-    monkeypatch.setattr(parts, "MAX_PIECES", 10)
-    path = tmp_path / "corpus.txt"
-    write_documents(path, 5, 60)
-    create(tmp_path, [path])
-    # The whole corpus is a part, and its first document has no other.
-    (warning,) = warnings(caplog)
-    assert re.match(r"training set: \d+ of \d+ random next", warning)
 
 
 def test_one_document(tmp_path, monkeypatch, caplog):

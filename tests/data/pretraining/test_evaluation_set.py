@@ -45,7 +45,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         assert len(training) == 16
         found[name] = digests({"shards": [entry]})
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
-        assert manifest["statistics"]["num_instances"] == num_rows
+        assert manifest["corpus"]["num_instances"] == num_rows
     # The same file for any number of shards, of passes and kind of masking.
     assert found["plain"] == found["dynamic"] == found["repeated"]
 
