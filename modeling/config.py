@@ -104,19 +104,6 @@ class BertConfig:
                 f"Received: hidden_act={self.hidden_act!r}"
             )
 
-    @property
-    def num_parameters(self) -> int:
-        """Number of weights of a `BertModel` of this configuration."""
-        width, inner = self.hidden_size, self.intermediate_size
-        dense, layer_norm = width * (width + 1), 2 * width
-        rows = self.vocab_size + self.type_vocab_size
-        rows += self.max_position_embeddings
-        feed_forward = 2 * width * inner + inner + width
-        block = 4 * dense + feed_forward + 2 * layer_norm
-        return (
-            rows * width + layer_norm + self.num_hidden_layers * block + dense
-        )
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
         """Creates a configuration from a dict. Unknown entries become `unused`.

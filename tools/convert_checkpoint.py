@@ -297,10 +297,6 @@ def find_length(
 
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
-    # Import late, so that --help and errors in flags do not wait until
-    # TensorFlow is loaded.
-    from training import costs
-
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
     # By default, convert to the format that the checkpoint does not have. If
@@ -312,7 +308,6 @@ def main(options: Config) -> None:
         becomes_theirs = options.output_format == "huggingface"
     config_file = options.bert_config_file or folder_of(start)
     config = modeling.load_config(config_file)
-    costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
     folder = model_folder.read(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes, folder)

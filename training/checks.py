@@ -11,7 +11,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files import export_folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
-from training import costs, model_folder, run_state
+from training import model_folder, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig, TrainingConfig
 from training.model_folder import ModelFolder, folder_of
@@ -76,12 +76,10 @@ def load_config(config: Any) -> modeling.BertConfig:
             --export_seq_length.
 
     Raises:
-        ValueError: a length is above the model's number of positions, or the
-            weights do not fit into this machine's memory.
+        ValueError: a length is above the model's number of positions.
     """
     file = config.bert_config_file
     found = modeling.load_config(file)
-    costs.check_sizes(found, file)
     for name in ("max_seq_length", "export_seq_length"):
         length = getattr(config, name) or 0
         if length > found.max_position_embeddings:

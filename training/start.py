@@ -17,7 +17,6 @@ from training.callbacks import Callback, distillation
 from training.callbacks.best_step import may_use
 from training.callbacks.endings import StopSignals, TimeLimit
 from training.callbacks.history import History
-from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
 from training.config import TrainingConfig
@@ -120,7 +119,6 @@ class RunSetup:
             summaries = Summaries() if config.is_chief else Callback()
             callbacks = [
                 *([self.teacher] if self.teacher else []),
-                MemoryCheck(),
                 NonFinite(),
                 ProgressBar(),
                 *callbacks,

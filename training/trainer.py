@@ -6,6 +6,7 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number. Callbacks
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -208,10 +209,9 @@ class Trainer(BatchPredictor):
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
-                gradient (`NonFinite`), a weight to save is not finite
-                (`Checkpointer`), or the run does not fit into memory
-                (`MemoryCheck`).
-            MemoryError: TensorFlow has run out of memory.
+                gradient (`NonFinite`), or a weight to save is not finite
+                (`Checkpointer`).
+            tf.errors.ResourceExhaustedError: a device has run out of memory.
             ConnectionError: another worker was lost.
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
@@ -232,6 +232,10 @@ class Trainer(BatchPredictor):
             logging.info("***** Running training *****")
             logging.info("  Batch size = %d", size)
             logging.info("  Steps = %d", num_train_steps)
+            parameters = sum(math.prod(w.shape) for w in self.model.weights)
+            # A weight, its gradient and the optimizer's m and v.
+            num_bytes = 4 * 4 * parameters
+            logging.info(f"  Parameters = {parameters:,} ({num_bytes:,} bytes)")
             dataset = create_dataset(size, self.step * size)
             started = time.monotonic()
             with contextlib.ExitStack() as stack:

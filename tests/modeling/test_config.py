@@ -1,11 +1,9 @@
 import json
 
-import numpy as np
 import pytest
 
-from modeling import BertConfig, BertModel, load_config
+from modeling import BertConfig, load_config
 from tests.golden import ROOT
-from tests.models import built
 
 NAN = float("nan")
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
@@ -17,20 +15,6 @@ def test_the_defaults_are_the_originals():
     config = BertConfig(vocab_size=30522)
     expected = RELEASED | {"vocab_size": 30522, "type_vocab_size": 16}
     assert config.to_dict() | UNUSED == expected
-
-
-def test_the_parameters_are_counted_without_a_model():
-    config = BertConfig(
-        vocab_size=99,
-        hidden_size=12,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=37,
-        max_position_embeddings=11,
-        type_vocab_size=5,
-    )
-    learned = built(BertModel(config)).trainable_variables
-    assert config.num_parameters == sum(np.prod(v.shape) for v in learned)
 
 
 def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):

@@ -5,17 +5,14 @@ import json
 import types
 
 import pytest
-import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
 from files.labels import similar_labels
-from modeling.checkpoints import tf1
 from tests.conftest import write_config
 from tests.models import tiny_config
 from tests.script_runner import SAMPLES
 from tests.toy_task import create_config
-from tools import convert_checkpoint
-from training import checks, costs, model_folder
+from training import checks, model_folder
 
 
 def lengths(path, longest, exported=None):
@@ -24,50 +21,6 @@ def lengths(path, longest, exported=None):
         max_seq_length=longest,
         export_seq_length=exported,
     )
-
-
-@pytest.mark.parametrize(
-    "name, value",
-    [
-        ("vocab_size", 2**31 - 1),
-        ("hidden_size", 2**30),
-        ("num_hidden_layers", 2**31 - 1),
-        ("intermediate_size", 2**31 - 1),
-        ("max_position_embeddings", 2**31 - 1),
-        ("type_vocab_size", 2**31 - 1),
-    ],
-)
-def test_a_model_beyond_memory_is_refused_before_it_is_made(
-    tmp_path, monkeypatch, name, value
-):
-    # Some machines have room for the smallest of these.
-    monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
-    path = write_config(tmp_path / "config.json")
-    assert checks.load_config(lengths(path, 64)).hidden_size == 32
-    write_config(path, **{name: value})
-    with pytest.raises(ValueError, match=f"{name}={value}"):
-        checks.load_config(lengths(path, 64))
-
-
-def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
-    sizes = {"hidden_size": 2, "num_attention_heads": 1, "vocab_size": 9}
-    sizes |= {"intermediate_size": 2, "num_hidden_layers": 10**6}
-    path = write_config(tmp_path / "config.json", **sizes)
-    message = "num_hidden_layers=1000000"
-    with pytest.raises(ValueError, match=message):
-        checks.load_config(lengths(path, 64))
-    checkpoint = tmp_path / "bert_model.ckpt"
-    tf1.write_checkpoint(checkpoint, {"a": tf.Variable(1.0)})
-    options = convert_checkpoint.Config(
-        init_checkpoint=str(checkpoint),
-        bert_config_file=str(path),
-        output_dir=str(tmp_path / "new"),
-    )
-    with pytest.raises(ValueError, match=message):
-        convert_checkpoint.main(options)
-    write_config(path, hidden_size=10**9)
-    with pytest.raises(ValueError, match="GiB of memory"):
-        convert_checkpoint.main(options)
 
 
 def test_labels_that_differ_in_form_are_found():
