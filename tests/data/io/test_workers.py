@@ -142,30 +142,6 @@ def test_a_process_that_must_end_ends(tmp_path, kind):
     assert time.monotonic() - started < 60
 
 
-def clean_up(folder):
-    """A task whose clean-up is under way when its process must end again."""
-    partial = folder / f"partial-{os.getpid()}"
-    try:
-        # Its process may have to end as soon as there is the first file.
-        partial.touch()
-        (folder / str(os.getpid())).touch()
-        time.sleep(600)
-    finally:
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(0.1)
-        partial.unlink(missing_ok=True)
-
-
-def test_a_process_that_must_end_twice_still_cleans_up(tmp_path):
-    tasks = [("a", (work, "")), *((x, (clean_up, tmp_path)) for x in "bcd")]
-    results = workers.run(work_or, tasks, 2)
-    next(results)
-    while len(os.listdir(tmp_path)) < 2:
-        time.sleep(0.01)
-    results.close()
-    assert not list(tmp_path.glob("partial-*"))
-
-
 PARENT = """
 import os, sys, time
 sys.path.insert(0, {root!r})

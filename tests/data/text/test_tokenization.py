@@ -133,7 +133,6 @@ def test_repeated_lines_and_rows_without_a_word_are_googles(
 ):
     lines = "[PAD] a [CLS] [SEP] b [MASK] [UNK] a  [CLS] ##a".split(" ")
     tokenizer = create_tokenizer(lines)
-    path = tokenizer.vocab_file
     # Google's load_vocab: an ordered dict, in which a later line overwrites.
     expected = {}
     for index, line in enumerate(lines):
@@ -143,12 +142,8 @@ def test_repeated_lines_and_rows_without_a_word_are_googles(
     assert tokenizer.convert_tokens_to_ids(tokens) == [9, 7, 10, 4]
     for _ in range(2):
         tokenizer.check_vocab(14)
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{path} is smaller than the model: 11 WordPieces, but vocab_size is "
-        "14; the model's last 3 embeddings stay unused",
-        f"{path} repeats 2 lines, and the tokenizer uses the last of equal "
-        "lines: line 2, 'a', equals line 8",
-    ]
+    smaller, repeated = caplog.messages
+    assert "11 WordPieces" in smaller and "'a', equals line 8" in repeated
 
 
 def test_released_vocabularies_pass():

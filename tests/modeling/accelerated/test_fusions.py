@@ -97,36 +97,6 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     assert {name: found[name] for name in expected} == expected
 
 
-@pytest.mark.skipif(
-    not test_util.IsMklEnabled(), reason="this TensorFlow has no oneDNN"
-)
-def test_training_runs_compiled_kernels_and_fused_products():
-    model = create_model("gelu", "float32")
-
-    @tf.function(autograph=False)
-    def differentiate(*inputs):
-        features = dict(zip(INPUTS, inputs, strict=True))
-        with tf.GradientTape() as tape:
-            outputs = model(features, training=True)["pooled_output"]
-            loss = tf.reduce_sum(outputs**2)
-        return tape.gradient(loss, [v.value for v in model.trainable_variables])
-
-    found = operations(differentiate, *create_batch(*BATCH))
-    expected = {
-        # After the embeddings; after attention and activation of two layers.
-        "PartitionedCall+dropout": 1,
-        "PartitionedCall+dropout_add_norm": 4,
-        "PartitionedCall+activation": 2,
-        "PartitionedCall+backward": 7,
-        # Six dense layers in each of two, and the pooler.
-        "_FusedMatMul+BiasAdd": 12,
-        "_FusedMatMul+BiasAdd+Tanh": 1,
-        # Attention's scores, scaled and masked.
-        "_MklFusedBatchMatMulV2+Mul+Add": 2,
-    }
-    assert {name: found[name] for name in expected} == expected
-
-
 @pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
 @pytest.mark.parametrize(
     ("dtype", "tolerance"),
