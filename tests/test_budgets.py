@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1982,
     "benchmarks": 1598,
-    "data": 11926,
+    "data": 11760,
     "docs": 238,
     "examples": 350,
     "files": 2093,
-    "modeling": 6620,
+    "modeling": 6494,
     "serving": 7351,
-    "tests": 28851,
+    "tests": 27953,
     "tools": 799,
-    "training": 7577,
+    "training": 7255,
 }
 # Different flags in docs/flags.md.
 FLAGS = 155
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 35927
+WORDS = 35846
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -109,24 +109,21 @@ class TextReader:
         "num_sentences", "num_tokens" and "num_unknown". Adds the number of
         bytes that are not UTF-8 to `dropped[block.path]`.
         """
-        lines = map(
-            str.strip,
-            text_files.read_lines(block.path, dropped, block.start, block.end),
+        lines = text_files.read_lines(
+            block.path, dropped, block.start, block.end
         )
         unknown = self.pieces["[UNK]"]
-        for line in lines:
+        for line in map(str.strip, lines):
             if not line:
                 yield None
                 continue
             for sentence in self._split_sentences(line):
-                encoded = self._encode(sentence)
+                words = characters.clean_text(sentence).split()
+                encoded = self._words.of_all(words)
                 counts["num_sentences"] += bool(encoded)
                 counts["num_tokens"] += len(encoded)
                 counts["num_unknown"] += encoded.count(unknown)
                 yield encoded
-
-    def _encode(self, text: str) -> list[bytes]:
-        return self._words.of_all(characters.clean_text(text).split())
 
 
 # Returns a TextReader. Successive calls with equal options return the same
