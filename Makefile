@@ -39,8 +39,7 @@ bench-optimum: .venv-bench-optimum/installed
 	  --rows='pair*,startup_predict*' --minilm_dir=$(MINILM_DIR) \
 	  --mrpc_dir=$(MRPC_DIR) $(BENCH_FLAGS)
 
-RUNTIMES = requirements/litert.txt requirements/onnx.txt \
-  requirements/openvino.txt
+RUNTIMES = requirements/litert.txt requirements/onnx.txt
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -134,7 +134,7 @@ PRETRAIN = MRPC | {"keras_hub": OURS}
 INFERENCE = {
     "ours": {
         "float32": [["float32"], ["litert"], ["onnx"]],
-        "bfloat16": [["mixed_bfloat16", "bfloat16"], ["openvino"]],
+        "bfloat16": ["mixed_bfloat16", "bfloat16"],
         "int8": ["litert"],
     },
     "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
@@ -143,7 +143,7 @@ INFERENCE = {
 }
 ENGINES = {
     "float32": [["saved_model"], ["litert"]],
-    "bfloat16": [["saved_model"], ["openvino"]],
+    "bfloat16": ["saved_model"],
     "int8": ["litert"],
 }
 ASK = {

@@ -44,9 +44,9 @@ class TextModel:
         allow_any_operation: True to load a SavedModel with operations that this
             project's exports do not use, which may read and write any file.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx", "openvino" or "saved_model". Only
-            "saved_model" needs TensorFlow. None chooses an installed runtime
-            whose file is in the folder.
+        engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
+            TensorFlow. None chooses an installed runtime whose file is in the
+            folder.
 
     Attributes:
         engine: engines.Engine that runs the network.

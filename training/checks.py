@@ -61,7 +61,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         ):
             raise ValueError(
                 f"--export_format={config.export_format}: LiteRT cannot run "
-                "the LSTM of --bilstm; choose onnx, openvino or saved_model"
+                "the LSTM of --bilstm; choose onnx or saved_model"
             )
     bert_config = load_config(config)
     distillation.check_teacher(config, bert_config)

@@ -13,7 +13,7 @@ RATES = ("precision", "recall", "f1")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 # Prefixes of the scores of an export, such as saved_model_f1.
-_FORMATS = ("saved_model", "litert", "onnx", "openvino")
+_FORMATS = ("saved_model", "litert", "onnx")
 
 
 class ResultFiles:

@@ -185,8 +185,7 @@ def export(spec, source, kind="classifier"):
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     config, engine = modeling.load_config(source), spec["variant"]
-    if engine in ("onnx", "openvino", "litert"):
-        # Runtimes that support bfloat16 convert a float32 export themselves.
+    if engine in ("onnx", "litert"):
         dtype = "float32"
     tokenizer = FullTokenizer(f"{source}/vocab.txt")
     to = ExportConfig(

@@ -56,11 +56,10 @@ _FOREIGN_FILES = {
     "tf_model.h5": _SAVE_AGAIN,
     "flax_model.msgpack": _SAVE_AGAIN,
     "saved_model.pb": _EXPORT,
-    "openvino_model.bin": _EXPORT,
 }
 # {ending of a file name: advice}, for file names that are not listed above.
 _FOREIGN_ENDINGS = {
-    **dict.fromkeys((".onnx", ".tflite", ".xml"), _EXPORT),
+    **dict.fromkeys((".onnx", ".tflite"), _EXPORT),
     **dict.fromkeys((".bin", ".gguf", ".h5", ".msgpack", ".ot"), _SAVE_AGAIN),
     **dict.fromkeys((".pt", ".pth", ".ckpt", ".npz", ".tar"), _SAVE_AGAIN),
     **dict.fromkeys((".h5.index.json", ".msgpack.index.json"), _SAVE_AGAIN),

@@ -121,9 +121,6 @@ RUNTIMES = {
     "onnx": Runtime(
         "onnx/model.onnx", "onnxruntime", "requirements/onnx.txt", "OnnxRuntime"
     ),
-    "openvino": Runtime(
-        "model.xml", "openvino", "requirements/openvino.txt", "OpenVino"
-    ),
     "saved_model": Runtime(
         "saved_model.pb", "tensorflow", "requirements.txt", "SavedModel"
     ),
@@ -131,7 +128,7 @@ RUNTIMES = {
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
 # INPUTS and OUTPUTS are {name in this project: name in Hugging Face's models}.
-# ONNX and OpenVINO files contain Hugging Face's names.
+# ONNX files contain Hugging Face's names.
 INPUTS = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
@@ -271,25 +268,6 @@ def _choose(names: Sequence[str]) -> str:
                 if module.finds_gpu():
                     return name
     return (installed or names)[0]
-
-
-def rename_inputs(features: Mapping[str, np.ndarray]) -> Outputs:
-    """Renames inputs to Hugging Face's names, and converts them to int64."""
-    return {
-        INPUTS[name]: np.asarray(value, np.int64)
-        for name, value in features.items()
-    }
-
-
-def name_outputs(names: Sequence[str]) -> dict[str, str]:
-    """Returns {name in this project: name in the file} of a model's outputs.
-
-    Args:
-        names: names of the file's outputs. "logits" is omitted, because only
-            Hugging Face's clients use it.
-    """
-    theirs = {name: ours for ours, name in OUTPUTS.items()}
-    return {theirs.get(name, name): name for name in names if name != "logits"}
 
 
 def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:

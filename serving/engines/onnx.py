@@ -55,12 +55,18 @@ class OnnxRuntime(engines.Engine):
         self.inputs = {
             ours: theirs[name] for ours, name in engines.INPUTS.items()
         }
-        self._outputs = engines.name_outputs(
-            [each.name for each in self._session.get_outputs()]
-        )
+        ours = {theirs: ours for ours, theirs in engines.OUTPUTS.items()}
+        names = [each.name for each in self._session.get_outputs()]
+        # Omit "logits", because only Hugging Face's clients use it.
+        self._outputs = {
+            ours.get(name, name): name for name in names if name != "logits"
+        }
 
     def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
-        inputs = engines.rename_inputs(features)
+        inputs = {
+            engines.INPUTS[name]: np.asarray(value, np.int64)
+            for name, value in features.items()
+        }
         outputs = self._session.run([*self._outputs.values()], inputs)
         return dict(zip(self._outputs, outputs, strict=True))
 

@@ -1,1 +1,1 @@
-"""Writes exports in the formats SavedModel, LiteRT, ONNX and OpenVINO."""
+"""Writes exports in the formats SavedModel, LiteRT and ONNX."""

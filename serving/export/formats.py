@@ -1,13 +1,12 @@
-"""Exports models as SavedModels, and for LiteRT, ONNX Runtime and OpenVINO.
+"""Exports models as SavedModels, and for LiteRT and ONNX Runtime.
 
 Only SavedModels have several signatures. The inputs of the other formats are
 WordPiece ids.
 
-    Format       Files                    Converter
-    saved_model  saved_model.pb, ...      keras.export
-    litert       model.tflite             tf.lite, only with builtin operations
-    onnx         onnx/model.onnx          onnx.py, which builds the graph
-    openvino     model.xml and model.bin  openvino, from the graph of onnx.py
+    Format       Files                Converter
+    saved_model  saved_model.pb, ...  keras.export
+    litert       model.tflite         tf.lite, only with builtin operations
+    onnx         onnx/model.onnx      onnx.py, which builds the graph
 
 LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
 the unfused operations of modeling/ops.py, and processes padding too.
@@ -95,7 +94,7 @@ def export_saved_model(
             elif name == "litert":
                 _write_litert(path, model, first, options)
             else:
-                _write_graph(path, name, model, output_mode, options)
+                _write_onnx(path, model, output_mode, options)
         extra = folder
         if names == ("saved_model",):
             extra = folder / "assets.extra"
@@ -220,36 +219,24 @@ def _write_litert(
         path.write_bytes(converter.convert())
 
 
-def _write_graph(
-    path: Path,
-    name: str,
-    model: keras.Model,
-    output_mode: str,
-    options: ExportConfig,
+def _write_onnx(
+    path: Path, model: keras.Model, output_mode: str, options: ExportConfig
 ) -> None:
-    """Writes a model in the format "onnx" or "openvino"."""
-    # Import late, because only these two formats need the package onnx.
+    # Import late, because only this format needs the package onnx.
     from serving.export import onnx
 
     precision = options.quantize or "float32"
     length = options.export_seq_length
     graph = onnx.create(model, output_mode, length, precision)
-    if name == "onnx" and not options.quantize:
+    if not options.quantize:
         onnx.save(graph, path)
         return
+    from onnxruntime import quantization
+
+    # Prevent the warning that the graph should be optimized before it is
+    # quantized. ONNX Runtime optimizes the graph that it loads.
+    quantization.quant_utils.add_pre_process_metadata(graph)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, "model.onnx")
-        if name == "onnx":
-            from onnxruntime import quantization
-
-            # Prevent the warning that the graph should be optimized before it
-            # is quantized. ONNX Runtime optimizes the graph that it loads.
-            quantization.quant_utils.add_pre_process_metadata(graph)
-            onnx.save(graph, whole)
-            quantization.quantize_dynamic(whole, path, per_channel=True)
-        else:
-            from serving.engines.openvino import openvino
-
-            onnx.save(graph, whole)
-            converted = openvino.convert_model(whole)
-            openvino.save_model(converted, path, compress_to_fp16=False)
+        onnx.save(graph, whole)
+        quantization.quantize_dynamic(whole, path, per_channel=True)

@@ -192,8 +192,8 @@ class _Writer:
             real = self.add("Mul", real, past)
         # `limit` is a slice of a constant that is as long as the position
         # table. If the inputs are longer, the slice is shorter than `real`, so
-        # `Sub` fails. Without this check, OpenVINO would read zeros beyond the
-        # position table.
+        # `Sub` fails. Without this check, some runtimes would read zeros beyond
+        # the position table.
         zero = self.constant([0], np.int64)
         length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings

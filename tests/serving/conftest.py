@@ -207,10 +207,7 @@ def folders(tmp_path_factory):
     folder = tmp_path_factory.mktemp("engines")
     kinds = [kind for kind, requests in REQUESTS.items() if requests]
     for kind in kinds:
-        # OpenVINO runs the graph of ONNX: one output and two are enough.
-        has_all = kind in ("classifier", "squad")
-        format = FORMAT if has_all else FORMAT.replace(",openvino", "")
-        export(kind, folder / kind, create_options(format))
+        export(kind, folder / kind, create_options(FORMAT))
     return {kind: folder / kind for kind in kinds}
 
 

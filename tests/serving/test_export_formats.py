@@ -1,6 +1,5 @@
 """Exports of other formats, run in their own runtimes."""
 
-import importlib.util
 import json
 
 import numpy as np
@@ -18,18 +17,15 @@ from tests.serving.test_engines import ENGINES
 from training.config import ExportConfig
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
-FORMATS = ENGINES[:3]
-# {precision of an engine: the most by which outputs differ}
-LIMITS = {"float32": 1e-5, "bfloat16": 0.05}
+FORMATS = ENGINES[:2]
 
 
 def assert_same(engine, batch, expected):
     """Compares an engine's outputs with those of the model."""
     outputs = engine.run(batch)
     assert outputs.keys() == expected.keys()
-    limit = LIMITS[engine.precision]
     for name, value in expected.items():
-        np.testing.assert_allclose(outputs[name], value, limit, limit)
+        np.testing.assert_allclose(outputs[name], value, 1e-5, 1e-5)
 
 
 def create_classifier(num_labels=3, **options):
@@ -84,7 +80,7 @@ def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
-@pytest.mark.parametrize("name", FORMATS[:2])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     model = create_classifier(dtype=dtype)
     engine = export(tmp_path / "model", model, name)
@@ -94,7 +90,7 @@ def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     assert_same(engine, BATCH, {"probabilities": tf.nn.softmax(exact(BATCH))})
 
 
-@pytest.mark.parametrize("name", FORMATS[:2])
+@pytest.mark.parametrize("name", FORMATS)
 def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
     model = create_classifier()
     export(tmp_path / "whole", model, name)
@@ -190,7 +186,7 @@ def test_onnx_has_every_activation(hidden_act, check_graph, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["multilabel", "regression"])
-@pytest.mark.parametrize("name", FORMATS[:2])
+@pytest.mark.parametrize("name", FORMATS)
 def test_other_outputs_of_a_classifier(name, mode, tmp_path):
     labels = None if mode == "regression" else ["no", "yes"]
     model = create_classifier(len(labels or "1"))
@@ -211,10 +207,6 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
     [
         ({"export_format": "litert,tflite"}, "'tflite' is not a format"),
         ({"export_seq_length": 8}, "--export_seq_length is not for"),
-        (
-            {"export_format": "openvino", "quantize": "int8"},
-            "not for --export_format=openvino|requirements/openvino.txt",
-        ),
     ],
 )
 def test_contradictions_are_refused(changes, message):
@@ -222,9 +214,7 @@ def test_contradictions_are_refused(changes, message):
         ExportConfig(export_dir="x", **changes)
 
 
-@pytest.mark.parametrize("name", ["onnx", "openvino"])
-def test_a_missing_library_is_named(name):
-    if importlib.util.find_spec(name):
-        pytest.skip(f"{name} is installed")
-    with pytest.raises(ValueError, match=f"requirements/{name}.txt"):
-        ExportConfig(export_dir="x", export_format=name)
+def test_a_missing_library_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="requirements/onnx.txt"):
+        ExportConfig(export_dir="x", export_format="onnx")

@@ -18,14 +18,8 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Optional packages that each format of an export needs.
-_EXPORT_MODULES = {
-    "saved_model": (),
-    "litert": (),
-    "onnx": ("onnx",),
-    # OpenVINO converts an ONNX file.
-    "openvino": ("onnx", "openvino"),
-}
+# Formats of an export.
+_FORMATS = ("saved_model", "litert", "onnx")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,10 +52,10 @@ class ExportConfig:
     )
     export_format: str = flags.neutral(
         "saved_model",
-        "Format of the export: saved_model, litert, onnx or openvino, or "
-        "several of them, separated by commas. Only a saved_model can read "
-        "text. The other formats read token ids. The tokenizer files are saved "
-        "beside the model.",
+        "Format of the export: saved_model, litert or onnx, or several of "
+        "them, separated by commas. Only a saved_model can read text. The "
+        "other formats read token ids. The tokenizer files are saved beside "
+        "the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
@@ -118,31 +112,25 @@ class ExportConfig:
     def _check_format(self) -> None:
         names = self.export_formats
         for name in names:
-            if name not in _EXPORT_MODULES:
+            if name not in _FORMATS:
                 raise ValueError(
                     f"--export_format={self.export_format}: {name!r} is not "
-                    f"a format; choose from {', '.join(_EXPORT_MODULES)}"
+                    f"a format; choose from {', '.join(_FORMATS)}"
                 )
-            needed = _EXPORT_MODULES[name]
-            if name == "onnx" and self.quantize:
-                # ONNX Runtime contains the quantizer.
-                needed = (*needed, "onnxruntime")
+        if "onnx" in names:
+            # ONNX Runtime contains the quantizer.
+            needed = ["onnx", "onnxruntime"] if self.quantize else ["onnx"]
             missing = [m for m in needed if not importlib.util.find_spec(m)]
             if missing:
                 raise ValueError(
-                    f"--export_format={name} needs {' and '.join(missing)}: "
-                    f"{requirements.install(f'requirements/{name}.txt')}"
+                    f"--export_format=onnx needs {' and '.join(missing)}: "
+                    f"{requirements.install('requirements/onnx.txt')}"
                 )
         if self.export_seq_length and names == ("saved_model",):
             raise ValueError(
                 "--export_seq_length is not for saved_model, which accepts "
                 "inputs of any length; remove the flag, or choose another "
                 "--export_format"
-            )
-        if self.quantize and "openvino" in names:
-            raise ValueError(
-                "--quantize is not for --export_format=openvino; export "
-                "without --quantize, and quantize with OpenVINO's own tools"
             )
 
 
