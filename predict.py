@@ -62,8 +62,8 @@ class Config(EngineConfig, TaskOptions):
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
         "numbered exports, the script uses the highest number. TensorFlow is "
-        "needed only if the export is a SavedModel. The script rejects a "
-        "SavedModel that might access your files: see --allow_any_operation.",
+        "needed only if the export is a SavedModel. A SavedModel is a program "
+        "that may read and write your files: load only models that you trust.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(

@@ -36,9 +36,9 @@ class Config(Limits):
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
         "wrote. Repeat the flag for each model. In a folder of numbered "
         "exports, the server uses the highest number. The default of NAME is "
-        "the folder's name. TensorFlow is needed only for SavedModels. The "
-        "server rejects a SavedModel that might access your files: see "
-        "--allow_any_operation.",
+        "the folder's name. TensorFlow is needed only for SavedModels. A "
+        "SavedModel is a program that may read and write your files: load only "
+        "models that you trust.",
         is_repeated=True,
     )
     host: str = flag(

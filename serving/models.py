@@ -17,7 +17,6 @@ from data.text import casing
 from data.text.tokenization import FullTokenizer
 from serving import engines
 from serving.tasks import TASKS
-from serving.tasks.answer import Answer
 from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
@@ -40,9 +39,9 @@ class TextModel:
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded, as in TensorFlow Serving.
-        allow_any_operation: True to load a SavedModel with operations that this
-            project's exports do not use, which may read and write any file.
+            newest is loaded, as in TensorFlow Serving. A SavedModel is a
+            program that may read and write your files, so load only models that
+            you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
             TensorFlow. None chooses an installed runtime whose file is in the
@@ -53,19 +52,16 @@ class TextModel:
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text.
         tokenizer: FullTokenizer of the model, if the export accepts text.
-        is_former: True for a SavedModel without a model.json.
 
     Raises:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged.
-        ValueError: the runtime is not installed, or the model uses an operation
-            that is not allowed.
+        ValueError: the runtime is not installed.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
-        allow_any_operation: bool = False,
         num_threads: int | None = None,
         engine: str | None = None,
     ) -> None:
@@ -81,22 +77,12 @@ class TextModel:
         if folder != Path(path):
             logging.info("%s: using version %s, the newest", path, newest)
         self.path = os.fspath(folder)
-        self.engine: Any = engines.open_engine(
-            folder, engine, num_threads, allow_any_operation
-        )
+        self.engine: Any = engines.open_engine(folder, engine, num_threads)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_folder.FILE).is_file():
             folder = extra
         described = model_folder.read(folder)
         self.settings = dict(described.task)
-        # Exports of earlier versions contain no model.json.
-        self.is_former = not self.settings and hasattr(
-            self.engine, "signatures"
-        )
-        if self.is_former:
-            from serving import former_exports
-
-            self.settings = former_exports.find_settings(self.engine, folder)
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
             self._prepare(folder)
@@ -109,9 +95,7 @@ class TextModel:
 
     def _prepare(self, folder: Path) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
-        is_lower_case = self.settings.pop("do_lower_case", None)
-        if is_lower_case is None:
-            is_lower_case = casing.read_do_lower_case(folder)
+        is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.check_vocab()
         fixed = self.engine.inputs["input_ids"][-1]
@@ -121,10 +105,6 @@ class TextModel:
         self._longest = fixed or longest
         every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         kinds = [kind for kind in every if kind.supports(self.settings)]
-        if self.is_former and Answer in kinds:
-            from serving import former_exports
-
-            kinds = [former_exports.FormerAnswer, Tokenize]
         if "attention" in getattr(self.engine, "signatures", ()):
             kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}

@@ -155,12 +155,6 @@ class EngineConfig:
     num_threads: int | None = flag(
         None, "Number of threads. The default is one per CPU.", at_least=1
     )
-    allow_any_operation: bool = flag(
-        False,
-        "Also load a model with operations that this project's exports do not "
-        "use. Such operations may read and write your files, so set this flag "
-        "only if you trust the model.",
-    )
 
     def engine_options(self) -> dict[str, Any]:
         """Returns the values of the flags as arguments for serving.load."""
@@ -203,7 +197,6 @@ def open_engine(
     folder: Path,
     name: str | None = None,
     num_threads: int | None = None,
-    allow_any_operation: bool = False,
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
@@ -215,14 +208,11 @@ def open_engine(
         folder: folder of an export, with at least one of FILES.
         name: key of RUNTIMES, or None to choose one.
         num_threads: number of threads, or None for one per CPU.
-        allow_any_operation: True to load a SavedModel whose operations may read
-            and write files.
 
     Raises:
         OSError: a file cannot be loaded.
-        ValueError: the folder contains no file for this runtime, the runtime is
-            not installed, or a SavedModel uses an operation that is not
-            allowed.
+        ValueError: the folder contains no file for this runtime, or the runtime
+            is not installed.
     """
     names = [
         name
@@ -243,10 +233,7 @@ def open_engine(
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
-    options = {"allow_any_operation": allow_any_operation}
-    engine = getattr(module, runtime.engine)(
-        folder, num_threads, **(options if name == "saved_model" else {})
-    )
+    engine = getattr(module, runtime.engine)(folder, num_threads)
     logging.info("%s: engine %s, %s", folder, name, engine.precision)
     return engine
 

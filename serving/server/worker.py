@@ -65,11 +65,10 @@ class Version:
         default = TaskOptions(top_k=10, tokens=True, min_probability=least)
         every = dataclasses.replace(default, n_best=1 << 20)
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # {signature that accepts text: task that implements it in Python}. For
-        # exports without a model.json, the SavedModel's own graph is used.
+        # {signature that accepts text: task that implements it in Python}.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
-            for task in (() if model.is_former else self._tasks.values())
+            for task in self._tasks.values()
             for name in task.signatures
         }
         self._config: dict[str, int] = {}

@@ -35,10 +35,8 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns an instance of `kind` with the options of the exported model."""
-    fields = [field.name for field in dataclasses.fields(kind)]
-    # Use the default of a field that is not in `settings`, because an earlier
-    # version of this project may have written the export without it.
-    return kind(**{name: settings[name] for name in fields if name in settings})
+    fields = dataclasses.fields(kind)
+    return kind(**{field.name: settings[field.name] for field in fields})
 
 
 class Answer(TextTask):

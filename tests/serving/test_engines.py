@@ -142,7 +142,7 @@ def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
 def test_threads_share_a_model(engine, folders, load):
     bert = load("classifier")
     if engine != "saved_model":
-        bert = serving.load(folders["classifier"], False, 1, engine)
+        bert = serving.load(folders["classifier"], 1, engine)
     expected = [bert.classify(text) for text in TEXTS]
 
     def ask(number):

@@ -1,15 +1,18 @@
 """SavedModels hold each weight once, and compute what the model does."""
 
 import dataclasses
+import itertools
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
 from serving import engines, signatures
 from serving.export import formats
+from tests.golden import ROOT
 from tests.modeling import kinds
 
 CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
@@ -79,3 +82,24 @@ def test_a_model_without_weights_is_refused(tmp_path):
     with pytest.raises(ValueError, match="has no weights yet; call build"):
         write(tmp_path / "model", create_classifier("mixed_bfloat16"))
     assert not [*tmp_path.iterdir()]
+
+
+def test_tensorflow_serving_has_all_that_exports_use(export_folder):
+    """Its 2.20 knows each operation, and each attribute of it.
+
+    The file has a line for each operation: its name, then its attributes, in
+    TensorFlow 2.20's TF_GetAllOpList.
+    """
+    path = ROOT / "tests/testdata/tensorflow_2_20_operations.txt"
+    lines = map(str.split, path.read_text().splitlines())
+    known = {name: {*attributes} for name, *attributes in lines}
+    num_nodes = 0
+    for path in export_folder.glob("*/saved_model.pb"):
+        saved = SavedModel.FromString(path.read_bytes())
+        graph = saved.meta_graphs[0].graph_def
+        functions = [function.node_def for function in graph.library.function]
+        for node in itertools.chain(graph.node, *functions):
+            public = {name for name in node.attr if not name.startswith("_")}
+            assert public <= known[node.op], node.name
+            num_nodes += 1
+    assert num_nodes > 1000

@@ -263,7 +263,7 @@ class Here(versions.LoadedVersion):
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     """(method, path, body) -> status and text of the server's answer."""
-    models, options = {}, Limits(allow_any_operation=True)
+    models, options = {}, Limits()
     for name, (function, inputs) in MODELS.items():
         module, path = tf.Module(), tmp_path_factory.mktemp(name)
         module.serve = tf.function(function, inputs, autograph=False)

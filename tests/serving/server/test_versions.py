@@ -20,7 +20,7 @@ CALL = Key("classify"), {"text_a": "a"}, 1
 
 
 def create_model(folder):
-    limits = Limits(allow_any_operation=True)
+    limits = Limits()
     return ServedModel("m", folder, limits, lambda *_: None)
 
 
