@@ -65,7 +65,7 @@ def create(path: Path) -> Iterator[Path]:
     Raises:
         ValueError: an export must not replace the folder `path` (see `check`).
     """
-    unfinished, replaced, _ = _temporary(path)
+    unfinished, replaced = _temporary(path)
     check(path)
     if replaced.exists() and not path.exists():
         # An earlier process was killed between the two renames below.
@@ -92,24 +92,6 @@ def create(path: Path) -> Iterator[Path]:
         _remove(replaced)
     finally:
         _remove(unfinished)
-
-
-def reject(folder: Path, path: Path) -> Path:
-    """Renames a new export that must not replace the earlier export.
-
-    The new name ends in `.rejected`. If an earlier call rejected an export, the
-    function removes that rejected export.
-
-    Args:
-        folder: folder that `create(path)` yielded, with the new export in it.
-        path: path of the earlier export.
-
-    Returns:
-        path of the rejected export.
-    """
-    rejected = _temporary(path)[-1]
-    _remove(rejected)
-    return folder.rename(rejected)
 
 
 def _is_ours(path: Path) -> bool:
@@ -148,14 +130,14 @@ def _contents(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _temporary(path: Path) -> tuple[Path, Path, Path]:
-    """Returns the paths of three temporary folders beside an export.
+def _temporary(path: Path) -> tuple[Path, Path]:
+    """Returns the paths of two temporary folders beside an export.
 
-    The folders are for the unfinished new export, for the earlier export while
-    it is replaced, and for a new export that was rejected.
+    The folders are for the unfinished new export, and for the earlier export
+    while it is replaced.
     """
-    unfinished, replaced, rejected = (
+    unfinished, replaced = (
         path.with_name(f"{path.name}.{end}")
-        for end in ("unfinished", "replaced", "rejected")
+        for end in ("unfinished", "replaced")
     )
-    return unfinished, replaced, rejected
+    return unfinished, replaced

@@ -34,7 +34,7 @@ def export(
     Raises:
         OSError: the export cannot be written.
         ValueError: the export's score is lower than --max_export_loss allows.
-            The rejected export stays in EXPORT_DIR.rejected.
+            An earlier export does not change.
     """
     path = Path(trainer.config.export_dir)
     logging.info("Exporting %s", trainer.described_step)
@@ -43,40 +43,21 @@ def export(
             "The export is not checked, because this command does not evaluate."
         )
         task.export(os.fspath(path), trainer.model)
-        logging.info("Wrote the export to %s", path)
-        return
-    with export_folders.create(path) as folder:
-        task.export(os.fspath(folder), trainer.model)
-        found = _evaluate(task, trainer, folder, splits)
-        if not found:
-            logging.warning(
-                "The export is not checked, because no installed engine could "
-                "evaluate it."
-            )
-        else:
-            named = {
-                f"{form}_{name}": value
-                for form, scores in found.items()
-                for name, value in scores.items()
-            }
-            trainer.write_results("export_eval_results.txt", named)
-        limit = trainer.config.max_export_loss
-        if reason := _find_loss(task, splits, found, results, limit):
-            rejected = export_folders.reject(folder, path)
-            raise ValueError(
-                f"--export_dir={path}: {reason}. The export was written to "
-                f"{rejected}, and no file was replaced. Export without "
-                f"--quantize, or set --max_export_loss above {limit:g}"
-            )
+    else:
+        with export_folders.create(path) as folder:
+            task.export(os.fspath(folder), trainer.model)
+            found = _evaluate(task, trainer, folder, splits)
+            _check_loss(task, trainer, splits, found, results)
     logging.info("Wrote the export to %s", path)
 
 
 def _evaluate(
     task: Task, trainer: Trainer, folder: Path, splits: Splits
 ) -> Scores:
-    """Evaluates an export, and adds the scores to its model.json and README.md.
+    """Evaluates an export, and writes export_eval_results.txt.
 
-    Returns {} if no engine can run the export.
+    Also adds the scores to the export's model.json and README.md. Returns {} if
+    no engine can run the export.
     """
     found: dict[str, dict[str, float]] = {}
     for split in splits.of("eval"):
@@ -111,21 +92,35 @@ def _evaluate(
             task.tokenizer.do_lower_case,
         )
         write_text(top / manifests.CARD, card)
+    if found:
+        named = {
+            f"{form}_{name}": value
+            for form, scores in found.items()
+            for name, value in scores.items()
+        }
+        trainer.write_results("export_eval_results.txt", named)
+    else:
+        logging.warning(
+            "The export is not checked, because no installed engine could "
+            "evaluate it."
+        )
     return found
 
 
-def _find_loss(
+def _check_loss(
     task: Task,
+    trainer: Trainer,
     splits: Splits,
     found: Scores,
     results: Mapping[str, float],
-    limit: float,
-) -> str | None:
-    """Returns an error message if the export is much worse than the model.
+) -> None:
+    """Checks that the first metric of an export is not much below the model's.
 
-    Otherwise returns None. `limit` is the number of percentage points by which
-    the first metric of the export may be lower.
+    Raises:
+        ValueError: it is lower by more percentage points than --max_export_loss
+            allows, or it is not finite.
     """
+    config = trainer.config
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"
@@ -134,10 +129,11 @@ def _find_loss(
             score = scores.get(name, math.nan)
             loss = (results[name] - score) / task.hundredth
             # Write `not <=` instead of `>`, so that NaN counts as too large.
-            if not round(loss, 6) <= limit:
-                return (
-                    f"its {form} file scores {name} = {score:.4f} on the dev "
-                    f"set, {loss:.2f} percentage points below the model's "
-                    f"{results[name]:.4f}"
+            if not round(loss, 6) <= config.max_export_loss:
+                raise ValueError(
+                    f"--export_dir={config.export_dir} was not written: its "
+                    f"{form} file scores {name} = {score:.4f} on the dev set, "
+                    f"{loss:.2f} percentage points below the model's "
+                    f"{results[name]:.4f}. Export without --quantize, or set "
+                    f"--max_export_loss above {config.max_export_loss:g}"
                 )
-    return None

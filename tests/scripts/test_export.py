@@ -233,7 +233,7 @@ def test_only_an_export_is_replaced(tmp_path, write):
 
 
 @pytest.mark.parametrize("is_export", [False, True])
-@pytest.mark.parametrize("end", ["unfinished", "replaced", "rejected"])
+@pytest.mark.parametrize("end", ["unfinished", "replaced"])
 def test_a_users_file_next_to_an_export_is_left_alone(
     tmp_path, write, end, is_export
 ):

@@ -68,8 +68,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     max_export_loss: float = flags.neutral(
         0.5,
         "How many percentage points an export may score below the model in "
-        "the task's main metric on the dev set. If an export scores lower, it "
-        "is written to EXPORT_DIR.rejected, and --export_dir does not change.",
+        "the task's main metric on the dev set. If an export scores lower, the "
+        "command fails, and --export_dir does not change.",
         at_least=0.0,
     )
 

@@ -4,7 +4,7 @@
 
 Writes, beside this file, a folder for each class as `save_pretrained` makes
 it, and outputs.npz: the inputs, `CLASS/OUTPUT` of each model; the first
-one's weights as torch.save writes them, in both its forms (pickled/); and
+one's weights as torch.save writes them (pytorch_model.bin); and
 minilm.npz, the same of the real weights where their folder is given.
 """
 
@@ -63,13 +63,7 @@ def record_pickled(model):
     name = "encoder.layer.0.output.dense.weight"
     state[name] = state[name].data.t().contiguous().t()
     state["embeddings.position_ids"] = torch.arange(12)[None]
-    (HERE / "pickled").mkdir(exist_ok=True)
-    torch.save(state, HERE / "pickled/pytorch_model.bin")
-    torch.save(
-        state,
-        HERE / "pickled/pytorch_model.before_1_6.bin",
-        _use_new_zipfile_serialization=False,
-    )
+    torch.save(state, HERE / "pytorch_model.bin")
 
 
 def main():
