@@ -17,17 +17,17 @@ LINES = {
     "docs": 238,
     "examples": 350,
     "files": 2093,
-    "modeling": 6494,
-    "serving": 7351,
-    "tests": 27953,
+    "modeling": 6237,
+    "serving": 7015,
+    "tests": 27503,
     "tools": 799,
-    "training": 7255,
+    "training": 7239,
 }
 # Different flags in docs/flags.md.
-FLAGS = 155
+FLAGS = 154
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 35846
+WORDS = 35635
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -127,16 +127,11 @@ RUNTIMES = {
 }
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
-# INPUTS and OUTPUTS are {name in this project: name in Hugging Face's models}.
-# ONNX files contain Hugging Face's names.
+# {name in this project: name in Hugging Face's models and in ONNX files}.
 INPUTS = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
     "segment_ids": "token_type_ids",
-}
-OUTPUTS = {
-    "sequence_output": "last_hidden_state",
-    "pooled_output": "pooler_output",
 }
 
 

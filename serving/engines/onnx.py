@@ -12,6 +12,11 @@ from serving import engines
 
 # Name of ONNX Runtime's execution provider for CUDA.
 _GPU = "CUDAExecutionProvider"
+# {Hugging Face's name of an output: name in this project}.
+_OUTPUTS = {
+    "last_hidden_state": "sequence_output",
+    "pooler_output": "pooled_output",
+}
 
 
 class OnnxRuntime(engines.Engine):
@@ -55,11 +60,10 @@ class OnnxRuntime(engines.Engine):
         self.inputs = {
             ours: theirs[name] for ours, name in engines.INPUTS.items()
         }
-        ours = {theirs: ours for ours, theirs in engines.OUTPUTS.items()}
         names = [each.name for each in self._session.get_outputs()]
         # Omit "logits", because only Hugging Face's clients use it.
         self._outputs = {
-            ours.get(name, name): name for name in names if name != "logits"
+            _OUTPUTS.get(name, name): name for name in names if name != "logits"
         }
 
     def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
