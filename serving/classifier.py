@@ -57,8 +57,7 @@ def export_classifier(
 
     In regression, both return only `values`, float32 [N].
 
-    A SavedModel also contains the signatures of `signatures.inspect`:
-    `tokenize` and `attention`.
+    A SavedModel also contains the signature of `signatures.tokenize_texts`.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.
@@ -192,8 +191,7 @@ def export_token_classifier(
     ideograph. Other punctuation inside words stays, as in CoNLL's files:
     "U.S.", "O'Brien", "Franco-German".
 
-    A SavedModel also contains the signatures of `signatures.inspect`:
-    `tokenize` and `attention`.
+    A SavedModel also contains the signature of `signatures.tokenize_texts`.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.

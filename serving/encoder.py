@@ -47,8 +47,7 @@ def export_encoder(
                          after the end of a text
         lengths          int32 [N], the number of tokens
 
-    A SavedModel also contains the signatures of `signatures.inspect`:
-    `tokenize` and `attention`.
+    A SavedModel also contains the signature of `signatures.tokenize_texts`.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.

@@ -18,7 +18,7 @@ from data.text.tokenization import FullTokenizer
 from serving import engines
 from serving.tasks import TASKS
 from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
-from serving.tasks.texts import Attention, Tokenize
+from serving.tasks.texts import Tokenize
 from training import model_folder
 
 Texts = str | Sequence[str]
@@ -105,8 +105,6 @@ class TextModel:
         self._longest = fixed or longest
         every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         kinds = [kind for kind in every if kind.supports(self.settings)]
-        if "attention" in getattr(self.engine, "signatures", ()):
-            kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}
 
     def compute(self, task: TextTask, rows: Sequence[Row]) -> None:
@@ -252,14 +250,6 @@ class TextModel:
         of WordPieces before the cut.
         """
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
-
-    def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"tokens", "attention"}.
-
-        `attention[block][head][i][j]` is the weight with which token i attends
-        to token j.
-        """
-        return self._ask("attention", text_a=text_a, text_b=text_b)
 
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts

@@ -41,8 +41,7 @@ def export_pretrainer(
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
 
-    A SavedModel also contains the signatures of `signatures.inspect`:
-    `tokenize` and `attention`.
+    A SavedModel also contains the signature of `signatures.tokenize_texts`.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.

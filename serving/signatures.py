@@ -2,7 +2,7 @@
 
 N = number of texts or pairs of texts, F = length of an input of the network in
 WordPieces, with padding, T = length of the longest input, B = number of inputs
-that the network runs on at a time, L = number of blocks, A = attention heads.
+that the network runs on at a time.
 """
 
 import dataclasses
@@ -18,17 +18,13 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
-from modeling import BertModel, ops
+from modeling import ops
 from modeling.checkpoints import huggingface
 from serving import batches, engines
 from serving.batches import Features
 from serving.export import formats
 from training import model_card
 from training.config import ExportConfig
-
-# Maximum number of attention weights that one call may return. BERT-Base
-# returns this number, 150 MB, for a text of 512 WordPieces.
-MAX_WEIGHTS = 12 * 12 * 512 * 512
 
 # {name: (function, specs of the function's inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
@@ -125,8 +121,8 @@ def export_model(
         export_dir: folder to write. It gets this name when it is complete.
         model: a BertModel, or a model from modeling.tasks.
         predict: function (features) -> dict of outputs, for `serve`.
-        endpoints: the task's signatures that accept text. The signatures of
-            `inspect` are added. If None, only `serve` is exported.
+        endpoints: the task's signatures that accept text. `tokenize` is
+            added. If None, only `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
         task: {name: value} to record under `task` in the export's model.json.
             `max_seq_length` is added.
@@ -140,8 +136,7 @@ def export_model(
         tokenizer, export_options = options.tokenizer, options.export
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
-        bert = model if isinstance(model, BertModel) else model.bert
-        served |= endpoints | inspect(bert, options.packing)
+        served |= endpoints | tokenize_texts(options.packing)
         files |= model_card.describe_copy(
             getattr(export_options, "weights", None),
             model,
@@ -166,12 +161,11 @@ def export_model(
     )
 
 
-def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
-    """Returns the endpoints `tokenize` and `attention`.
+def tokenize_texts(packing: PackingLayer) -> Endpoints:
+    """Returns the endpoint `tokenize`.
 
-    All exports that accept text contain these endpoints. Their inputs are
-    `text_a` and `text_b`, string [N]. A `text_b` of "" means no second text.
-    `tokenize` returns
+    All exports that accept text contain this endpoint. Its inputs are `text_a`
+    and `text_b`, string [N]. A `text_b` of "" means no second text. It returns
 
         tokens          string [N, T], the tokens that the model reads, with
                         [CLS] and [SEP], "" at positions of padding
@@ -179,66 +173,20 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
         num_wordpieces  int32 [N], number of WordPieces of both texts before
                         long texts are cut
 
-    `attention` returns `tokens`, `lengths` and
-
-        attention_probs float32 [N, L, A, T, T], how much each token attends to
-                         each token. The sum over the last axis is 1. Values
-                         at positions of padding are 0
-
     Args:
-        bert: the encoder.
         packing: layer that tokenizes the texts, cuts long texts and packs them.
     """
     vocab = packing.tokenizer.vocab
-    signature = text_signature("text_a", "text_b")
-    config = bert.config
-    maps = config.num_hidden_layers * config.num_attention_heads
-    most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
 
-    @formats.trace_once
-    def read(
-        text_a: tf.Tensor, text_b: tf.Tensor
-    ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
         ids, _ = packing.join(*tokens)
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
-        return tokens, {
+        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        return {
             **batches.to_padded({"tokens": names}),
             "lengths": tf.cast(ids.row_lengths(), tf.int32),
+            "num_wordpieces": tf.add_n(counts),
         }
 
-    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens, outputs = read(text_a, text_b)
-        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
-        return {**outputs, "num_wordpieces": tf.add_n(counts)}
-
-    def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens, outputs = read(text_a, text_b)
-        lengths = tf.cast(outputs["lengths"], tf.int64)
-        num_texts = tf.size(lengths, tf.int64)
-        longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
-        # Count at least `max_seq_length` values for each text, because the
-        # inputs of many short texts need memory too.
-        size = tf.maximum(maps * longest * longest, packing.max_seq_length)
-        reason = (
-            "The attention of these texts does not fit into memory; send "
-            "fewer at a time. Received: number of texts, longest length:"
-        )
-        check = tf.debugging.Assert(
-            num_texts * size <= most, [reason, num_texts, longest]
-        )
-        with tf.control_dependencies([check]):
-            features = batches.trim(packing.pack(*tokens))
-            computed = bert(features, return_attention_probs=True)
-        # [B, A, T, T] of each block -> [B, L, A, T, T]
-        probs = tf.stack(computed["attention_probs"], axis=1)
-        is_real = features["input_mask"] > 0
-        probs = tf.where(
-            is_real[:, None, None, :, None], tf.cast(probs, tf.float32), 0.0
-        )
-        return {**outputs, "attention_probs": probs}
-
-    return {
-        "tokenize": (tokenize, signature),
-        "attention": (attention, signature),
-    }
+    return {"tokenize": (tokenize, text_signature("text_a", "text_b"))}

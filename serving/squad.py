@@ -58,7 +58,7 @@ def export_span_labeler(
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
     padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
     "no answer", whose positions are -1. A SavedModel also contains the
-    signatures of `signatures.inspect`: `tokenize` and `attention`.
+    signature of `signatures.tokenize_texts`.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.

@@ -1,6 +1,5 @@
-"""Tasks that return the labels, vectors, WordPieces or attention of a text."""
+"""Tasks that return the labels, vectors or WordPieces of a text."""
 
-import dataclasses
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -198,43 +197,6 @@ class Tokenize(PairTask):
         """Converts a Row to the outputs of the signature `tokenize`."""
         count = np.array(row.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
-
-
-class Attention(PairTask):
-    """Returns the attention weights between WordPieces of a text or a pair.
-
-    Only the signature `attention` of a SavedModel computes these weights.
-    """
-
-    name = "attention"
-    signatures = {"attention": {"text_a": "text_a", "text_b": "text_b"}}
-
-    def encode(self, request: Request) -> Row:
-        """Returns a Row without inputs, because `read` calls the signature."""
-        return dataclasses.replace(super().encode(request), inputs=[])
-
-    def read(self, row: Row) -> Reply:
-        """Returns {"tokens", "attention"}, attention[block][head][from][to]."""
-        probs = self._compute(row.request)
-        if not np.isfinite(probs).all():
-            raise ValueError(
-                "the attention weights are not finite. Check the weights"
-            )
-        return {
-            "tokens": row.tokens,
-            "attention": np.round(probs.astype(np.float64), 6).tolist(),
-        }
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `attention`."""
-        return tokens_of(row) | {"attention_probs": self._compute(row.request)}
-
-    def _compute(self, request: Request) -> np.ndarray:
-        texts = zip(self.fields, self.texts_of(request), strict=True)
-        outputs = self.model.engine.run_signature(
-            "attention", {field: [text] for field, text in texts}
-        )
-        return outputs["attention_probs"][0]
 
 
 def to_bytes(texts: Sequence[str]) -> np.ndarray:

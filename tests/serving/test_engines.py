@@ -103,9 +103,7 @@ def test_answers_are_those_of_the_saved_model(engine, method, ask, load):
     assert bert.engine.name == engine
     found = getattr(bert, method)(*texts, **more)
     assert_same(found, getattr(load(kind), method)(*texts, **more))
-    assert bert.tasks == [
-        name for name in load(kind).tasks if name != "attention"
-    ]
+    assert bert.tasks == load(kind).tasks
 
 
 @pytest.mark.parametrize("engine, method", ASKED)
@@ -168,7 +166,6 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         line = f"{folder}: engine {name}, {bert.engine.precision}"
         assert bert.engine.name == name and line in caplog.text
         assert_same(bert.classify(TEXTS), expected)
-    assert bert.attention(TEXTS[0])["tokens"]
     # The first that is installed, of those that have a file.
     assert serving.load(folder).engine.name == INSTALLED[0]
     for runtime in engines.RUNTIMES.values():

@@ -23,9 +23,7 @@ def create_encoder():
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = signatures.inspect(create_encoder(), OPTIONS.packing)[
-        "tokenize"
-    ]
+    tokenize, _ = signatures.tokenize_texts(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
@@ -38,21 +36,6 @@ def test_one_long_text_next_to_many_short_ones():
     assert found["tokens"].shape == (3, 64)
     assert found["lengths"].numpy().tolist() == [64, 3, 3]
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
-
-
-def test_attention_of_many_short_texts(monkeypatch):
-    """Their inputs are padded to the longest that the model reads."""
-    monkeypatch.setattr(signatures, "MAX_WEIGHTS", 0)
-    attention, _ = signatures.inspect(create_encoder(), OPTIONS.packing)[
-        "attention"
-    ]
-
-    def ask(count):
-        return attention(tf.fill([count], "a"), tf.fill([count], ""))
-
-    assert ask(100)["attention_probs"].shape == (100, 1, 2, 3, 3)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="fewer at a time"):
-        ask(200)
 
 
 @pytest.mark.slow

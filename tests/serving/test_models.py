@@ -9,7 +9,6 @@ import pytest
 
 import modeling
 import serving
-from serving import engines
 from serving.tasks.answer import OUTPUTS
 from tests import script_runner
 from tests.checkpoints import assert_same
@@ -81,30 +80,11 @@ def test_tokens_are_those_that_the_model_reads(load, exports):
             ]
 
 
-def test_attention_is_that_of_the_network(load, exports):
-    bert = load("features")
-    found = bert.attention(["The boat sank.", "A"], "A storm!")
-    network = exports["features"].model
-    tokenizer = exports["features"].tokenizer
-    for answer in found:
-        probs, tokens = np.array(answer["attention"]), answer["tokens"]
-        count = len(tokens)
-        assert probs.shape == (1, 2, count, count)
-        ids = tokenizer.convert_tokens_to_ids(tokens)
-        one = engines.Input(ids, tokens.index("[SEP]") + 1)
-        features = engines.pack([one], count)
-        expected = network(features, return_attention_probs=True)
-        np.testing.assert_allclose(
-            probs[0], expected["attention_probs"][0][0], atol=2e-6
-        )
-        np.testing.assert_allclose(probs.sum(-1), 1, atol=1e-4)
-
-
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     bert = load("classifier")
     far = "boat " * 40 + "[MASK]"
     for call, message in [
-        (lambda: bert.tag("a"), "not support tag; it supports attention, cl"),
+        (lambda: bert.tag("a"), "not support tag; it supports classify, "),
         (
             lambda: bert.classify(["a"], ["b", "c"]),
             "pass lists of equal length",
@@ -129,7 +109,6 @@ METHODS = {
     "next_sentence": ("pretraining", 2),
     "embed": ("features", 1),
     "tokenize": ("features", 1),
-    "attention": ("features", 1),
 }
 
 
@@ -217,26 +196,6 @@ def test_an_answer_across_lines_is_the_slice(load):
     assert any("\n" in each for each in slices)
     for answer, text in zip(found, slices, strict=True):
         assert answer["answer"] == " ".join(text.split())
-
-
-def test_attention_of_the_command_line(export_folder, tmp_path):
-    def run(*arguments):
-        model = export_folder / "features"
-        return script_runner.run(
-            "predict.py", tmp_path, *arguments, model=model
-        )
-
-    run("attention", "The boat </script> sank.", "A storm!").check()
-    page = (tmp_path / "attention.html").read_text()
-    assert "</script> sank" not in page and '"attention": [[[[' in page
-    (tmp_path / "attention.html").write_text("my own notes")
-    done = run("attention", "a")
-    assert "not an attention page" in done.error
-    assert (tmp_path / "attention.html").read_text() == "my own notes"
-    message = "embed: pass these texts in this order, each in quotes: text. "
-    message += "Received: ['atention', 'a']"
-    assert message in run("atention", "a").error
-    assert "attention needs one or two texts" in run("attention").error
 
 
 def test_a_damaged_export_is_said(tmp_path, export_folder):

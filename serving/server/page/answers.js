@@ -11,6 +11,10 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+function isSpecial(token) {
+  return token === "[CLS]" || token === "[SEP]";
+}
+
 function percent(share) {
   return `${(100 * share).toFixed(1)} %`;
 }

@@ -50,13 +50,6 @@ const TASKS = {
       "She bakes bread on Sundays."]],
     vectors: true,
   },
-  "attention": {
-    title: "Attention",
-    fields: [
-      ["text_a", "Text", 2, "The keeper lit the lamp because it was dark."],
-      ["text_b", "Second text, if any", 1, ""]],
-    show: (target, found) => showAttention(target, found),
-  },
 };
 // Maximum number of sentences that are compared.
 const MOST_SENTENCES = 12;

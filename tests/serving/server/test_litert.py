@@ -66,7 +66,6 @@ def metadata(signatures):
         for each in ("inputs", "outputs"):
             for tensor in signature[each].values():
                 del tensor["name"]
-    signatures.pop("attention", None)
     return signatures
 
 

@@ -16,7 +16,6 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-from serving import attention_page  # noqa: E402
 from tests.contrast import contrast  # noqa: E402
 from tests.golden import ROOT  # noqa: E402
 
@@ -97,7 +96,7 @@ def test_tabs_are_used_by_keyboard(driver, server):
     field.send_keys(Keys.CONTROL, Keys.ENTER)
     answer = find(driver, "#panel-next-sentence .answer")
     assert texts_of(answer, ".name") == ["follows", "does not"]
-    assert len(driver.find_elements(By.CSS_SELECTOR, "nav button")) == 7
+    assert len(driver.find_elements(By.CSS_SELECTOR, "nav button")) == 6
     assert not find(driver, "h1").find_elements(By.CSS_SELECTOR, "*")
 
 
@@ -206,42 +205,6 @@ def test_similarity(driver, ask):
     assert "enter 2 to 12 sentences" in texts_of(answer, ".error")[0]
 
 
-def check_attention(driver, answer):
-    heads = answer.find_elements(By.CSS_SELECTOR, ".heads button")
-    assert len(heads) == 2
-    heads[1].click()
-    assert "Layer 1, head 2" in texts_of(answer, "h2")
-    assert heads[1].get_attribute("aria-pressed") == "true"
-    tokens = answer.find_elements(By.CSS_SELECTOR, "text[tabindex]")
-    assert [token.text for token in tokens][1:3] == ["the", "boat"]
-    lines = len(answer.find_elements(By.CSS_SELECTOR, "line"))
-    tokens[1].send_keys(Keys.ENTER)
-    chosen = driver.switch_to.active_element
-    assert chosen.get_attribute("aria-pressed") == "true"
-    assert 0 < len(answer.find_elements(By.CSS_SELECTOR, "line")) < lines
-
-
-def test_attention(driver, ask):
-    check_attention(driver, ask("attention", text_a="The boat sank."))
-
-
-def test_attention_as_a_file(driver, server, tmp_path):
-    _, found, _ = server.ask(
-        "POST",
-        "/api/models/classifier/attention",
-        {"text_a": "The boat </script><script>alert(1)</script>"},
-    )
-    path = tmp_path / "attention.html"
-    path.write_bytes(attention_page.render(found))
-    driver.get(path.as_uri())
-    check_attention(driver, find(driver, "#attention"))
-    assert not [
-        entry
-        for entry in driver.get_log("browser")
-        if entry["level"] == "SEVERE"
-    ]
-
-
 class InWords(http.server.SimpleHTTPRequestHandler):
     """The page's files, and a proxy that wants a token and fails in words."""
 
@@ -303,7 +266,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
     try:
         for task in (
             *("fill-mask", "next-sentence", "classify", "answer", "tag"),
-            *("embed", "attention"),
+            "embed",
         ):
             ask(task)
             width = driver.execute_script(

@@ -48,10 +48,10 @@ def test_every_signature_answers_as_the_graph(
     with running(tmp_path, {kind: export_folder / kind}) as more:
         num_signatures = check_signatures(more, load, [kind])
     num_signatures += check_signatures(server, load, {*REQUESTS} - {kind})
-    # serving_default too, which is `serve` over ids; `tokenize` and `attention`
-    # of all that take text; and the signatures of the tasks: two of squad,
-    # classifier, ner and pretraining, one of features.
-    assert num_signatures == 6 * 2 + 5 * 2 + 4 * 2 + 1
+    # serving_default too, which is `serve` over ids; `tokenize` of all that
+    # take text; and the signatures of the tasks: two of squad, classifier, ner
+    # and pretraining, one of features.
+    assert num_signatures == 6 * 2 + 5 + 4 * 2 + 1
 
 
 def check_signatures(server, load, kinds):

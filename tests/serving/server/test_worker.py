@@ -60,26 +60,10 @@ def test_a_large_request_is_computed_in_parts(asked):
         np.testing.assert_allclose(last[name][-1:], value, atol=1e-5)
 
 
-def test_attention_is_that_of_the_graph(asked):
-    version, _ = asked
-    texts = (b"a boat", b"a"), (b"", b"the sea and a boat")
-    pair = [np.array(each, object) for each in texts]
-    arrays = dict(zip(("text_a", "text_b"), pair, strict=True))
-    (found,) = version.run(Key("attention", ()), [arrays])
-    expected = version.model.engine.run_signature("attention", arrays)
-    assert found.keys() == expected.keys()
-    assert found.pop("tokens").tolist() == expected.pop("tokens").tolist()
-    for name, value in expected.items():
-        np.testing.assert_allclose(found[name], value, atol=1e-5)
-
-
 TOO_LARGE = {
     "serve": ids(128),
     "tokenize": dict.fromkeys(
         ("text_a", "text_b"), np.array([b"a " * 10] * 200_000, object)
-    ),
-    "attention": dict.fromkeys(
-        ("text_a", "text_b"), np.array([b"a " * 20] * 4000, object)
     ),
 }
 
