@@ -48,8 +48,7 @@ The rows, with BERT-Base by default:
                on the texts of examples/samples. `startup_predict` runs
                predict.py with a classifier of MiniLM's size from its start to
                its first answer.
-    serve      serve.py with 1, 8 and 64 clients, with and without batching
-               (needs requirements/serve.txt)
+    serve      serve.py with 1, 8 and 64 clients (needs requirements/serve.txt)
     records    create_pretraining_data.py on --corpus (one sentence per line)
                with --vocab_file, in five passes. `records_scalable` uses one
                process, or one process for each processor.
@@ -167,7 +166,7 @@ STARTUP = {"ours": {"float32": [""]}}
 SERVE = {
     "server": {
         "float32": [["litert"], ["saved_model"]],
-        "int8": [["litert"], ["litert --max_batch_size=1"]],
+        "int8": ["litert"],
     }
 }
 RECORDS = {"data": {"float32": [""]}}

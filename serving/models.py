@@ -50,7 +50,8 @@ class TextModel:
     Attributes:
         engine: engines.Engine that runs the network.
         settings: settings of the head, from the entry `task` in model.json. {}
-            if the export accepts no text.
+            if the export accepts no text. `num_texts` is 1 or 2 if the model
+            was trained on single texts or on pairs, None if it is unknown.
         tokenizer: FullTokenizer of the model, if the export accepts text.
 
     Raises:
@@ -85,6 +86,7 @@ class TextModel:
         self.settings = dict(described.task)
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
+            self.settings["num_texts"] = described.settings.get("num_texts")
             self._prepare(folder)
             trained = described.settings.get("tokenizer", {}).get("vocab")
             if trained not in (None, self.tokenizer.identity["vocab"]):

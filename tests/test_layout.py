@@ -149,8 +149,6 @@ def test_only_one_module_defines_flags():
 
 def test_json_is_read_in_one_place():
     """Whatever is in a file is then a value or an error of one line."""
-    # A server answers as TensorFlow Serving does.
-    others = {"files/json_files.py", "serving/server/protocol.py"}
     found = set()
     folders = map(sources, (*PACKAGES, "tools"))
     for path in (*ROOT.glob("*.py"), *itertools.chain(*folders)):
@@ -158,7 +156,7 @@ def test_json_is_read_in_one_place():
         text = path.read_text().replace("json.loads(json.dumps(", "")
         if re.search(r"\bjson\.loads?\b|\bJSONDecoder\b", text):
             found.add(str(path.relative_to(ROOT)))
-    assert found == others
+    assert found == {"files/json_files.py"}
 
 
 def test_the_import_rules_look_at_something():

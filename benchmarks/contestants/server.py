@@ -23,17 +23,15 @@ PACKAGES = ours.PACKAGES
 # Number of words in the text of a request, about 35 WordPieces.
 NUM_WORDS = 24
 WARM_UP = 2.0
-PATH = "/v1/models/model:predict"
+PATH = "/api/models/model/classify"
 
 
 def start_server(spec):
     """Exports a model, starts a server for it, and returns the port."""
-    engine, *flags = spec["variant"].split()
-    source = ours.with_samples_words(spec)
-    folder = ours.export(spec | {"variant": engine}, source)
+    folder = ours.export(spec, ours.with_samples_words(spec))
     log = Path(spec["folder"], "server.log")
     command = [sys.executable, "serve.py", f"--model=model={folder}"]
-    command += ["--port=0", *flags]
+    command += ["--port=0"]
     with log.open("wb") as writer:
         process = subprocess.Popen(command, stdout=writer, stderr=writer)
     while not (found := re.search(r"ready: .*:(\d+)", log.read_text())):
@@ -56,8 +54,7 @@ def keep_asking(port, num_clients, seconds):
     bodies = []
     for seed in range(256):
         text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
-        request = {"signature_name": "classify_text", "instances": [text]}
-        bodies.append(json.dumps(request).encode())
+        bodies.append(json.dumps({"text": text}).encode())
     begin = time.monotonic() + WARM_UP
     end = begin + seconds
 

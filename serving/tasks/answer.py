@@ -30,7 +30,6 @@ OUTPUTS = (
     ("start_byte", "start_bytes", np.int32(-1)),
     ("end_byte", "end_bytes", np.int32(-1)),
 )
-_PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
@@ -45,10 +44,6 @@ class Answer(TextTask):
     name = "answer"
     flags = ("n_best",)
     fields = {"question": True, "context": True}
-    signatures = dict.fromkeys(
-        ("answer", "answer_n_best"),
-        {"question": "question", "context": "context"},
-    )
     pads = True
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
@@ -99,25 +94,6 @@ class Answer(TextTask):
             for name in {"probability", "null_odds"} & each.keys():
                 each[name] = to_number(each[name])
         return reply
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of `answer` or `answer_n_best`.
-
-        If the option n_best is above 1, the signature is `answer_n_best`.
-        """
-        reply, null_odds, n_best = self._decode(row)
-        outputs = {"null_odds": np.array(null_odds, np.float32)}
-        for name, plural, filler in OUTPUTS:
-            # values[0] is for the chosen answer. As in the exported graph,
-            # n_best_size values follow, and one more for "no answer".
-            values = np.full([2 + self._decoding.n_best_size], filler)
-            for place, each in enumerate([reply, *n_best]):
-                text = each[name]
-                values[place] = text.encode() if name == "answer" else text
-            outputs[name], outputs[plural] = values[:1].reshape([]), values[1:]
-        if self.options.n_best > 1:
-            return outputs | {"num_answers": np.array(len(n_best), np.int32)}
-        return {name: outputs[name] for name in outputs if name not in _PLURALS}
 
     def _decode(self, row: Row) -> tuple[Reply, float, list[Reply]]:
         """Returns the answer, `null_odds` and the n best answers, unrounded."""

@@ -95,8 +95,6 @@ class TextTask(abc.ABC):
     #: Fields that are lists of texts. Another field's text is read once for
     #: each of them, so a short request may take long to compute.
     lists: Sequence[str] = ()
-    #: {signature of an export: {input of the signature: field of a request}}
-    signatures: dict[str, dict[str, str]] = {}
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         self.model = model
@@ -213,14 +211,6 @@ class TextTask(abc.ABC):
             ValueError: the request cannot be answered.
         """
 
-    @abc.abstractmethod
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the task's signatures, as arrays.
-
-        The docstrings of the functions `export_...` in serving/ describe the
-        outputs, except for signatures that only serve.py provides.
-        """
-
 
 class PairTask(TextTask):
     """A task over one text or a pair of texts."""
@@ -228,8 +218,18 @@ class PairTask(TextTask):
     fields = {"text_a": True, "text_b": False}
     other_names = {"text_a": ["text"]}
 
+    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
+        super().__init__(model, options)
+        if model.settings.get("num_texts") == 1:
+            self.fields = {"text_a": True}
+
     def check(self, request: Request) -> None:
-        """Checks a request, after renaming its field `text` to `text_a`."""
+        """Checks a request, after renaming its field `text` to `text_a`.
+
+        Raises:
+            ValueError: a field is missing or is not text, or the request is a
+                pair but the model was trained on single texts.
+        """
         if "text" in request:
             if "text_a" in request:
                 raise ValueError(
@@ -237,6 +237,11 @@ class PairTask(TextTask):
                 )
             request["text_a"] = request.pop("text")
         super().check(request)
+        if "text_b" not in self.fields and request.get("text_b"):
+            raise ValueError(
+                "this model was trained on single texts, so it accepts no "
+                "'text_b'. Send each text by itself"
+            )
 
 
 def check_text(field: str, value: Any) -> None:

@@ -22,12 +22,12 @@ class Rerank(TextTask):
     name = "rerank"
     fields = {"query": True, "passages": True}
     lists = ("passages",)
-    signatures = {"rerank": {"query": "query", "passages": "passages"}}
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether the model is a regression model."""
-        return settings.get("output_mode") == "regression"
+        """Returns whether the model is a regression model of pairs."""
+        is_single = settings.get("num_texts") == 1
+        return settings.get("output_mode") == "regression" and not is_single
 
     def check(self, request: Request) -> None:
         """Checks a request. The passages must be a list of strings."""
@@ -41,11 +41,6 @@ class Rerank(TextTask):
         super().check(request | ({"passages": ""} if is_set else {}))
         for text in texts:
             check_text("passages", text)
-
-    def texts_of(self, request: Request) -> list[str]:
-        """Returns the query and the passage of each pair, in one list."""
-        query = request["query"]
-        return [text for each in request["passages"] for text in (query, each)]
 
     def encode(self, request: Request) -> Row:
         """Returns a Row with one input for each pair of query and passage.
@@ -75,17 +70,10 @@ class Rerank(TextTask):
 
         "index" is the position of the passage in the request.
         """
-        found = self.read_arrays(row)
-        order, scores = found["order"].tolist(), found["scores"]
+        scores = np.array(row.outputs, np.float32)
         return {
             "ranking": [
                 {"index": index, "score": to_number(scores[index])}
-                for index in order
+                for index in np.argsort(-scores, kind="stable").tolist()
             ]
         }
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Returns `scores`, and `order`: passage indices, best first."""
-        scores = np.array(row.outputs, np.float32)
-        order = np.argsort(-scores, kind="stable").astype(np.int32)
-        return {"scores": scores, "order": order}

@@ -17,7 +17,6 @@ from serving.tasks.base import (
     check_text,
     to_numbers,
 )
-from serving.tasks.texts import to_bytes
 
 
 class Tag(TextTask):
@@ -26,7 +25,6 @@ class Tag(TextTask):
     name = "tag"
     fields = {"text": True}
     other_names = {"text": ["words"]}
-    signatures = {"tag": {"text": "text"}, "tag_words": {"text": "words"}}
 
     def check(self, request: Request) -> None:
         """Checks a request, which contains a text or a list of `words`."""
@@ -45,12 +43,6 @@ class Tag(TextTask):
                     "each of 'words' must be one word without white space. "
                     f"Received: {repr(word)[:80]}"
                 )
-
-    def texts_of(self, request: Request) -> list[str]:
-        """Returns [the request's text], or [its words joined by spaces]."""
-        if "words" in request:
-            return [" ".join(request["words"])]
-        return super().texts_of(request)
 
     def encode(self, request: Request) -> Row:
         """Returns a Row with one input for each window of the text."""
@@ -109,16 +101,6 @@ class Tag(TextTask):
                 ],
             }
         return answer
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of `tag` and `tag_words`."""
-        words, tags, probabilities = self._tag(row)
-        return {
-            "words": to_bytes(words),
-            "tags": to_bytes(tags),
-            "probabilities": probabilities,
-            "num_words": np.array(len(words), np.int32),
-        }
 
     def _tag(self, row: Row) -> tuple[list[str], list[str], np.ndarray]:
         """Returns a text's words, their tags and the tags' probabilities."""

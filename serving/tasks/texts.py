@@ -1,7 +1,6 @@
 """Tasks that return the labels, vectors or WordPieces of a text."""
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,10 +27,6 @@ class Classify(PairTask):
 
     name = "classify"
     flags = ("min_probability",)
-    signatures = {
-        "classify": {"text_a": "text_a", "text_b": "text_b"},
-        "classify_text": {"text": "text_a"},
-    }
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         super().__init__(model, options)
@@ -41,18 +36,6 @@ class Classify(PairTask):
         self._is_multilabel = mode == "multilabel"
         if self._stride:
             self.fields = {"text_a": True}
-            self.signatures = self.signatures | {
-                "classify": {"text_a": "text_a"}
-            }
-
-    def check(self, request: Request) -> None:
-        """Checks a request. A model that reads windows accepts no `text_b`."""
-        super().check(request)
-        if self._stride and request.get("text_b"):
-            raise ValueError(
-                "this model reads a text in windows (doc_stride="
-                f"{self._stride}), so it accepts no 'text_b'. Remove the field"
-            )
 
     def encode(self, request: Request) -> Row:
         """Returns a Row with one input, or one input per window of the text."""
@@ -100,20 +83,6 @@ class Classify(PairTask):
             "probabilities": dict(zip(labels, numbers, strict=True)),
         }
 
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `classify`.
-
-        In multi-label classification, `label` is b"" for each label that was
-        not chosen.
-        """
-        outputs = self._pool(row)
-        if "values" in outputs:
-            return outputs
-        labels = to_bytes(self._labels)
-        chosen = np.where(self._choose(outputs["probabilities"]), labels, b"")
-        label = chosen if self._is_multilabel else np.array(max(chosen), object)
-        return {**outputs, "label": label, "labels": labels}
-
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
         """Returns True for each label that the reply contains, bool [L]."""
         if self._is_multilabel:
@@ -129,7 +98,6 @@ class Embed(TextTask):
     name = "embed"
     flags = ("tokens",)
     fields = {"text": True}
-    signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Computes the vectors of a text from the network's outputs.
@@ -162,23 +130,11 @@ class Embed(TextTask):
             answer["sequence"] = [*map(to_numbers, vectors["sequence"])]
         return answer
 
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of `embed`. Needs option `tokens`."""
-        (vectors,) = row.outputs
-        return {
-            "pooled_output": vectors["pooled"],
-            "mean_output": vectors["mean"],
-            "mean_normalized": vectors["mean_normalized"],
-            "sequence_output": vectors["sequence"],
-            **tokens_of(row),
-        }
-
 
 class Tokenize(PairTask):
     """Returns the WordPieces that the model reads for a text or a pair."""
 
     name = "tokenize"
-    signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Row:
         """Returns a Row without inputs, because no network runs.
@@ -192,21 +148,3 @@ class Tokenize(PairTask):
     def read(self, row: Row) -> Reply:
         """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
         return {"tokens": row.tokens, "num_wordpieces": row.state}
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `tokenize`."""
-        count = np.array(row.state, np.int32)
-        return tokens_of(row) | {"num_wordpieces": count}
-
-
-def to_bytes(texts: Sequence[str]) -> np.ndarray:
-    """Encodes texts as an array of bytes objects in UTF-8."""
-    array = np.empty(len(texts), object)
-    array[:] = [text.encode() for text in texts]
-    return array
-
-
-def tokens_of(row: Row) -> Outputs:
-    """Returns the outputs `tokens` and `lengths` for a Row."""
-    tokens = to_bytes(row.tokens)
-    return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

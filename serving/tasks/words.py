@@ -14,7 +14,6 @@ from serving.tasks.base import (
     TextTask,
     to_number,
 )
-from serving.tasks.texts import to_bytes
 
 
 class FillMask(TextTask):
@@ -23,7 +22,6 @@ class FillMask(TextTask):
     name = "fill-mask"
     flags = ("top_k",)
     fields = {"text": True}
-    signatures = {"fill_mask": {"text": "text"}}
     predicts_words = True
 
     def check(self, request: Request) -> None:
@@ -77,16 +75,6 @@ class FillMask(TextTask):
             {"num_masks_cut": num_cut} if num_cut else {}
         )
 
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `fill_mask`."""
-        ((probabilities, ids),) = row.outputs
-        tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
-        return {
-            "tokens": tokens.reshape(ids.shape),
-            "probabilities": probabilities,
-            "num_masks": np.array(len(ids), np.int32),
-        }
-
 
 class NextSentence(TextTask):
     """Predicts whether one sentence follows another."""
@@ -94,7 +82,6 @@ class NextSentence(TextTask):
     name = "next-sentence"
     fields = {"text_a": True, "text_b": True}
     predicts_words = True
-    signatures = {"next_sentence": {"text_a": "text_a", "text_b": "text_b"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the probability that the second text follows the first."""
@@ -103,7 +90,3 @@ class NextSentence(TextTask):
     def read(self, row: Row) -> Reply:
         """Returns the "probability" that text_b follows text_a, in a dict."""
         return {"probability": to_number(row.outputs[0])}
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `next_sentence`."""
-        return {"probability": row.outputs[0]}

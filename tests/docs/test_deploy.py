@@ -1,6 +1,5 @@
 """The configuration files of docs/deploy, by the rules of what reads them."""
 
-import ast
 import importlib
 import re
 import shutil
@@ -9,7 +8,6 @@ import tomllib
 
 import pytest
 
-from serving.tasks import TASKS
 from tests.golden import ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
@@ -46,23 +44,6 @@ def test_kserve():
     assert model["modelFormat"] == {"name": "tensorflow"}
     assert model["protocolVersion"] == "v1"
     assert model["storageUri"].startswith("pvc://")
-
-
-def test_ray_serve():
-    found = read_yaml("ray_serve.yaml")
-    (app,) = found["applications"]
-    module, function = app["import_path"].split(":")
-    tree = ast.parse((DEPLOY / f"{module}.py").read_text())
-    names = {node.name: node for node in tree.body if hasattr(node, "name")}
-    assert isinstance(names[function], ast.FunctionDef)
-    # It reads these arguments, and no others are given.
-    assert app["args"].keys() == {"model", "task"}
-    kinds = {kind.name for each in TASKS.values() for kind in each}
-    assert app["args"]["task"] in kinds
-    (deployment,) = app["deployments"]
-    decorators = names[deployment["name"]].decorator_list
-    assert [ast.unparse(one) for one in decorators] == ["serve.deployment"]
-    assert found["http_options"]["host"] == "127.0.0.1"
 
 
 @pytest.mark.parametrize("name", ["predict", "train"])

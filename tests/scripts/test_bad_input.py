@@ -297,7 +297,6 @@ def test_models(files, model_flags):
             [("--token_file=absent", "error: --token_file=absent: ", ABSENT)],
         ),
     ):
-        # serving/server/test_process.py has a damaged one for serve.py.
         cases += [("--model=none", "none")]
         check_refusals(files, script, flags, cases)
 

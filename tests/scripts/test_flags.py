@@ -133,7 +133,7 @@ OUTPUTS = {
     "run_pretraining": RUN,
     "run_squad": RUN,
     "run_swag": RUN,
-    "serve": "request_log=OUTPUT_FILE",
+    "serve": "",
 }
 
 

@@ -78,7 +78,7 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     assert (made / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert re.search(r"\n    -> \S", done.stdout)
     # What the page asks at first is what these models answer.
-    page = (ROOT / "serving/server/page/page.js").read_text()
+    page = (ROOT / "serving/page/page.js").read_text()
     for text in EXAMPLES.values():
         assert all(part in page for part in re.split(r"(?<=\.) ", text))
     asked = serving.load(made / "squad_model").answer(
@@ -104,5 +104,5 @@ def test_examples_are_spelled_as_the_samples_are():
         text = (ROOT / path).read_text()
         assert "harbor" not in text, path
         assert EXAMPLES["question"] in text, path
-    page = (ROOT / "serving/server/page/page.js").read_text()
+    page = (ROOT / "serving/page/page.js").read_text()
     assert "harbor" not in page.replace("harbour", "")

@@ -21,7 +21,7 @@ from serving import classifier, encoder, engines, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
-from tests.serving.server.server_process import running
+from tests.serving.server_process import running
 from training.config import ExportConfig
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
@@ -222,5 +222,5 @@ def server(tmp_path_factory, export_folder):
     """Has a model of every kind but multiple choice, which takes no text."""
     models = {k: export_folder / k for k, asked in REQUESTS.items() if asked}
     folder = tmp_path_factory.mktemp("server")
-    with running(folder, models, batch_wait_ms=5) as process:
+    with running(folder, models) as process:
         yield process

@@ -1,5 +1,6 @@
 """The task that ranks passages."""
 
+import asyncio
 import functools
 import json
 
@@ -9,11 +10,6 @@ import pytest
 import modeling
 import serving
 from serving import classifier
-from serving.server import protocol
-from serving.server.limits import Limits
-from serving.server.protocol import RestError
-from serving.server.signatures import Key
-from serving.server.worker import Version
 from tests.golden import ROOT
 from tests.serving.conftest import (
     LENGTH,
@@ -82,39 +78,27 @@ def test_predict_ranks_without_tensorflow(exports, load):
 
 
 def test_the_server_ranks(exports, load):
-    versions = {
-        kind: Version(path, Limits(max_wordpieces=200))
-        for kind, path in exports.items()
-    }
+    pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+    from serving import server
 
-    # In one order, whatever the process.
-    assert [*versions["ranker"].description.signatures] == [
-        *("serve", "serving_default", "classify", "classify_text"),
-        *("rerank", "tokenize"),
+    model = server.ServedModel(exports["ranker"], {})
+    model.load()
+    task = model.tasks["rerank"]
+    rows = [
+        {"query": QUERY, "passages": PASSAGES},
+        {"query": "a", "passages": PASSAGES[::-1]},
     ]
+    body = json.dumps({"query": [QUERY, "a"], "passages": PASSAGES}).encode()
+    requests, is_many = server.read_requests(body, task, 8, False)
+    assert is_many and requests[1]["passages"] == PASSAGES
+    # Each passage counts as a text.
+    with pytest.raises(server.HTTPException, match="413.*8 texts"):
+        server.read_requests(body, task, 7, False)
 
-    def ask(kind, signature, **columns):
-        inputs = versions[kind].description.signatures[signature].inputs
-        arrays = protocol.parse_inputs({"inputs": columns}, inputs)
-        (found,) = versions[kind].run(Key(signature, ()), [arrays])
-        return found
+    async def rank():
+        return [json.loads(each) for each in await model.submit(task, rows)]
 
-    def ask_page(**body):
-        return versions["ranker"].run(Key("rerank"), [body])
-
-    expected = load("ranker").rerank(QUERY, PASSAGES)
-    assert ask_page(query=QUERY, passages=PASSAGES) == [expected]
-    queries, lists = ["a", QUERY], [PASSAGES[:2], PASSAGES[2:]]
-    found = ask("ranker", "rerank", query=queries, passages=lists)
-    for row, (query, many) in enumerate(zip(queries, lists, strict=True)):
-        one = load("ranker").rerank(query, many)["ranking"]
-        assert [each["index"] for each in one] == [*found["order"][row]]
-        best = found["scores"][row, one[0]["index"]]
-        assert best == pytest.approx(one[0]["score"], abs=1e-5)
-    # Nothing to read but special tokens, a hundred times.
-    with pytest.raises(RestError, match="--max_wordpieces") as refused:
-        ask_page(query="", passages=[""] * 101)
-    assert refused.value.status == 413
+    assert asyncio.run(rank()) == [load("ranker").rerank(**row) for row in rows]
 
 
 def test_the_python_half_of_data_needs_no_tensorflow():
@@ -126,39 +110,3 @@ def test_the_python_half_of_data_needs_no_tensorflow():
     ]
     assert len(modules) > 40
     run(f"import {', '.join(modules)}, serving.models, predict")
-
-
-@pytest.mark.slow
-def test_the_server_ranks_by_http(tmp_path, exports, load):
-    pytest.importorskip("starlette", reason="needs requirements/serve.txt")
-    from tests.serving.server.server_process import running
-
-    with running(tmp_path, exports, max_wordpieces=200) as server:
-
-        def ask(path, **body):
-            return server.ask("POST", path, body)[:2]
-
-        expected = load("ranker").rerank(QUERY, PASSAGES)
-        request = {"query": QUERY, "passages": PASSAGES}
-        found = ask("/api/models/ranker/rerank", **request)
-        assert found == (200, expected)
-        rows = [request, {"query": "a", "passages": PASSAGES[::-1]}]
-        orders = [
-            [one["index"] for one in load("ranker").rerank(**row)["ranking"]]
-            for row in rows
-        ]
-        assert orders[0] != orders[1]
-        for key, value, replies in (
-            ("instances", rows, "predictions"),
-            (
-                "inputs",
-                {k: [row[k] for row in rows] for k in request},
-                "outputs",
-            ),
-        ):
-            body = {"signature_name": "rerank", key: value}
-            _, found = ask("/v1/models/ranker:predict", **body)
-            outputs = found[replies]
-            if key == "instances":
-                outputs = {"order": [row["order"] for row in outputs]}
-            assert outputs["order"] == orders

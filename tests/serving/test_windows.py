@@ -18,10 +18,6 @@ from data.squad.windows import create_features
 from data.text.windows import cut_spans
 from serving import engines, squad
 from serving.engines import Input
-from serving.server import protocol
-from serving.server.limits import Limits
-from serving.server.signatures import Key
-from serving.server.worker import Version
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED_TOKENIZER,
@@ -177,18 +173,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
             assert [*answer["probabilities"]] == LABELS
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(graph, expected, rtol=1e-4, atol=1e-5)
-    if mode == "multilabel":
-        version = Version(tmp_path / "model", Limits())
-        texts = np.array([text.encode() for text in TEXTS], object)
-        (served,) = version.run(Key("classify", ()), [{"text_a": texts}])
-        np.testing.assert_allclose(served["probabilities"], graph, atol=1e-5)
-        for name in ("label", "labels"):
-            assert served[name].tolist() == outputs[name].tolist()
-        inputs = version.description.signatures["classify"].inputs
-        pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
-        with pytest.raises(protocol.RestError, match="text_b"):
-            protocol.parse_inputs(pair, inputs)
-    with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
+    with pytest.raises(ValueError, match="text_b"):
         bert.classify("a boat", "the sea")
     (_, inputs) = bert.engine.signatures["classify"].structured_input_signature
     assert [*inputs] == ["text_a"]

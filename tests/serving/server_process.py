@@ -15,11 +15,10 @@ from tests import script_runner
 
 # What a system says of a connection that the other side has closed.
 CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)
-_READY = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
 
 
 class ServerProcess:
-    """A server and its port."""
+    """A server, whose models are loaded, and its port."""
 
     def __init__(self, folder, models, **flags):
         self.script = script_runner.start(
@@ -30,28 +29,25 @@ class ServerProcess:
             **flags,
         )
         end = time.monotonic() + script_runner.TIMEOUT
-        while not (found := _READY.search(self.script.stderr())):
+        ready = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
+        while not (found := ready.search(self.script.stderr())):
             assert self.script.is_alive(), self.script.stderr()
             assert time.monotonic() < end, self.script.stderr()
             time.sleep(0.05)
         self.port = int(found[1])
 
-    def ask(self, method, path, body=None, headers=None):
-        """Returns (status, parsed JSON or text, headers) of a request."""
-        if isinstance(body, dict | list):
-            body = json.dumps(body)
-        if isinstance(body, str):
-            body = body.encode()
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=script_runner.TIMEOUT
+    def connect(self):
+        """Returns a connection that closes at the end of a `with` block."""
+        return contextlib.closing(
+            http.client.HTTPConnection(
+                "127.0.0.1", self.port, timeout=script_runner.TIMEOUT
+            )
         )
-        with contextlib.closing(connection):
-            connection.request(method, path, body, headers or {})
-            response = connection.getresponse()
-            text = response.read().decode()
-            if response.headers.get_content_type() == "application/json":
-                return response.status, json.loads(text), response.headers
-            return response.status, text, response.headers
+
+    def ask(self, method, path, body=None, headers=None):
+        """Returns (status, parsed JSON or text) of a reply."""
+        with self.connect() as connection:
+            return ask(connection, method, path, body, headers)[:2]
 
     def stop(self):
         """Sends SIGTERM; returns the exit status."""
@@ -61,10 +57,24 @@ class ServerProcess:
             return self.script.finish().status
 
 
+def ask(connection, method, path, body=None, headers=None):
+    """Returns (status, parsed JSON or text, headers) of a reply."""
+    if isinstance(body, dict | list):
+        body = json.dumps(body)
+    if isinstance(body, str):
+        body = body.encode()
+    connection.request(method, path, body, headers or {})
+    response = connection.getresponse()
+    text = response.read().decode()
+    if response.headers.get_content_type() == "application/json":
+        text = json.loads(text)
+    return response.status, text, response.headers
+
+
 @contextlib.contextmanager
 def running(folder, models, **flags):
     """Yields a ServerProcess that ends with the block."""
-    for package in ("starlette", "uvicorn", "prometheus_client"):
+    for package in ("fastapi", "uvicorn"):
         pytest.importorskip(package, reason="needs requirements/serve.txt")
     server = ServerProcess(folder, models, **flags)
     try:
@@ -84,7 +94,7 @@ def send(server, data, shut=True):
             while part := client.recv(65536):
                 received += part
         except OSError as error:
-            # The server may close a request that it refuses before its end.
+            # The server may close the connection before the request's end.
             if error.errno not in CLOSED:
                 raise
         return received

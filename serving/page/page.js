@@ -1,0 +1,251 @@
+// Shows a form for a task of a model, asks the server, and shows the answer.
+// Texts are inserted as text, never as HTML.
+"use strict";
+
+// {task: {title, fields: {field: [label, rows, example]}, show(target, answer,
+// request)}}. `single` is the field of a model that reads single texts.
+const TASKS = {
+  "classify": {
+    title: "classify",
+    fields: {
+      text_a: ["First text", 2, "The market in Ostrel is held on Sunday."],
+      text_b: ["Second text", 2, "Sunday is market day in Ostrel."],
+    },
+    single: ["Text", 3, "The Quiet Wheel is a fishing boat from Corrin."],
+    show: showLabels,
+  },
+  "fill-mask": {
+    title: "fill the gap",
+    fields: { text: ["Text with [MASK]", 2, "[MASK] light of the harbour " +
+      "can be seen when the air is clear [MASK]"] },
+    show: showMasks,
+  },
+  "next-sentence": {
+    title: "next sentence",
+    fields: {
+      text_a: ["First sentence", 2, "In winter the wind blows for weeks."],
+      text_b: ["Does this one follow?", 2, "The boats stay at home."],
+    },
+    show: (target, { probability: p }) => target.append(bars([
+      ["follows", p, p >= 0.5], ["does not follow", 1 - p, p < 0.5]])),
+  },
+  "answer": {
+    title: "answer a question",
+    fields: {
+      context: ["Passage", 6, "The Old Lamp is a small boat from Ivelle. She " +
+        "is used to catch eels. Her owner is a retired teacher."],
+      question: ["Question", 1, "What does the Old Lamp catch?"],
+    },
+    show: showAnswers,
+  },
+  "tag": {
+    title: "find names",
+    fields: { text: ["Text", 4,
+      "Anna Berg took the boat from Oslo to Copenhagen for Maersk."] },
+    show: showEntities,
+  },
+  "embed": {
+    title: "compare sentences",
+    fields: { text: ["Sentences, one per line", 5, "The boat left the " +
+      "harbour.\nA ship sailed out of the port.\nShe bakes bread on Sundays."],
+    },
+    show: showSimilarity,
+  },
+};
+
+function element(name, attributes = {}, ...children) {
+  const created = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    created.setAttribute(key, value);
+  }
+  created.append(...children);
+  return created;
+}
+
+const faint = (text) => element("p", { class: "faint" }, text);
+const percent = (fraction) => `${(100 * fraction).toFixed(1)} %`;
+
+// Returns bars for a list of [name, length from 0 to 1, whether it is chosen].
+function bars(rows) {
+  const list = element("div", { class: "bars" });
+  for (const [name, fraction, isChosen] of rows) {
+    const bar = element("div", { class: "bar" });
+    bar.style.width = `${100 * Math.min(Math.max(fraction, 0), 1)}%`;
+    const kind = isChosen ? "chosen" : "";
+    list.append(element("span", { class: kind }, name),
+      element("div", { class: "track", "aria-hidden": "true" }, bar),
+      element("span", { class: kind }, percent(fraction)));
+  }
+  return list;
+}
+
+function showLabels(target, { value, label, probabilities }) {
+  if (value !== undefined) {
+    target.append(element("p", {}, "Value: ",
+      element("strong", {}, String(value))));
+    return;
+  }
+  const chosen = [].concat(label);
+  target.append(bars(Object.entries(probabilities)
+    .sort((a, b) => b[1] - a[1])
+    .map(([name, fraction]) => [name, fraction, chosen.includes(name)])));
+}
+
+function showMasks(target, { masks, num_masks_cut: numCut }) {
+  masks.forEach((words, index) => target.append(
+    element("h2", {}, `${index + 1}. [MASK]`),
+    bars(words.map(({ token, probability }, rank) =>
+      [token, probability, rank === 0]))));
+  if (numCut) target.append(faint(`${numCut} more are beyond the length.`));
+}
+
+// Returns a passage, in which each of [start, end, mark] is marked. Positions
+// count characters, but JavaScript's indexes count UTF-16 units.
+function passage(text, marks) {
+  const characters = [...text];
+  const cut = (...ends) => characters.slice(...ends).join("");
+  const shown = element("p", { class: "passage" });
+  let place = 0;
+  for (const [start, end, mark] of marks) {
+    mark.prepend(cut(start, end));
+    shown.append(cut(place, start), mark);
+    place = end;
+  }
+  shown.append(cut(place));
+  return shown;
+}
+
+function showAnswers(target, found, { context }) {
+  const list = element("ol");
+  const mark = ({ start, end }) => passage(context,
+    start < 0 ? [] : [[start, end, element("mark")]]);
+  target.append(mark(found), element("h2", {}, "Answers"), list);
+  for (const one of found.n_best || [found]) {
+    const isBest = one.start === found.start && one.end === found.end;
+    const button = element("button", { type: "button", class: "plain" },
+      element(isBest ? "strong" : "span", {},
+        one.start < 0 ? "no answer" : one.answer));
+    button.addEventListener("click",
+      () => target.querySelector(".passage").replaceWith(mark(one)));
+    list.append(element("li", {}, button, " ", percent(one.probability)));
+  }
+}
+
+function showEntities(target, { entities }, { text }) {
+  target.append(passage(text, entities.map(({ start, end, type }) =>
+    [start, end, element("mark", {}, element("small", {}, type))])));
+  if (!entities.length) target.append(faint("No names were found."));
+}
+
+function showSimilarity(target, answers, { text: sentences }) {
+  const vectors = answers.map((answer) => answer.mean_normalized);
+  const table = element("table", {}, element("tr", {}, element("th"),
+    ...sentences.map((_, i) => element("th", { scope: "col" }, `${i + 1}`))));
+  vectors.forEach((a, i) => table.append(element("tr", {},
+    element("th", { scope: "row" }, `${i + 1}. ${sentences[i]}`),
+    ...vectors.map((b) => element("td", {},
+      a.reduce((sum, value, j) => sum + value * b[j], 0).toFixed(2))))));
+  target.append(element("div", { class: "scroll" }, table),
+    faint("Cosines of the sentences' mean vectors."));
+}
+
+const tokenField = document.querySelector("#token input");
+const statusLine = document.querySelector("#status");
+const form = document.querySelector("form");
+const select = form.querySelector("select");
+const answer = document.querySelector("#answer");
+// [model, task] of each option of `select`.
+let choices = [];
+
+async function fetchJson(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  if (tokenField.value) headers.Authorization = `Bearer ${tokenField.value}`;
+  let response, found;
+  try {
+    response = await fetch(path, body === undefined ? { headers }
+      : { method: "POST", headers, body: JSON.stringify(body) });
+  } catch {
+    throw new Error("the server cannot be reached; is it still running?");
+  }
+  if (response.status === 401) {
+    document.querySelector("#token").hidden = false;
+    tokenField.focus();
+    throw new Error("the server needs a token; enter it above");
+  }
+  const text = await response.text();
+  try {
+    found = JSON.parse(text);
+  } catch {
+    // A proxy, or a server with too many connections, replies with plain text.
+    found = { error: `the server answered ${response.status}: ` +
+      text.slice(0, 200) };
+  }
+  if (!response.ok || found.error) throw new Error(found.error);
+  return found;
+}
+
+// Shows the fields of the chosen task, with examples of the model's kind.
+function showForm() {
+  const [model, name] = choices[select.value];
+  const { fields, single } = TASKS[name];
+  const known = model.fields[name];
+  const shown = Object.entries(fields).filter(([key]) => known.includes(key));
+  document.querySelector("#fields").replaceChildren(...shown.map(
+    ([key, description]) => {
+      const isSingle = single && known.length === 1;
+      const [label, rows, example] = isSingle ? single : description;
+      const field = element("textarea", { rows, name: key });
+      // Whether the model compares two texts may be unknown.
+      field.value = key === "text_b" && !model.num_texts ? "" : example;
+      return element("label", {}, label, field);
+    }));
+  answer.hidden = true;
+}
+
+async function ask(event) {
+  event.preventDefault();
+  const [model, name] = choices[select.value];
+  const button = form.querySelector("button"), shown = element("div");
+  const request = Object.fromEntries(new FormData(form));
+  if (name === "embed") {
+    request.text = request.text.split("\n").filter((line) => line.trim());
+  }
+  const began = performance.now();
+  button.disabled = true;
+  try {
+    const path = `api/models/${encodeURIComponent(model.name)}/${name}`;
+    TASKS[name].show(shown, await fetchJson(path, request), request);
+    document.querySelector("#note").textContent =
+      `answered in ${Math.round(performance.now() - began)} ms`;
+  } catch (error) {
+    shown.replaceChildren(
+      element("p", { class: "error", role: "alert" }, error.message));
+  }
+  answer.replaceChildren(shown);
+  answer.hidden = button.disabled = false;
+}
+
+async function start() {
+  try {
+    const { models } = await fetchJson("api/models");
+    choices = models.flatMap((model) => model.tasks
+      .filter((name) => name in TASKS).map((name) => [model, name]));
+    select.replaceChildren(...choices.map(([model, name], value) =>
+      element("option", { value }, `${model.name}: ${TASKS[name].title}`)));
+    statusLine.textContent = "";
+    form.hidden = false;
+    showForm();
+  } catch (error) {
+    statusLine.textContent = error.message;
+  }
+}
+
+form.addEventListener("submit", ask);
+form.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    form.requestSubmit();
+  }
+});
+select.addEventListener("change", showForm);
+tokenField.addEventListener("change", start);
+start();

@@ -1,0 +1,600 @@
+"""Answers HTTP requests with exported models, in one process.
+
+    GET  /                        a page to try the models in a browser
+    GET  /healthz                 200 once every model is loaded, else 503
+    GET  /api/models              the models and their tasks
+    POST /api/models/NAME/TASK    {"text": "..."}, a list of such objects, or
+                                  an object with a list of texts
+    POST /v1/models/NAME:predict  {"instances": [texts or objects]}
+    GET  /openapi.json            a description of these paths
+
+Each model has a queue and a thread. While the model computes a batch, the next
+batch forms in the queue.
+"""
+
+import asyncio
+import dataclasses
+import functools
+import gzip
+import hmac
+import io
+import json
+import os
+import signal
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import fastapi
+import uvicorn
+from absl import logging
+from fastapi import Request
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Message, Receive, Scope, Send
+
+from files.json_files import parse_json
+from serving.models import TextModel
+from serving.tasks.base import Row, TaskOptions, TextTask
+
+# A batch contains the requests that wait, up to this number of texts. A request
+# of more texts is a batch by itself.
+_MAX_BATCH_SIZE = 32
+# Maximum bytes of a reply. With words and their tags, a reply is many times as
+# long as its request.
+_MAX_REPLY_BYTES = 1 << 24
+# Maximum bytes of a body that is parsed in the thread of the event loop. A
+# longer body would delay the other clients, so another thread parses it.
+_SMALL = 1 << 14
+# Number of seconds after a stop signal during which an open connection may
+# still send a request. The reply then contains `Connection: close`.
+_LAST_S = 5
+# Options of the tasks, for all clients.
+_OPTIONS = TaskOptions(top_k=8, n_best=8)
+_PAGE = Path(__file__).parent / "page"
+# Part of openapi.json. `read_requests` checks the bodies, because their fields
+# depend on the task.
+_BODY = {"requestBody": {"required": True, "content": {"application/json": {}}}}
+
+
+@dataclasses.dataclass(eq=False)
+class _Job:
+    """Requests of one body, which are computed in one batch."""
+
+    task: TextTask
+    requests: list[dict[str, Any]]
+    future: asyncio.Future[list[bytes]]
+
+
+class ServedModel:
+    """A model with a queue of jobs and a thread that computes them.
+
+    Args:
+        path: folder of an export.
+        options: arguments of `serving.load`, such as {"engine": "onnx"}.
+
+    Attributes:
+        tasks: {name: TextTask} of the loaded model, {} until it is loaded.
+        about: description of the model, for `GET /api/models`.
+    """
+
+    def __init__(self, path: str, options: Mapping[str, Any]) -> None:
+        self._path, self._options = path, options
+        self.tasks: dict[str, TextTask] = {}
+        self.about: dict[str, Any] = {}
+        self._waiting: list[_Job] = []
+        self._is_busy = False
+        self._thread = futures.ThreadPoolExecutor(1)
+
+    def load(self) -> None:
+        """Loads and warms up the model. Raises the errors of `serving.load`."""
+        model = TextModel(self._path, **self._options)
+        # Raises an error for a model that accepts no text.
+        model.task()
+        model.warm_up()
+        self.tasks = {name: model.task(name, _OPTIONS) for name in model.tasks}
+        self.about = {
+            "tasks": model.tasks,
+            "fields": {name: [*t.fields] for name, t in self.tasks.items()},
+            "num_texts": model.settings.get("num_texts"),
+            "engine": model.engine.name,
+        }
+
+    def submit(
+        self, task: TextTask, requests: list[dict[str, Any]]
+    ) -> asyncio.Future[list[bytes]]:
+        """Queues requests. Returns a future of the JSON text of each reply."""
+        loop = asyncio.get_running_loop()
+        job = _Job(task, requests, loop.create_future())
+        self._waiting.append(job)
+        self._start_batch()
+        return job.future
+
+    def _start_batch(self) -> None:
+        """Starts the next batch, if no batch is running."""
+        if self._is_busy or not (batch := self._next_batch()):
+            return
+        self._is_busy = True
+        loop = asyncio.get_running_loop()
+        running = loop.run_in_executor(self._thread, _compute, batch)
+
+        def finish(done: asyncio.Future[list[Any]]) -> None:
+            self._is_busy = False
+            self._start_batch()
+            for job, found in zip(batch, done.result(), strict=True):
+                if job.future.done():
+                    continue
+                if isinstance(found, Exception):
+                    job.future.set_exception(found)
+                else:
+                    job.future.set_result(found)
+
+        running.add_done_callback(finish)
+
+    def _next_batch(self) -> list[_Job]:
+        """Removes the jobs of one batch from the queue, [] if it is empty.
+
+        The jobs of a batch are of one task, in order of arrival. Jobs whose
+        clients do not wait anymore are dropped.
+        """
+        batch: list[_Job] = []
+        others: list[_Job] = []
+        size = 0
+        for job in self._waiting:
+            if job.future.done():
+                continue
+            fits = size + len(job.requests) <= _MAX_BATCH_SIZE
+            if not batch or (job.task is batch[0].task and fits):
+                batch.append(job)
+                size += len(job.requests)
+            else:
+                others.append(job)
+        self._waiting = others
+        return batch
+
+
+def _compute(jobs: Sequence[_Job]) -> list[list[bytes] | Exception]:
+    """Returns the JSON text of each job's replies, or the job's exception."""
+    task = jobs[0].task
+    try:
+        rows = iter(task.compute([r for job in jobs for r in job.requests]))
+    except Exception as error:
+        if len(jobs) == 1:
+            return [_to_exception(error)]
+        # Compute each job separately, so that only bad requests fail.
+        return [found for job in jobs for found in _compute([job])]
+    return [_write(task, [next(rows) for _ in job.requests]) for job in jobs]
+
+
+def _write(task: TextTask, rows: Sequence[Row]) -> list[bytes] | Exception:
+    """Returns the JSON text of the reply to each row, or an exception."""
+    replies: list[bytes] = []
+    try:
+        for row in rows:
+            text = json.dumps(task.reply(row), ensure_ascii=False)
+            replies.append(text.encode("utf-8", "replace"))
+            if sum(map(len, replies)) > _MAX_REPLY_BYTES:
+                message = f"the reply would be over {_MAX_REPLY_BYTES} bytes; "
+                message += "send fewer or shorter texts"
+                return HTTPException(413, message)
+    except Exception as error:
+        where = f"text {len(replies) + 1}: " if len(rows) > 1 else ""
+        return _to_exception(error, where)
+    return replies
+
+
+def _to_exception(error: Exception, where: str = "") -> HTTPException:
+    if isinstance(error, ValueError | TypeError):
+        message = f"{where}{' '.join(str(error).split())[:400]}"
+        # A surrogate in the request cannot be encoded.
+        return HTTPException(400, message.encode(errors="replace").decode())
+    if isinstance(error, MemoryError):
+        return HTTPException(503, "out of memory; send less text")
+    logging.error("Failed to compute a request", exc_info=error)
+    return HTTPException(500, "internal error (see the server's log)")
+
+
+def read_requests(
+    body: bytes, task: TextTask, max_texts: int, is_predict: bool
+) -> tuple[list[dict[str, Any]], bool]:
+    """Returns the requests in a body, and whether the reply is a list.
+
+    Args:
+        body: JSON text. If `is_predict`, it is {"instances": list of texts or
+            objects}. Otherwise it is one object, a list of objects, or an
+            object with lists of texts.
+        task: task that the client calls.
+        max_texts: maximum number of texts or pairs of texts.
+        is_predict: whether the client uses TensorFlow Serving's path.
+
+    Raises:
+        HTTPException: there are too many texts.
+        ValueError: the body is not valid.
+    """
+    value = parse_json(body, "the body", object)
+    if is_predict:
+        if not isinstance(value, dict) or [*value] != ["instances"]:
+            raise ValueError('the body must be {"instances": [...]}')
+        value, first = value["instances"], next(iter(task.fields))
+        if not isinstance(value, list):
+            raise ValueError("'instances' must be a list of texts or objects")
+        value = [{first: x} if isinstance(x, str) else x for x in value]
+    requests, is_many = _split_lists(value, task, max_texts)
+    _check_count(len(requests), max_texts)
+    for number, request in enumerate(requests, 1):
+        try:
+            if not isinstance(request, dict):
+                raise ValueError(
+                    "a request must be a JSON object. "
+                    f"Received: {repr(request)[:80]}"
+                )
+            task.check(request)
+        except ValueError as error:
+            where = f"text {number}: " if is_many else ""
+            raise ValueError(f"{where}{error}") from None
+    count = sum(len(each[name]) for each in requests for name in task.lists)
+    _check_count(count, max_texts)
+    return requests, is_many
+
+
+def _split_lists(
+    value: Any, task: TextTask, max_texts: int
+) -> tuple[list[Any], bool]:
+    """Returns the requests in a JSON value, and whether there may be several.
+
+    An object with lists of texts contains one request for each text.
+    """
+    if isinstance(value, list):
+        return value, True
+    texts = {*task.fields, "text"}
+    lists = {
+        name: each
+        for name, each in (value.items() if isinstance(value, dict) else ())
+        if name in texts - {*task.lists} and isinstance(each, list)
+    }
+    if not lists:
+        return [value], False
+    if len({*map(len, lists.values())}) > 1:
+        raise ValueError(
+            f"{', '.join(sorted(lists))} must be lists of equal length"
+        )
+    # Check the number before creating a copy of the other fields for each text.
+    _check_count(len(next(iter(lists.values()))), max_texts)
+    others = {name: value[name] for name in texts & value.keys()}
+    rows = zip(*lists.values(), strict=True)
+    return [others | dict(zip(lists, row, strict=True)) for row in rows], True
+
+
+def _check_count(count: int, most: int) -> None:
+    if count > most:
+        raise HTTPException(
+            413,
+            f"{count} texts are more than {most}, the server's --max_texts; "
+            "send fewer texts per request",
+        )
+
+
+class Server:
+    """Answers HTTP requests for all models, as an ASGI application.
+
+    Args:
+        models: {name of the model in requests: ServedModel}.
+        token: bearer token that clients must send, or "" for no token.
+        max_body_bytes: maximum bytes of a body, also after decompression.
+        max_texts: maximum number of texts, or pairs of texts, in a request.
+        timeout_s: maximum seconds to receive a request, to compute its reply,
+            and to send the reply.
+
+    Attributes:
+        is_ready: True when all models are loaded.
+        is_ending: True when the server begins to stop.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, ServedModel],
+        token: str = "",
+        max_body_bytes: int = 1 << 18,
+        max_texts: int = 128,
+        timeout_s: float = 30.0,
+    ) -> None:
+        self.models = models
+        self.timeout_s = timeout_s
+        self.is_ready = self.is_ending = False
+        self._max_body_bytes, self._max_texts = max_body_bytes, max_texts
+        self._token = f"Bearer {token}".encode() if token else b""
+        self._app = fastapi.FastAPI(
+            title="Exported BERT models", docs_url=None, redoc_url=None
+        )
+        self._app.add_exception_handler(HTTPException, _answer_error)
+        self._app.get("/healthz")(self._health)
+        self._app.get("/api/models")(self._list)
+        post = functools.partial(self._app.post, openapi_extra=_BODY)
+        post("/api/models/{name}/{task}")(self._do_task)
+        post("/v1/models/{name}:predict")(self._predict)
+        self._app.mount("/", StaticFiles(directory=_PAGE, html=True))
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers a request, as an ASGI application.
+
+        Adds `Connection: close` to replies after a stop signal.
+        """
+
+        async def send_last(message: Message) -> None:
+            if message["type"] == "http.response.start" and self.is_ending:
+                MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        app: Any = self._app
+        sent = dict(scope["headers"]).get(b"authorization", b"")
+        # Everyone may load the page, which asks for the token.
+        if not scope["path"].startswith(("/api", "/v1", "/openapi")):
+            pass
+        elif self._token and not hmac.compare_digest(sent, self._token):
+            message = "no or wrong token: send Authorization: Bearer TOKEN"
+            header = {"WWW-Authenticate": "Bearer"}
+            app = JSONResponse({"error": message}, 401, header)
+        elif not self.is_ready:
+            message = "the models are still loading; try again later"
+            app = JSONResponse({"error": message}, 503, {"Retry-After": "1"})
+        await app(scope, receive, send_last)
+
+    async def _health(self) -> Response:
+        """Returns status 200 once every model is loaded, and 503 otherwise."""
+        if self.is_ready and not self.is_ending:
+            return JSONResponse({"status": "ready"})
+        raise HTTPException(503, "stopping" if self.is_ending else "loading")
+
+    async def _list(self) -> Response:
+        """Returns {"models": list of objects}, which describe the models."""
+        models = [{"name": k, **v.about} for k, v in self.models.items()]
+        return JSONResponse({"models": models})
+
+    async def _do_task(
+        self, name: str, task: str, request: Request
+    ) -> Response:
+        """Answers {"text": "..."}, or several texts, by a task of a model.
+
+        The fields depend on the task, as in predict.py. For several texts, send
+        a list of objects, or a list of texts in a field.
+        """
+        return await self._answer(request, name, task, False)
+
+    async def _predict(self, name: str, request: Request) -> Response:
+        """Answers {"instances": [...]}, texts or objects, by the main task.
+
+        The reply is {"predictions": list of the replies of that task}.
+        """
+        return await self._answer(request, name, "", True)
+
+    async def _answer(
+        self, request: Request, name: str, task_name: str, is_predict: bool
+    ) -> Response:
+        model = _find("model", name, self.models)
+        task_name = task_name or next(iter(model.tasks))
+        task = _find(f"task of {name}", task_name, model.tasks)
+        body = await self._read_body(request)
+        encoding = request.headers.get("content-encoding", "identity").lower()
+        if encoding not in ("identity", "gzip"):
+            message = "send the body uncompressed or compressed by gzip"
+            raise HTTPException(400, message)
+
+        def parse() -> tuple[list[dict[str, Any]], bool]:
+            text = body if encoding == "identity" else self._inflate(body)
+            try:
+                return read_requests(text, task, self._max_texts, is_predict)
+            except ValueError as error:
+                raise _to_exception(error) from None
+
+        if len(body) <= _SMALL:
+            requests, is_many = parse()
+        else:
+            requests, is_many = await asyncio.to_thread(parse)
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                replies = await model.submit(task, requests)
+        except TimeoutError:
+            message = f"no answer within {self.timeout_s:g} s; send less text"
+            raise HTTPException(504, message) from None
+        text = b", ".join(replies)
+        if is_predict:
+            text = b'{"predictions": [%b]}' % text
+        elif is_many:
+            text = b"[%b]" % text
+        return Response(text, media_type="application/json")
+
+    async def _read_body(self, request: Request) -> bytes:
+        """Returns the body of a request, which may be compressed.
+
+        If the body is too large, uvicorn reads and drops the rest, so that the
+        client sees the reply.
+
+        Raises:
+            HTTPException: the body is too large, or does not arrive in time.
+        """
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > self._max_body_bytes:
+                        raise self._too_large()
+        except TimeoutError:
+            message = f"the body did not arrive within {self.timeout_s:g} s"
+            raise HTTPException(408, message, {"Connection": "close"}) from None
+        except ClientDisconnect:
+            raise HTTPException(400, "the body ended too early") from None
+        return bytes(body)
+
+    def _inflate(self, data: bytes) -> bytes:
+        try:
+            # Stop one byte above the maximum, whatever the data contain.
+            with gzip.open(io.BytesIO(data)) as file:
+                body = file.read(self._max_body_bytes + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise HTTPException(400, f"the body is not gzip: {error}") from None
+        if len(body) > self._max_body_bytes:
+            raise self._too_large()
+        return body
+
+    def _too_large(self) -> HTTPException:
+        return HTTPException(
+            413,
+            f"the body is longer than {self._max_body_bytes} bytes, the "
+            "server's --max_body_bytes; send fewer texts per request",
+        )
+
+
+def _find(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+    if name in known:
+        return known[name]
+    names = ", ".join(known)
+    raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    message = {"error": error.detail}
+    return JSONResponse(message, error.status_code, error.headers)
+
+
+class _Uvicorn(uvicorn.Server):
+    """A uvicorn server that closes stalled connections.
+
+    When it stops, it still answers requests on open connections.
+    """
+
+    # {(connection, its last request, whether the request was answered): time at
+    # which `on_tick` first saw this key}
+    _since: Mapping[tuple[object, object, bool], float] = {}
+
+    async def on_tick(self, counter: int) -> bool:
+        """Closes connections that have been idle or busy for too long.
+
+        Such a client sends no complete request, or does not read its reply.
+        Uvicorn calls this method ten times a second.
+        """
+        now = time.monotonic()
+        since = {}
+        for connection in list(self.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            is_idle = cycle is None or cycle.response_complete
+            # A reply changes this key, so idle time is counted from the reply.
+            key = connection, cycle, is_idle
+            since[key] = self._since.get(key, now)
+            # Receiving a request, computing its reply and sending the reply may
+            # each take timeout_s.
+            most = self.config.app.timeout_s * (1 if is_idle else 3)
+            if now - since[key] > most and connection.transport is not None:
+                connection.transport.abort()
+        self._since = since
+        return await super().on_tick(counter)
+
+    async def shutdown(
+        self, sockets: list[socket.socket] | None = None
+    ) -> None:
+        """Stops the server.
+
+        Open connections may still send requests for _LAST_S seconds.
+        """
+        self.config.app.is_ending = True
+        # Let asyncio accept the waiting connections before the listening
+        # sockets are closed.
+        await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
+        end = time.monotonic() + _LAST_S
+        while (
+            self.server_state.connections
+            and time.monotonic() < end
+            and not self.force_exit
+        ):
+            await asyncio.sleep(0.05)
+        await super().shutdown(sockets)
+
+
+def serve(server: Server, host: str, port: int) -> None:
+    """Loads the models, and answers requests until SIGTERM or Ctrl-C.
+
+    Requests that were accepted before the signal are still answered.
+
+    Args:
+        server: the application.
+        host: address to listen on.
+        port: number of the port, or 0 for any free port.
+
+    Raises:
+        OSError: the port is in use, or a model is damaged.
+        ValueError: a model cannot be served.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        # Listen before loading the models, so that an error about the address
+        # appears at once, and not after minutes of loading.
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OSError(
+            f"cannot listen on --host={host} --port={port}: "
+            f"{error.strerror}; choose another --port (0 picks a free one)"
+        ) from None
+    # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
+    # the client's ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}"
+    timeout = server.timeout_s
+    config = uvicorn.Config(
+        server,
+        # Uvicorn's other parser, httptools, does not limit the size of headers.
+        http="h11",
+        ws="none",
+        lifespan="off",
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
+        timeout_keep_alive=int(max(5, timeout)),
+        # Time to receive a request, to compute its reply and to send the reply.
+        timeout_graceful_shutdown=int(3 * timeout + 1),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
+    running = _Uvicorn(config)
+    # Uvicorn installs its own handlers only while it serves, and raises the
+    # signals again when it ends. Then these handlers run, without an effect.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, running.handle_exit)
+    failures: list[Exception] = []
+
+    def load() -> None:
+        try:
+            for model in server.models.values():
+                model.load()
+            server.is_ready = True
+            logging.info("ready: %s", address)
+        except Exception as error:
+            failures.append(error)
+            running.should_exit = True
+
+    loader = threading.Thread(target=load, daemon=True)
+    loader.start()
+    logging.info("loading the models; %s/healthz is 200 afterwards", address)
+    asyncio.run(running.serve([listener]))
+    if failures:
+        raise failures[0]
+    if loader.is_alive():
+        logging.info("stopped before all models were loaded")
+        logging.flush()
+        # Python cannot end cleanly while a thread imports TensorFlow.
+        os._exit(0)
+    logging.info("stopped: all accepted requests are answered")

@@ -1,1 +1,0 @@
-"""The server of serve.py, for clients of TensorFlow Serving and KServe."""

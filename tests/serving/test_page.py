@@ -1,0 +1,196 @@
+"""The page in a browser: choose, type, ask, read the answer."""
+
+import json
+import shutil
+
+import pytest
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="needs requirements/dev.txt"
+)
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+from tests.contrast import contrast  # noqa: E402
+from tests.serving.server_process import running  # noqa: E402
+
+EVIL = '<img src=x onerror=alert(1)> & "the harbor" \U0001f6a2 light'
+LABEL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def driver():
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromedriver = shutil.which("chromedriver")
+    if not (chromium and chromedriver):
+        pytest.skip("needs chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        *("--headless=new", "--no-sandbox", "--disable-gpu"),
+        "--disable-dev-shm-usage",
+    ):
+        options.add_argument(argument)
+    service = webdriver.ChromeService(chromedriver)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, folders):
+    """Has a model of single texts, with an evil label, one of pairs, ..."""
+    folder = tmp_path_factory.mktemp("page")
+    models = {kind: folders[kind] for kind in folders}
+    for name, num_texts in (("single", 1), ("pairs", 2)):
+        models[name] = shutil.copytree(folders["classifier"], folder / name)
+        path = models[name] / "model.json"
+        content = json.loads(path.read_text())
+        content["origin"]["settings"] = {"num_texts": num_texts}
+        content["task"]["labels"][0] = LABEL
+        path.write_text(json.dumps(content))
+        labels = content["task"]["labels"]
+        (models[name] / "labels.txt").write_text("\n".join(labels) + "\n")
+    token = folder / "token"
+    token.write_text("a-secret-word")
+    with running(folder, models, token_file=token) as server:
+        yield server
+
+
+def find(driver, css):
+    """Returns the first visible element, when there is one."""
+
+    def look(_):
+        for element in driver.find_elements(By.CSS_SELECTOR, css):
+            if element.is_displayed():
+                return element
+        return None
+
+    return WebDriverWait(driver, 60).until(look, css)
+
+
+def texts_of(driver, css):
+    return [each.text for each in driver.find_elements(By.CSS_SELECTOR, css)]
+
+
+@pytest.fixture
+def ask(driver, server):
+    """Opens the page, chooses a model and task, types, asks."""
+    driver.get("about:blank")
+    driver.get(f"http://127.0.0.1:{server.port}/")
+    # The page asks for the token.
+    find(driver, "#token input").send_keys("a-secret-word", Keys.ENTER)
+    find(driver, "form")
+
+    def ask(choice, **texts):
+        Select(find(driver, "select")).select_by_visible_text(choice)
+        for name, text in texts.items():
+            # A driver cannot type characters beyond the first plane.
+            field = find(driver, f"[name={name}]")
+            driver.execute_script(
+                "arguments[0].value = arguments[1]", field, text
+            )
+        find(driver, "textarea").send_keys(Keys.CONTROL, Keys.ENTER)
+        return find(driver, "#answer")
+
+    yield ask
+    errors = [
+        entry["message"]
+        for entry in driver.get_log("browser")
+        if entry["level"] == "SEVERE"
+    ]
+    assert not [e for e in errors if "status of 40" not in e], errors
+    # No script in a text or a label ran, or became an element.
+    assert not driver.find_elements(By.CSS_SELECTOR, "#answer img, body script")
+
+
+def test_a_form_is_of_the_models_kind(driver, ask):
+    ask("single: classify", text_a=EVIL)
+    widths = driver.execute_script(
+        "return [...document.querySelectorAll('.bar, .track')].map("
+        "(each) => each.getBoundingClientRect().width)"
+    )
+    assert sum(widths[1::2]) == pytest.approx(widths[0], abs=1)
+    assert len(texts_of(driver, "textarea")) == 1
+    assert LABEL in texts_of(driver, ".bars span")
+    ask("pairs: classify")
+    first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
+    assert first.get_property("value") and second.get_property("value")
+    # Whether this model compares two texts is not known.
+    ask("classifier: classify")
+    first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
+    assert first.get_property("value") and not second.get_property("value")
+
+
+def test_answers(driver, ask):
+    answer = ask("pretraining: fill the gap", text="The [MASK] is [MASK].")
+    assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
+    answer = ask("pretraining: fill the gap", text="no gap")
+    (error,) = texts_of(answer, ".error")
+    assert error.startswith("no [MASK] in 'text'")
+    answer = ask("pretraining: next sentence")
+    assert "follows" in texts_of(answer, ".bars span")
+    answer = ask("features: compare sentences", text="A boat.\n\nA boat.\nNo!")
+    cells = texts_of(answer, "td")
+    assert len(cells) == 9 and cells[0] == cells[1] == "1.00" != cells[2]
+
+
+def test_answers_are_marked_in_the_passage(driver, ask):
+    context = f"\U0001f6a2 {EVIL} is kept by Anna."
+    answer = ask("squad: answer a question", context=context, question="Who?")
+    shown = find(driver, ".passage").get_property("textContent")
+    assert shown == context
+    for button in answer.find_elements(By.CSS_SELECTOR, "ol button"):
+        button.click()
+        assert find(driver, ".passage").get_property("textContent") == context
+        marked = "".join(texts_of(answer, "mark"))
+        # White space at the ends of elements is not part of what is seen.
+        is_none = button.text == "no answer"
+        assert is_none or marked.split() == button.text.split()
+    answer = ask("ner: find names", text=EVIL)
+    kinds = texts_of(answer, "mark small")
+    shown = find(driver, ".passage").get_property("textContent")
+    for kind in {*kinds}:
+        shown = shown.replace(kind, "")
+    assert kinds and shown == EVIL
+
+
+# Returns [color of the text, color behind it], as numbers to 255.
+COLORS = """
+let behind = arguments[0], color;
+do { color = getComputedStyle(behind).backgroundColor;
+     behind = behind.parentElement;
+} while (behind && color === "rgba(0, 0, 0, 0)");
+return [getComputedStyle(arguments[0]).color, color].map(
+  (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number));
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_readable_on_a_narrow_screen(driver, ask, scheme):
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    metrics = {"width": 360, "height": 800, "deviceScaleFactor": 1}
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {**metrics, "mobile": False}
+    )
+    try:
+        choices = texts_of(find(driver, "select"), "option")
+        assert len(choices) == 8
+        for choice in choices:
+            ask(choice)
+            width = "return document.documentElement.scrollWidth"
+            assert driver.execute_script(width) <= 360, choice
+            css = "h1, textarea, button, #answer :is(span, p, td, th, mark)"
+            for each in driver.find_elements(By.CSS_SELECTOR, css):
+                colors = driver.execute_script(COLORS, each)
+                text, back = ([n / 255 for n in color] for color in colors)
+                assert contrast(text, back) >= 4.5, (choice, each.text)
+                is_dark = sum(back) < 1.5
+                assert each.tag_name == "button" or is_dark == (
+                    scheme == "dark"
+                )
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

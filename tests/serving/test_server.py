@@ -1,0 +1,576 @@
+"""serve.py as a process, asked by many clients, good and hostile ones."""
+
+import asyncio
+import contextlib
+import gzip
+import json
+import os
+import random
+import signal
+import socket
+import threading
+import time
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving import server as server_module
+from serving.server import HTTPException, ServedModel, Server
+from serving.tasks.base import TaskOptions
+from tests import script_runner
+from tests.checkpoints import assert_same
+from tests.serving.conftest import MASKED, TEXTS
+from tests.serving.server_process import ask, running, send
+from tests.serving.test_engines import run
+
+TEXT = {"text": "The harbor light is on."}
+TAG = "/api/models/ner/tag"
+HEAD = b"POST /api/models/ner/tag HTTP/1.1\r\nHost: a\r\n"
+# (kind of model, task, requests)
+TASKS = [
+    ("classifier", "classify", [{"text": text} for text in TEXTS]),
+    ("squad", "answer", [{"question": "Who?", "context": t} for t in TEXTS]),
+    ("ner", "tag", [{"text": text} for text in TEXTS]),
+    ("pretraining", "fill-mask", [{"text": t} for t in MASKED[9:]]),
+    ("features", "embed", [{"text": text} for text in TEXTS]),
+    ("features", "tokenize", [{"text": text} for text in TEXTS]),
+]
+
+
+@pytest.mark.parametrize("kind, task, requests", TASKS)
+def test_answers_are_those_of_python(server, load, kind, task, requests):
+    asked = load(kind).task(task, TaskOptions(top_k=8, n_best=8))
+    copies = [dict(each) for each in requests]
+    for each in copies:
+        asked.check(each)
+    expected = asked.answer(copies)
+    path = f"/api/models/{kind}/{task}"
+    for body, answers in (
+        (requests, expected),
+        (requests[1], expected[1]),
+        (
+            {key: [each[key] for each in requests] for key in requests[0]},
+            expected,
+        ),
+    ):
+        status, found = server.ask("POST", path, body)
+        assert status == 200, found
+        assert_same(found, answers, 1e-4)
+    if task == load(kind).tasks[0]:
+        texts = requests
+        if task != "answer":
+            texts = [request["text"] for request in requests]
+        path = f"/v1/models/{kind}:predict"
+        status, found = server.ask("POST", path, {"instances": texts})
+        assert status == 200, found
+        assert_same(found, {"predictions": expected}, 1e-4)
+
+
+def test_one_text_is_for_all_of_a_list(server, load):
+    questions = ["Who?", "What light?"]
+    request = {"question": questions, "context": TEXTS[0]}
+    path = "/api/models/squad/answer"
+    _, found = server.ask("POST", path, request)
+    one_by_one = [
+        server.ask("POST", path, request | {"question": each})[1]
+        for each in questions
+    ]
+    assert_same(found, one_by_one, 1e-4)
+
+
+def test_64_clients_get_the_answers_of_one(server):
+    """Whatever else is in a batch, an answer is of its own text."""
+    requests = [
+        (f"/api/models/{kind}/{task}", request)
+        for kind, task, many in TASKS
+        for request in many
+    ]
+    alone = [server.ask("POST", *request) for request in requests]
+    assert {status for status, _ in alone} == {200}
+    with ThreadPoolExecutor(64) as pool:
+        numbers = [*range(len(requests))] * 4
+        random.Random(1).shuffle(numbers)
+        found = pool.map(lambda i: server.ask("POST", *requests[i]), numbers)
+        for number, (status, answer) in zip(numbers, found, strict=True):
+            assert status == 200
+            assert_same(answer, alone[number][1], 1e-4)
+
+
+# (method, path, body, status, part of the answer)
+TABLE = [
+    ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
+    ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
+    ("POST", "/v1/models/none:predict", {"instances": []}, 404, "'none'"),
+    ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
+    ("POST", TAG, "", 400, "JSON"),
+    ("POST", TAG, '{"text": "a"', 400, "JSON"),
+    ("POST", TAG, "[" * 50_000, 400, "nested"),
+    ("POST", TAG, b'{"text": "\xff"}', 400, "UTF-8"),
+    ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
+    ("POST", TAG, '"a"', 400, "object"),
+    ("POST", TAG, {"txt": "a"}, 400, "'text'"),
+    ("POST", TAG, {"text": 3}, 400, "'text'"),
+    ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
+    ("POST", TAG, {"text": ["a", 3]}, 400, "text 2: 'text'"),
+    ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
+    ("POST", TAG, [TEXT] * 129, 413, "--max_texts"),
+    (
+        *("POST", "/api/models/squad/answer"),
+        {"question": ["a"], "context": ["b", "c"]},
+        *(400, "context, question"),
+    ),
+    ("POST", "/v1/models/ner:predict", {"inputs": []}, 400, "instances"),
+    ("POST", "/v1/models/ner:predict", {"instances": "a"}, 400, "instances"),
+    ("POST", "/v1/models/ner:predict", [], 400, "instances"),
+    ("POST", TAG, {"text": []}, 200, "[]"),
+    ("POST", "/v1/models/ner:predict", {"instances": []}, 200, "predictions"),
+    # What a task does not read is not checked.
+    ("POST", TAG, '{"text": "a", "b": "\\ud800"}', 200, '"words": ["a"]'),
+    ("DELETE", TAG, None, 405, ""),
+    ("GET", "/healthz", None, 200, "ready"),
+    ("GET", "/openapi.json", None, 200, "/v1/models/{name}:predict"),
+    ("GET", "/docs", None, 404, ""),
+    ("GET", "/redoc", None, 404, ""),
+    ("GET", "/../server.py", None, 404, ""),
+    ("GET", "/%2e%2e/server.py", None, 404, ""),
+    ("GET", "//etc/passwd", None, 404, ""),
+]
+
+
+@pytest.mark.parametrize("method, path, body, status, part", TABLE)
+def test_each_request_has_its_answer(server, method, path, body, status, part):
+    found, answer = server.ask(method, path, body)
+    assert found == status, answer
+    assert part in json.dumps(answer)
+    if status >= 400:
+        assert [*answer] == ["error"] and "\n" not in answer["error"]
+
+
+def test_hostile_requests_cost_no_other_its_answer(server):
+    num_requests = int(os.environ.get("BERT_SOAK_REQUESTS", "104"))
+    hostile = [
+        b"\0\xff\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+        HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: 99999999999999\r\n\r\n" + b" " * 10**6,
+        HEAD + b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\n{",
+        HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        HEAD
+        + b"Transfer-Encoding: chunked\r\n\r\n"
+        + (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 21
+        + b"0\r\n\r\n",
+        HEAD + b"Content-Length: 10\r\n\r\n{",
+        HEAD + b"Content-Length: 50000\r\n\r\n" + b"[" * 50_000,
+        b"",
+    ]
+
+    def ask(number):
+        if number % 2:
+            send(server, hostile[number // 2 % len(hostile)])
+            return None
+        return server.ask("POST", TAG, TEXT)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [*filter(None, pool.map(ask, range(num_requests)))]
+    assert len(answers) == num_requests // 2
+    for status, answer in answers:
+        assert status == 200 and len(answer["words"]) == 6
+    for number, status in ((5, b"413"), (6, b"400"), (9, b"413")):
+        assert status in send(server, hostile[number]).split(b"\r\n")[0]
+    assert "Traceback" not in server.script.stderr()
+
+
+def test_a_client_that_sends_too_much_sees_why(server):
+    with server.connect() as connection:
+        for size in (300_000, 50_000_000):
+            status, found, _ = ask(connection, "POST", TAG, b" " * size)
+            assert status == 413 and "--max_body_bytes" in found["error"]
+            # The connection is not lost.
+            assert ask(connection, "POST", TAG, TEXT)[0] == 200
+
+
+def test_gzip_is_inflated_within_the_limit(server):
+    def ask(data):
+        headers = {"Content-Encoding": "gzip"}
+        return server.ask("POST", TAG, data, headers)
+
+    data = json.dumps(TEXT).encode()
+    status, found = ask(gzip.compress(data))
+    assert status == 200 and len(found["words"]) == 6
+    # 10 MB in 10 kB; then a body that is too large before it is inflated.
+    for body in (
+        gzip.compress(b" " * 10**7),
+        random.Random(1).randbytes(2**21),
+    ):
+        status, found = ask(body)
+        assert status == 413 and "--max_body_bytes" in found["error"]
+    # Several members are one body.
+    assert ask(gzip.compress(data[:9]) + gzip.compress(data[9:]))[0] == 200
+    for body in (data, gzip.compress(data)[:-9], gzip.compress(data) + b"x"):
+        status, found = ask(body)
+        assert status == 400 and "gzip" in found["error"]
+    assert ask(b"")[0] == 400
+
+
+def test_no_steady_client_loses_a_request(tmp_path, folders):
+    """Neither while others are hostile nor when the server is told to stop.
+
+    BERT_SOAK_SECONDS makes a soak of it.
+    """
+    seconds = float(os.environ.get("BERT_SOAK_SECONDS", "2"))
+    with running(tmp_path, {"ner": folders["ner"]}, timeout_s=1) as server:
+        is_over = threading.Event()
+
+        def keep_asking(number):
+            pauses, count = random.Random(number), 0
+            with server.connect() as connection:
+                while True:
+                    status, found, headers = ask(connection, "POST", TAG, TEXT)
+                    assert status == 200, found
+                    count += 1
+                    if headers["Connection"] == "close":
+                        return count
+                    time.sleep(pauses.uniform(0, 0.3))
+
+        def keep_sending_too_much():
+            while not is_over.is_set():
+                assert server.ask("POST", TAG, b" " * 400_000)[0] == 413
+
+        with ThreadPoolExecutor(9) as pool:
+            hostile = pool.submit(keep_sending_too_much)
+            clients = [pool.submit(keep_asking, each) for each in range(8)]
+            time.sleep(seconds)
+            is_over.set()
+            hostile.result(60)
+            lost = [one.exception() for one in clients if one.done()]
+            server.script.send(signal.SIGTERM)
+            counts = [client.result(60) for client in clients]
+        assert not lost and min(counts) > seconds
+        assert server.stop() == 0, server.script.stderr()
+
+
+def test_a_token_slow_clients_and_the_end(tmp_path, folders):
+    token = tmp_path / "token"
+    token.write_text("a-secret-word\n")
+    flags = {"token_file": token, "timeout_s": 2}
+    with running(tmp_path, {"ner": folders["ner"]}, **flags) as server:
+        proof = {"Authorization": "Bearer a-secret-word"}
+        check_token(server, proof)
+        check_slow_clients(server)
+        check_end(server, proof)
+
+
+def check_token(server, proof):
+    for headers in (
+        {},
+        {"Authorization": "Bearer b"},
+        {"Authorization": "a-secret-word"},
+        {"Authorization": "Bearer \xe9"},
+    ):
+        for path in ("/api/models", "/openapi.json", "/v1/models/ner"):
+            status, answer = server.ask("GET", path, None, headers)
+            assert status == 401 and "TOKEN" in answer["error"]
+    for path in ("/healthz", "/", "/page.js"):
+        assert server.ask("GET", path)[0] == 200
+    assert server.ask("GET", "/api/models", None, proof)[0] == 200
+
+
+def check_slow_clients(server):
+    """Neither a body nor a head that does not come keeps a connection."""
+    token = b"Authorization: Bearer a-secret-word\r\n"
+    head = HEAD + token + b"Content-Length: 9\r\n"
+    began = time.monotonic()
+    with ThreadPoolExecutor(2) as pool:
+        body, none = pool.map(
+            lambda data: send(server, data, shut=False), [head + b"\r\n{", head]
+        )
+    assert b"408" in body.split(b"\r\n")[0] and none == b""
+    assert time.monotonic() - began < 120
+
+
+def check_end(server, proof):
+    """At SIGTERM every accepted request gets its whole answer."""
+    data = json.dumps([TEXT] * 3).encode()
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(3)]
+        for client in clients:
+            # The server has taken what it has read the head of.
+            client.putrequest("POST", TAG)
+            client.putheader("Content-Length", str(len(data)))
+            client.putheader("Authorization", proof["Authorization"])
+            client.endheaders(data[:5])
+        time.sleep(0.5)
+        server.script.send(signal.SIGTERM)
+        time.sleep(0.5)
+        assert server.script.is_alive()
+        for client in clients:
+            client.send(data[5:])
+        for client in clients:
+            response = client.getresponse()
+            assert response.status == 200 and len(json.load(response)) == 3
+    assert server.stop() == 0, server.script.stderr()
+    assert "all accepted requests are answered" in server.script.stderr()
+    with pytest.raises(ConnectionRefusedError):
+        server.ask("GET", "/healthz")
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_10000_requests(tmp_path, folders):
+    with running(tmp_path, {"ner": folders["ner"]}) as server:
+
+        def keep_asking(_):
+            with server.connect() as connection:
+                for number in range(312):
+                    text = "The harbor light. " * (number % 9)
+                    body = {"text": [text] * (number % 5)}
+                    assert ask(connection, "POST", TAG, body)[0] == 200
+
+        memory = []
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(4):
+                [*pool.map(keep_asking, range(8))]
+                memory.append(server.script.memory())
+        assert memory[-1] < 1.05 * memory[0], memory
+
+
+def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
+    (tmp_path / "short").write_text("a b")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        cases = {
+            f"--port={port}": {"port": port},
+            "--host=no.such.host.invalid": {"host": "no.such.host.invalid"},
+            "--token_file=short": {"token_file": "short"},
+            "none is not an exported model": {"model": "none"},
+        }
+        flags = {"model": "m", "port": 0}
+        for word, changes in cases.items():
+            done = script_runner.run("serve.py", tmp_path, **flags | changes)
+            assert word in done.error
+    twice = [f"--model={folders['ner']}"] * 2
+    assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
+
+
+def test_it_needs_no_tensorflow(folders):
+    code = """
+import asyncio, sys
+from serving.server import ServedModel
+
+model = ServedModel(sys.argv[1], {"engine": "litert"})
+model.load()
+async def ask():
+    return await model.submit(model.tasks["tag"], [{"text": "A boat"}])
+print(asyncio.run(ask())[0].decode())
+"""
+    assert json.loads(run(code, folders["ner"]))["words"] == ["A", "boat"]
+
+
+class Task:
+    """Answers with the request itself, and remembers its batches."""
+
+    lists = ()
+    fields = {"text": True}
+
+    def __init__(self):
+        self.batches = []
+        self.may_run = threading.Event()
+
+    def check(self, request):
+        pass
+
+    def compute(self, requests):
+        self.may_run.wait()
+        self.batches.append([each["text"] for each in requests])
+        if "broken" in self.batches[-1]:
+            raise RuntimeError("broken")
+        return requests
+
+    def reply(self, row):
+        if row["text"] == "bad":
+            raise ValueError("bad")
+        return row
+
+
+def submit(model, task, *texts):
+    return model.submit(task, [{"text": text} for text in texts])
+
+
+def test_what_waits_is_the_next_batch():
+    async def main():
+        model, one, other = ServedModel("", {}), Task(), Task()
+        futures = [submit(model, one, "first")]
+        gone = submit(model, one, "gone")
+        for task, texts in (
+            (one, ["a"]),
+            (other, ["b"]),
+            (one, ["c", "bad"]),
+            (one, ["d"] * 30),
+            (one, ["e"] * 40),
+            (one, ["broken"]),
+        ):
+            futures.append(submit(model, task, *texts))
+        gone.cancel()
+        one.may_run.set()
+        other.may_run.set()
+        found = await asyncio.gather(*futures, return_exceptions=True)
+        return one.batches, other.batches, found
+
+    ours, theirs, found = asyncio.run(main())
+    # A batch that fails is computed again, each request by itself.
+    assert ours == [
+        *(["first"], ["a", "c", "bad", "broken"], ["a"], ["c", "bad"]),
+        *(["broken"], ["d"] * 30, ["e"] * 40),
+    ]
+    assert theirs == [["b"]]
+    errors = [found.pop(3), found.pop()]
+    assert [error.status_code for error in errors] == [400, 500]
+    assert errors[0].detail == "text 2: bad"
+    assert [json.loads(each[0])["text"] for each in found] == [
+        *("first", "a", "b", "d", "e")
+    ]
+
+
+def test_a_reply_that_is_too_large_is_an_error(monkeypatch):
+    monkeypatch.setattr(server_module, "_MAX_REPLY_BYTES", 1000)
+    rows = [{"text": "a" * 300}] * 5
+    assert len(server_module._write(Task(), rows[:3])) == 3
+    error = server_module._write(Task(), rows)
+    assert isinstance(error, HTTPException) and error.status_code == 413
+
+
+def test_a_client_does_not_wait_longer_than_the_timeout():
+    async def main():
+        model, task = ServedModel("", {}), Task()
+        model.tasks = {"task": task}
+        first = submit(model, task, "first")
+        server = Server({"m": model}, timeout_s=0.05)
+
+        async def stream():
+            yield b'{"text": "a"}'
+
+        request = types.SimpleNamespace(headers={}, stream=stream)
+        with pytest.raises(HTTPException, match="504"):
+            await server._do_task("m", "task", request)
+        task.may_run.set()
+        await first
+        await submit(model, task, "last")
+        return task.batches
+
+    # Nobody waits for the request's answer anymore.
+    assert asyncio.run(main()) == [["first"], ["last"]]
+
+
+def serve_long_replies(port):
+    model, task = ServedModel("", {}), Task()
+    task.may_run.set()
+    task.reply = lambda row: "a" * 15_000_000
+    model.load, model.tasks = (lambda: None), {"task": task}
+    server = Server({"m": model}, timeout_s=1)
+    server_module.serve(server, "127.0.0.1", port)
+
+
+def test_a_reply_that_is_not_read_keeps_no_connection():
+    """The rest of the reply is dropped, and its memory is free."""
+    process = script_runner.PROCESSES.Process(
+        target=serve_long_replies, args=[port := free_port()]
+    )
+    process.start()
+    server = types.SimpleNamespace(port=port)
+    head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
+    request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
+    last = request.replace(b"Host", b"Connection: close\r\nHost")
+    try:
+        while not is_ready(server):
+            time.sleep(0.05)
+        assert len(send(server, last, shut=False)) > 15_000_000
+        with socket.create_connection(("127.0.0.1", port), 60) as client:
+            client.sendall(request)
+            time.sleep(5)
+            received = 0
+            with contextlib.suppress(ConnectionError):
+                while part := client.recv(1 << 16):
+                    received += len(part)
+        assert 0 < received < 15_000_000
+    finally:
+        process.terminate()
+        process.join()
+    assert process.exitcode == 0
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def is_ready(server, status=b" 200 "):
+    get = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    with contextlib.suppress(ConnectionRefusedError):
+        return status in send(server, get)
+    return False
+
+
+@pytest.fixture
+def handlers():
+    """Puts the signals' handlers back."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+class Loading(ServedModel):
+    """Loads until it may end, and then fails."""
+
+    def __init__(self):
+        super().__init__("", {})
+        self.may_end = threading.Event()
+
+    def load(self):
+        self.may_end.wait()
+        raise ValueError("damaged")
+
+
+def test_the_server_is_not_ready_before_its_models(handlers):
+    server = types.SimpleNamespace(port=free_port())
+    model, answers = Loading(), []
+
+    def look():
+        while not is_ready(server, b" 503 "):
+            time.sleep(0.05)
+        get = b"GET /api/models HTTP/1.1\r\nHost: a\r\n"
+        answers.append(send(server, get + b"Connection: close\r\n\r\n"))
+        model.may_end.set()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    with pytest.raises(ValueError, match="damaged"):
+        server_module.serve(Server({"m": model}), "127.0.0.1", server.port)
+    thread.join()
+    assert b" 503 " in answers[0] and b"loading" in answers[0]
+
+
+def end_while_loading():
+    serve = server_module._Uvicorn.serve
+
+    def signal_first(self, sockets):
+        signal.raise_signal(signal.SIGTERM)
+        return serve(self, sockets)
+
+    server_module._Uvicorn.serve = signal_first
+    server_module.serve(Server({"m": Loading()}), "127.0.0.1", 0)
+    os._exit(1)
+
+
+def test_a_signal_while_models_load_ends_the_server():
+    """Also one before uvicorn installs its handlers."""
+    process = script_runner.PROCESSES.Process(target=end_while_loading)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
