@@ -113,6 +113,8 @@ class ClassifierTask(task.Task):
             "task_name": name,
             "output_mode": mode,
             "labels": self.labels,
+            # With 1, the export rejects a second text.
+            "num_texts": len(processor.text_columns),
         }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:

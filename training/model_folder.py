@@ -43,6 +43,7 @@ _ENTRIES = {
     "origin.settings.bilstm": bool,
     "origin.settings.flags": dict,
     "origin.settings.left_to_right": bool,
+    "origin.settings.num_texts": int,
     "origin.settings.tokenizer": dict,
     "origin.settings.tokenizer.do_lower_case": bool,
     "task": dict,

@@ -69,12 +69,14 @@ class DataProcessor(abc.ABC):
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
+        text_columns: column of the text, or the two columns of a pair.
         test_set_has_labels: True if the test set contains right labels, False
             if its labels are placeholders, None if this is unknown.
     """
 
     output_mode = "classification"
     metrics: tuple[str, ...] = ("accuracy",)
+    text_columns: Sequence[Any]
     test_set_has_labels = False
 
     @abc.abstractmethod
@@ -144,7 +146,7 @@ class SplitFilesProcessor(DataProcessor):
         "dev": ("dev", "dev.tsv"),
         "test": ("test", "test.tsv"),
     }
-    text_columns: tuple[str | int, ...] = ("sentence1", "sentence2")
+    text_columns: Sequence[str | int] = ("sentence1", "sentence2")
     label_column: str | int = "label"
     drops_short_lines = False
 

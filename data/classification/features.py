@@ -50,6 +50,7 @@ class ColaProcessor(SplitFilesProcessor):
     """CoLA: is the sentence grammatical? Reads GLUE's files."""
 
     metrics = ("matthews", "accuracy")
+    text_columns = (3,)
 
     def _create_examples(
         self, lines: list[Row], set_type: str

@@ -161,11 +161,11 @@ class PairProcessor(TableProcessor):
         scores if they are all equal.
         """
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
-        needed = [[column] for column in self._text_columns]
+        needed = [[column] for column in self.text_columns]
         # If columns are selected by number, the table contains no column names.
-        is_named = not self._text_columns[0].isdecimal()
+        is_named = not self.text_columns[0].isdecimal()
         others = [
-            x for x in _SCORES if is_named and x not in {*self._text_columns}
+            x for x in _SCORES if is_named and x not in {*self.text_columns}
         ]
         first: dict[str, Any] = {}
         quoting = self._options.quoting

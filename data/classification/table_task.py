@@ -112,11 +112,11 @@ class TableProcessor(DataProcessor):
             )
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir
-        self._text_columns = [
+        self.text_columns = [
             options.text_column,
             *filter(None, [options.text_b_column]),
         ]
-        if options.label_column in self._text_columns:
+        if options.label_column in self.text_columns:
             raise ValueError(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
@@ -199,11 +199,11 @@ class TableProcessor(DataProcessor):
         # labels, not an unknown label.
         is_multilabel = self.output_mode == "multilabel"
         unknown = (None,) if is_multilabel else (None, "")
-        num_texts = len(self._text_columns)
+        num_texts = len(self.text_columns)
         examples: list[InputExample] = []
         for where, cells in read_table(
             path,
-            self._text_columns,
+            self.text_columns,
             id_columns + label_columns * (not is_test),
             options.quoting,
             label_columns * is_test,

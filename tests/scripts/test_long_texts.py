@@ -73,6 +73,8 @@ def test_steps_count_windows_and_scores_count_texts(trained):
             assert results["global_step"] == num_records * 8 // 16
     assert "96 of 96 texts were longer than --max_seq_length=16" in done.stderr
     assert results["eval_accuracy"] > 0.9
+    # So the export accepts no second text.
+    assert serving.load(folder / "export").settings["num_texts"] == 1
     rows = read_lines(folder / "run/predictions.jsonl")
     assert len(rows) == 40
     right = [row["label"] == row["gold_label"] for row in rows]

@@ -10,7 +10,6 @@ import pytest
 import modeling
 import serving
 from serving.tasks.answer import OUTPUTS
-from tests import script_runner
 from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     DECODING,

@@ -35,6 +35,7 @@ def test_distributed_files(task, split, text_columns, label_column):
     processor = glue.PROCESSORS[task.lower()]()
     examples = processor.read_set(path.parent, split)
     assert len(examples) == len(rows)
+    assert len(processor.text_columns) == len(text_columns)
     for example, row in zip(examples, rows, strict=True):
         texts = [row[column] for column in text_columns]
         assert [example.text_a, example.text_b] == [*texts, None][:2]
