@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1982,
+    ".": 1964,
     "benchmarks": 1598,
     "data": 11760,
-    "docs": 238,
+    "docs": 226,
     "examples": 350,
     "files": 2093,
     "modeling": 6237,
-    "serving": 7015,
-    "tests": 27503,
+    "serving": 4765,
+    "tests": 26135,
     "tools": 799,
     "training": 7239,
 }
 # Different flags in docs/flags.md.
-FLAGS = 154
+FLAGS = 148
 # Markdown files in docs/, and their words without flags.md.
-PAGES = 50
-WORDS = 35635
+PAGES = 49
+WORDS = 34863
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -3,22 +3,16 @@
 A SavedModel is a program, which may read and write the user's files.
 """
 
-import copy
 import functools
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from google.protobuf.message import DecodeError
-from tensorflow.core.protobuf import saved_model_pb2
 
 from files import patterns
 from serving import engines
-
-FILE = engines.RUNTIMES["saved_model"].file
 
 
 class SavedModel:
@@ -31,7 +25,6 @@ class SavedModel:
 
     Attributes:
         signatures: {name of a signature: function}.
-        definitions: {name of a signature: SignatureDef}.
 
     Raises:
         OSError: the SavedModel cannot be loaded.
@@ -57,12 +50,6 @@ class SavedModel:
                     f"num_threads={num_threads}: TensorFlow already runs in "
                     "this process; load this model before TensorFlow is used"
                 ) from None
-        try:
-            saved = saved_model_pb2.SavedModel.FromString(
-                Path(path, FILE).read_bytes()
-            )
-        except DecodeError as error:
-            raise engines.damaged(self.path, error) from error
         with patterns.literal_name(self.path) as name:
             try:
                 # Keep a reference to the model, because the model owns the
@@ -73,13 +60,6 @@ class SavedModel:
                 reason = str(error).replace(name, self.path)
                 raise engines.damaged(self.path, reason) from error
         self.signatures = self._loaded.signatures
-        # Copy the definitions. References to `saved` would keep the complete
-        # file in memory.
-        self.definitions = {
-            name: copy.deepcopy(definition)
-            for name, definition in saved.meta_graphs[0].signature_def.items()
-            if not name.startswith("__")
-        }
 
     @functools.cached_property
     def inputs(self) -> dict[str, tuple[int | None, ...]]:

@@ -4,8 +4,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import numpy as np
-
 from data.squad import decoding, windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
@@ -21,15 +19,6 @@ from serving.tasks.base import (
 )
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
-
-# (Name of an output of `answer`, name of the list of this output for the n best
-# answers in `answer_n_best`, value that pads a list of fewer than n answers.)
-OUTPUTS = (
-    ("answer", "answers", np.array(b"", object)),
-    ("probability", "probabilities", np.float32(0)),
-    ("start_byte", "start_bytes", np.int32(-1)),
-    ("end_byte", "end_bytes", np.int32(-1)),
-)
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:

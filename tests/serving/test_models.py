@@ -9,7 +9,6 @@ import pytest
 
 import modeling
 import serving
-from serving.tasks.answer import OUTPUTS
 from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     DECODING,
@@ -24,6 +23,13 @@ from tests.serving.conftest import (
 PASSAGE = (
     "\U0001f6a2 The light of the harbor is kept by Anna, caf\u00e9 and all."
 )
+# {output of the signature `answer`: list in `answer_n_best`}
+OUTPUTS = {
+    "answer": "answers",
+    "probability": "probabilities",
+    "start_byte": "start_bytes",
+    "end_byte": "end_bytes",
+}
 
 
 def is_plain(value):
@@ -138,11 +144,11 @@ def as_outputs(bert, signature, texts):
         }
     found = bert.answer(*texts.values(), n_best=99)
     n_best = found.pop("n_best")
-    outputs = {name: found[name] for name, _, _ in OUTPUTS}
+    outputs = {name: found[name] for name in OUTPUTS}
     outputs["null_odds"] = found["null_odds"]
     if signature == "answer_n_best":
         outputs["num_answers"] = len(n_best)
-        for name, plural, _ in OUTPUTS:
+        for name, plural in OUTPUTS.items():
             outputs[plural] = [each[name] for each in n_best]
     return outputs
 
@@ -353,7 +359,7 @@ def test_passages_answer_as_their_signatures(
         entries = [found, *found["n_best"]]
         count = outputs["num_answers"][row]
         assert len(entries) == 1 + count
-        for name, plural, _ in OUTPUTS:
+        for name, plural in OUTPUTS.items():
             ours = [entry[name] for entry in entries]
             its = [outputs[name][row], *outputs[plural][row][:count]]
             if name == "answer":
