@@ -48,8 +48,7 @@ class Role(enum.Enum):
         command uses the head without training it. A resumed run must not change
         the value.
     TRAINING: describes the training. The recorded value is never the default. A
-        resumed run must not change the value, unless the user sets
-        --allow_changed_settings.
+        resumed run must not change the value.
     DECODING: describes how the model's outputs become answers. The default is
         chosen as for HEAD. A resumed run may change the value.
     NEUTRAL: changes no weight, and changes predictions only by rounding errors.

@@ -12,7 +12,7 @@ INPUTS = ("input_ids", "input_mask", "segment_ids")
 def values(path, step=None):
     """Returns {name: array} of a checkpoint, or of a folder's step or newest.
 
-    Omits the variable `run_state`, because it contains the hours trained.
+    Omits the variable `run_fingerprint`, which differs between settings.
     """
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
@@ -20,7 +20,7 @@ def values(path, step=None):
     return {
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
-        if name != "run_state"
+        if name != "run_fingerprint"
     }
 
 
@@ -29,7 +29,7 @@ def listed(path):
     return {
         name: shape
         for name, shape in tf.train.list_variables(str(path))
-        if not re.search(r"^global_step|^run_state|/adam_[mv]$", name)
+        if not re.search(r"^global_step|^run_fingerprint|/adam_[mv]$", name)
     }
 
 

@@ -21,7 +21,7 @@ from files.atomic import write_text
 from files.flags import flag
 from files.paths import Kind, named_folders
 from training.command_line import cli
-from training.results import split_by_label
+from training.results import read_results, split_by_label
 
 _SEED = re.compile(r"seed_\d+")
 
@@ -62,14 +62,11 @@ def read_rows(runs: str) -> dict[str, list[dict[str, float]]]:
         for file in files:
             parts = Path(start, file.parent.relative_to(folder)).parts
             kept = [part for part in parts if not _SEED.fullmatch(part)]
-            lines = file.read_text(encoding="utf-8").splitlines()
+            results = read_results(file)
             export = file.with_name("export_eval_results.txt")
             if export.exists():
-                lines += export.read_text(encoding="utf-8").splitlines()
-            results = (line.split(" = ") for line in lines)
-            rows[str(Path(*kept)) if kept else folder].append(
-                {name: float(value) for name, value in results}
-            )
+                results |= read_results(export)
+            rows[str(Path(*kept)) if kept else folder].append(results)
     return rows
 
 

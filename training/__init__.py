@@ -7,7 +7,7 @@ from files import run_files
 # before TensorFlow is imported.
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
-    *("events.out.*", "history.jsonl", "summary.json", "model.json"),
+    *("events.out.*", "history.jsonl", "model.json"),
     *("train.tf_record", "eval*.tf_record"),
     *("predict*.tf_record", "eval_results.txt", "eval_results.json"),
     "export_eval_results.txt",

@@ -4,11 +4,11 @@ A run saves TF1 checkpoints, `model.ckpt-STEP`, with the variable names of
 Google's code. They contain the model's variables (including the state of
 dropout's random seed), the optimizer slots of each trained variable
 (`.../adam_m`, `.../adam_v`), `global_step`, and in float16 the loss scale
-(`loss_scale`, `loss_scale_good_steps`). A string variable, `run_state`,
-contains copies of model.json, labels.txt and other small files beside the
-checkpoint (run_state.py). A checkpoint can therefore resume training, or be
-the --init_checkpoint of another task. Each save also adds a line to the history
-(callbacks/history.py), from which a resumed run reads the hours trained so far.
+(`loss_scale`, `loss_scale_good_steps`). A string variable, `run_fingerprint`,
+identifies the run (fingerprints.py). A checkpoint can therefore resume
+training, or be the --init_checkpoint of another task. Each save also adds a
+line to the history (callbacks/history.py), from which a resumed run reads the
+hours trained so far.
 
 A run resumes in these steps:
 
@@ -36,7 +36,6 @@ from absl import logging
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
-from training import run_state
 from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
@@ -99,13 +98,12 @@ class Checkpointer:
         """Returns the path, without extension, of a step's checkpoint."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
-    def save(self, step: int, files: Mapping[str, str] | None = None) -> None:
+    def save(self, step: int, run: str | None = None) -> None:
         """Writes a checkpoint, and deletes old and damaged checkpoints.
 
         Args:
             step: number of steps trained so far.
-            files: {name: text} of files to store in `run_state`, in addition to
-                the files that are already in the folder.
+            run: fingerprint of the run, to store with the variables.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -127,8 +125,8 @@ class Checkpointer:
         try:
             for function in self._before_save:
                 function(step)
-            state = run_state.pack(self.output_dir, files or {})
-            tf1.write_checkpoint(path, self._variables | state)
+            name = {tf1.RUN: run} if run else {}
+            tf1.write_checkpoint(path, self._variables | name)
         except OSError as error:
             raise OSError(f"{error}{_kept(self.steps())}") from error
         self._damaged.discard(step)

@@ -11,10 +11,10 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files import export_folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
-from training import model_folder, run_state
+from training import model_folder
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig, TrainingConfig
-from training.model_folder import ModelFolder, folder_of
+from training.model_folder import ModelFolder
 from training.splits import suffix_of
 from training.task import Task
 
@@ -42,10 +42,6 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     if not any(getattr(config, action) for action in config.actions):
         names = " or ".join(f"--{action}" for action in config.actions)
         raise ValueError(f"nothing to do: set {names}")
-    if config.is_chief:
-        run_state.mend(config.output_dir)
-        for path in filter(None, (config.init_checkpoint, config.teacher)):
-            run_state.mend(folder_of(path), is_own=False)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)

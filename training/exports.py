@@ -73,9 +73,7 @@ def _evaluate(
                 # JSON cannot express NaN.
                 if math.isfinite(value)
             )
-    results = model_card.find_results(
-        trainer.summary.results, trainer.global_step
-    )
+    results = model_card.find_results(trainer.results, trainer.global_step)
     for file in folder.rglob(model_folder.FILE):
         content = json_files.read_json(file)
         content |= {"export_evaluation": found}

@@ -1,10 +1,13 @@
-"""Identifies the input files of a run by names, sizes and checksums."""
+"""Identifies runs by their settings, and files by their checksums."""
 
 import contextlib
+import hashlib
+import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import google_crc32c
 import tensorflow as tf
@@ -14,7 +17,15 @@ import modeling
 from data.io import records
 from files import json_files
 from files.atomic import is_remote, write_json
-from training.run_folder import RunFolder
+from modeling.checkpoints import tf1
+from modeling.checkpoints.huggingface import is_huggingface
+from training import model_folder
+from training.run_folder import (
+    MAY_BE_MISSING,
+    PREFIX,
+    RunFolder,
+    checkpoint_steps,
+)
 
 # Name of the file that stores the inputs' checksums, so that a resumed run does
 # not have to read the inputs again to compute them.
@@ -171,3 +182,73 @@ def fingerprint_checkpoint(path: str) -> list[list]:
         if file == f"{name}.index" or file.startswith(f"{name}.data-")
     ]
     return fingerprint(files, whole=True)
+
+
+def fingerprint_of(
+    settings: Mapping[str, Any], data: Mapping[str, Any]
+) -> dict[str, str]:
+    """Returns {"run", "dev_set": checksum} of a run and its data.
+
+    Args:
+        settings: settings that must not change when a run is resumed
+            (run_folder.py).
+        data: {"dev_set": JSON-serializable description}, or {}.
+    """
+    names = settings.keys() - MAY_BE_MISSING
+    run = {name: settings[name] for name in names}
+    return {
+        part: hashlib.sha256(
+            json.dumps(value, sort_keys=True).encode()
+        ).hexdigest()[:16]
+        for part, value in {"run": run, **data}.items()
+    }
+
+
+def check_weights(path: str | os.PathLike[str]) -> None:
+    """Checks that the files beside a run's weights describe these weights.
+
+    The check fails if checkpoints of another run were copied into the folder,
+    or if the lines of labels.txt were reordered. You may rename labels.
+
+    Args:
+        path: path of the run, or of a checkpoint in it.
+
+    Raises:
+        ValueError: model.json or labels.txt beside a checkpoint describes other
+            weights.
+    """
+    prefixes: list[str] = []
+    with contextlib.suppress(OSError):
+        # Loading the weights reports that they are missing or damaged.
+        prefixes.append(modeling.find_checkpoint(path))
+    if prefixes and os.path.isdir(path):
+        steps = checkpoint_steps(path)[-1:]
+        prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
+    for prefix in dict.fromkeys(prefixes):
+        run = _read_run(prefix)
+        folder = model_folder.read(prefix)
+        if run is None or not folder.settings:
+            continue
+        if run != fingerprint_of(folder.settings, {})["run"]:
+            raise ValueError(
+                f"{folder.description} describes another run than the weights "
+                f"{prefix}. Restore the file, or use the checkpoint that "
+                "belongs to it"
+            )
+        labels, trained = folder.labels, folder.settings.get("labels")
+        if labels != trained and sorted(labels or ()) == sorted(trained or ()):
+            raise ValueError(
+                f"labels.txt in {folder.path} lists the outputs as {labels}, "
+                f"but they were trained as {trained}. Restore the file"
+            )
+
+
+def _read_run(prefix: str) -> str | None:
+    """Returns the fingerprint of the run that wrote a checkpoint, or None."""
+    # A checkpoint may be damaged, or a run that still trains may delete it.
+    with contextlib.suppress(OSError, ValueError):
+        if not is_huggingface(prefix):
+            with tf1.open_tf1_checkpoint(prefix) as (reader, _):
+                if reader.has_tensor(tf1.RUN):
+                    return reader.get_tensor(tf1.RUN).decode()
+    return None

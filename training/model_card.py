@@ -19,6 +19,7 @@ from data.text.tokenization import FullTokenizer
 from files import json_files, manifests
 from files.run_files import BEST
 from training.model_folder import FILE, VERSION, ModelFolder, read
+from training.results import read_results
 
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
@@ -209,7 +210,7 @@ def find_results(
     """Returns the scores of a step as {"dev" or "test": {score: value}}.
 
     Args:
-        results: {name of a results file: its results}, as in summary.json.
+        results: {name of a results file: its results}.
         step: number of the step that produced the weights.
     """
     found: dict[str, dict[str, float]] = {}
@@ -238,8 +239,8 @@ def _read_results(path: str) -> dict[str, dict[str, float]]:
             # copied the best step or, with --noload_best, the newest step.
             return {}
         folder = folder.parent
-    summary = folder / "summary.json"
-    if not step or not summary.is_file():
+    if not step:
         return {}
-    results = json_files.read_json(summary).get("results") or {}
+    files = folder.glob("*eval_results*.txt")
+    results = {file.name: read_results(file) for file in files}
     return find_results(results, int(step[1]))

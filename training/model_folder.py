@@ -37,7 +37,6 @@ _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 # {path of an entry in model.json: its type}. All entries are optional.
 _ENTRIES = {
     "origin": dict,
-    "origin.changes": list,
     "origin.settings": dict,
     "origin.settings.bert_config": dict,
     "origin.settings.bilstm": bool,
@@ -83,8 +82,6 @@ class ModelFolder:
             "architectures" replaces "name".
         settings: settings that must not change when the run that wrote the
             folder is resumed. {} if no run wrote it, as for Google's models.
-        changes: flags that changed when the run was resumed with
-            --allow_changed_settings, one dict each time.
     """
 
     path: str
@@ -96,7 +93,6 @@ class ModelFolder:
     description: str | None = None
     task: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    changes: Sequence[Mapping[str, Any]] = ()
 
     @property
     def source(self) -> str:
@@ -166,12 +162,13 @@ class ModelFolder:
 
         Raises:
             ValueError: a setting differs, or the files beside a run's weights
-                describe other weights. The message names the setting.
+                describe other weights. The message names the setting or the
+                file.
         """
-        # Import late, because run_state loads TensorFlow.
-        from training import run_state
+        # Import late, because fingerprints loads TensorFlow.
+        from training import fingerprints
 
-        run_state.check(self.weights)
+        fingerprints.check_weights(self.weights)
         given = {**(given or {}), "bert_config": bert_config.to_dict()}
         if tokenizer:
             self._check_vocabulary(tokenizer)
@@ -313,11 +310,7 @@ def _read_file(file: str) -> dict[str, Any]:
     mode = task.get("output_mode")
     if isinstance(mode, str) and mode in PROBLEM_TYPES:
         task = {"problem_type": PROBLEM_TYPES[mode], **task}
-    return {
-        "task": task,
-        "settings": settings,
-        "changes": origin.get("changes", ()),
-    }
+    return {"task": task, "settings": settings}
 
 
 def _read_huggingface(folder: Path) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def run(
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
-        if may_use(trainer.run, trainer.summary.settings):
+        if may_use(trainer.run, trainer.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None

@@ -62,6 +62,13 @@ class ResultFiles:
         return sorted(name for name, *_ in after - self._before)
 
 
+def read_results(path: Path) -> dict[str, float]:
+    """Reads the `key = value` lines of a results file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = (line.rpartition(" = ") for line in lines)
+    return {name: float(value) for name, _, value in pairs}
+
+
 def split_by_label(
     results: Mapping[str, float],
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:

@@ -34,12 +34,6 @@ PREFIX = run_files.PREFIX
 MAY_BE_MISSING = frozenset(
     ("eval_input_file", "flags", "init_checkpoint", "tokenizer")
 )
-# Training flags that must not change even with --allow_changed_settings,
-# because checkpoints depend on them.
-_FIXED = frozenset(
-    "train_batch_size gradient_accumulation_steps seed optimizer "
-    "freeze_layers".split()
-)
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 # Flags that name machines or accounts, which model.json must not contain.
@@ -75,15 +69,12 @@ class RunFolder:
         best: folder of the weights of the best step.
         settings: settings that must not change when the run is resumed. `check`
             sets them.
-        changes: flags that changed when the run was resumed with
-            --allow_changed_settings, one dict each time. `check` sets them.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.best = self.path / run_files.BEST
         self.settings: Mapping[str, Any] = {}
-        self.changes: list[Mapping[str, Any]] = []
 
     @property
     def steps(self) -> list[int]:
@@ -143,7 +134,7 @@ class RunFolder:
         settings = {**settings, "flags": flag_values(config, *_COMPARED)}
         # Compare the settings as model.json stores them, with lists for tuples.
         settings = json.loads(json.dumps(settings))
-        saved, self.changes = self.saved.settings, list(self.saved.changes)
+        saved = self.saved.settings
         self.settings = {**saved, **settings}
         if not saved:
             return
@@ -170,13 +161,7 @@ class RunFolder:
                 f"{former}; received {now}. To resume the run, use the run's "
                 "value. For a new run, set another --output_dir"
             )
-        changed = _check_flags(
-            config, saved.get("flags", {}), settings["flags"]
-        )
-        if changed:
-            self.changes.append(
-                {"after_step": self.steps[-1], "flags": changed}
-            )
+        _check_flags(config, saved.get("flags", {}), settings["flags"])
 
     def describe(self, config: "TrainingConfig", model: Any) -> dict[str, Any]:
         """Returns the contents of model.json for the weights of `model`."""
@@ -194,7 +179,6 @@ class RunFolder:
                 "script": os.path.basename(sys.argv[0]),
                 "command": _command(config),
                 "settings": self.settings,
-                "changes": self.changes,
                 "versions": {
                     "python": platform.python_version(),
                     **{n: metadata.version(n) for n in ("keras", "tensorflow")},
@@ -212,18 +196,13 @@ class RunFolder:
 
 def _check_flags(
     config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, list[Any]]:
+) -> None:
     """Checks that a resumed run changes no flag that it must not change.
 
     Ignores flags that the script that began the run does not define. A flag
     that is defined with `may_grow` may increase, or change from or to None (no
     limit).
-
-    Returns:
-        {flag: [value before, value now]} for the changes that
-        --allow_changed_settings allows.
     """
-    changed = {}
     for field in flags.fields(config, *_COMPARED):
         name, meta = field.name, flags.meta_of(field)
         if name not in saved or name not in given or saved[name] == given[name]:
@@ -231,22 +210,12 @@ def _check_flags(
         former, now = saved[name], given[name]
         if meta.may_grow and (former is None or now is None or now > former):
             continue
-        may_change = meta.role is Role.TRAINING and name not in _FIXED
-        if not (may_change and config.allow_changed_settings):
-            message = (
-                f"--output_dir={config.output_dir} contains a run with "
-                f"--{name}={former}; received {now}. Set another --output_dir. "
-                "To start from this run's weights, also set "
-                f"--init_checkpoint={config.output_dir}"
-            )
-            if may_change:
-                message += (
-                    ". Or set --allow_changed_settings to resume with the new "
-                    "value"
-                )
-            raise ValueError(message)
-        changed[name] = [former, now]
-    return changed
+        raise ValueError(
+            f"--output_dir={config.output_dir} contains a run with --{name}="
+            f"{former}; received {now}. Set another --output_dir. To start "
+            "from this run's weights, also set --init_checkpoint="
+            f"{config.output_dir}"
+        )
 
 
 def write(

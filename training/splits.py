@@ -103,17 +103,17 @@ class Splits:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Describes the dev set and the test set, for a run's fingerprint."""
-        found: dict[str, Any] = {}
-        for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
-            if names := self.of(purpose):
-                found[part] = [
-                    [self.checksums[name] for name in names],
-                    list(self._task.labels or ()),
-                ]
-        if "dev_set" in found:
-            found["dev_set"] += fingerprints.checksums(self._task.eval_files)
-        return found
+        """Describes the dev set, for a run's fingerprint. {} without one."""
+        names = self.of("eval")
+        if not names:
+            return {}
+        return {
+            "dev_set": [
+                [self.checksums[name] for name in names],
+                list(self._task.labels or ()),
+                *fingerprints.checksums(self._task.eval_files),
+            ]
+        }
 
     def create_dataset(self, name: str, batch_size: int) -> tf.data.Dataset:
         """Returns the batches of a split, for evaluation or prediction."""

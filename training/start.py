@@ -21,7 +21,6 @@ from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
-from training.summary import fingerprint_of
 from training.trainer import Trainer
 
 
@@ -40,8 +39,7 @@ class RunSetup:
         settings: settings that must not change when a run is resumed, as in
             `RunFolder.settings`. Without training, the settings with which the
             weights were trained.
-        data: descriptions of the dev set and the test set, for
-            `fingerprint_of`.
+        data: description of the dev set, for `fingerprint_of`.
         teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         labels: names of the model's outputs to save with the weights. None =
@@ -132,14 +130,14 @@ class RunSetup:
 
     def _restore(self, trainer: Trainer) -> None:
         """Loads a run's weights, checks its settings, writes model.json."""
-        config, run, summary = trainer.config, trainer.run, trainer.summary
+        config, run = trainer.config, trainer.run
         if config.is_chief and config.export_weights:
             # Before the long training, check that the weights can be written.
             check_release(config.export_weights, self.tokenizer, self.labels)
         start = config.init_checkpoint
-        summary.settings = self.settings
+        settings = dict(self.settings)
         if self.num_steps:
-            summary.settings = {
+            settings = {
                 "bert_config": trainer.model.config.to_dict(),
                 "batch_size": config.batch_size,
                 "max_seq_length": self.shape[0],
@@ -148,13 +146,9 @@ class RunSetup:
                 "seed": config.seed,
                 **self.settings,
             }
-        summary.fingerprint = fingerprint_of(summary.settings, self.data)
-        trainer.history.fingerprint = {
-            part: checksum
-            for part, checksum in summary.fingerprint.items()
-            if part != "test_set"
-        }
-        has_best = config.prefers_best and may_use(run, summary.settings)
+        trainer.settings = settings
+        trainer.fingerprint = fingerprints.fingerprint_of(settings, self.data)
+        has_best = config.prefers_best and may_use(run, settings)
         if not (has_best and trainer.restore_best()):
             trainer.restore_or_load(self.output_names)
         if not self.num_steps:
@@ -165,18 +159,17 @@ class RunSetup:
                 f"--train_batch_size={config.train_batch_size} cannot be split "
                 f"evenly over {replicas} devices; set a multiple of {replicas}"
             )
-        settings = dict(summary.settings)
         if start and not run.contains(start):
             # A resumed run does not need its initial checkpoint, which the user
             # may have deleted.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
-                settings["init_checkpoint"] = found
+                settings = {**settings, "init_checkpoint": found}
         run.check(config, settings)
-        summary.settings = run.settings
+        trainer.settings = run.settings
         if run.is_described and trainer.global_step >= self.num_steps[0]:
             # Keep the description and settings that a finished run wrote.
-            summary.settings = run.saved.settings
+            trainer.settings = run.saved.settings
         elif config.is_chief:
             run.write(
                 trainer, run.path, *([run.best] if config.keeps_best else [])

@@ -7,7 +7,6 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number. Callbacks
 
 import contextlib
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,6 @@ from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
 from training.results import format_results
-from training.summary import Summary
 
 
 class Trainer(BatchPredictor):
@@ -57,7 +55,12 @@ class Trainer(BatchPredictor):
         checkpointer: saves the run in `output_dir`. None without `output_dir`.
         outcomes: int array of the outcomes (see TrainStep) of the steps that
             the latest call of the TrainStep ran.
-        summary: the run's summary.Summary.
+        settings: settings of the run, such as configuration and batch size,
+            which must not change when the run is resumed.
+        fingerprint: {"run", "dev_set": checksum}, see
+            `fingerprints.fingerprint_of`. Results with equal checksums may be
+            compared.
+        results: {name of a results file: its results} of this command.
         run: folder of the run.
         records: training records, for error messages. None if unknown.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
@@ -86,7 +89,9 @@ class Trainer(BatchPredictor):
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
         self.run = config.open_run()
-        self.summary = Summary(config)
+        self.settings: Mapping[str, Any] = {}
+        self.fingerprint: Mapping[str, str] = {}
+        self.results: dict[str, Mapping[str, float]] = {}
         self.records: tfrecords.Records | None = None
         self.tokenizer: FullTokenizer | None = None
         self.labels: Sequence[str] | None = None
@@ -177,18 +182,16 @@ class Trainer(BatchPredictor):
         self,
         folder: Path | str,
         step: int,
-        files: Mapping[str, str] | None = None,
     ) -> None:
         """Saves the weights after `step`, without the optimizer's state.
 
-        Deletes the weights that `folder` contained. `files` is {name: text} of
-        files to store in the checkpoint, in addition to the weights.
+        Deletes the weights that `folder` contained.
         """
         weights = self.weights_in(folder)
         # Otherwise, weights of an earlier run with a higher step number would
         # be read as the newest.
         weights.remove_from(step)
-        weights.save(step, files)
+        weights.save(step, self.fingerprint.get("run"))
 
     def fit(
         self,
@@ -218,7 +221,7 @@ class Trainer(BatchPredictor):
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        first = self.global_step = self.step
+        self.global_step = self.step
         self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:
             logging.info(
@@ -237,15 +240,11 @@ class Trainer(BatchPredictor):
             num_bytes = 4 * 4 * parameters
             logging.info(f"  Parameters = {parameters:,} ({num_bytes:,} bytes)")
             dataset = create_dataset(size, self.step * size)
-            started = time.monotonic()
             with contextlib.ExitStack() as stack:
                 for callback in self.callbacks:
                     stack.enter_context(callback.running())
                 self._make_all_steps(dataset)
-            seconds = time.monotonic() - started
-            self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
-        self.summary.add_training(self.step, has_trained=self.step > first)
 
     def _make_all_steps(self, dataset: tf.data.Dataset) -> None:
         iterator = iter(devices.distribute(self.strategy, dataset))
@@ -273,7 +272,7 @@ class Trainer(BatchPredictor):
             is_save_due |= step % self.config.save_checkpoints_steps == 0
             may_save = all(callback.may_save for callback in self.callbacks)
             if self.checkpointer and (is_done or (is_save_due and may_save)):
-                self.checkpointer.save(step)
+                self.checkpointer.save(step, self.fingerprint.get("run"))
                 is_save_due = False
 
     def _make_steps(
@@ -316,7 +315,7 @@ class Trainer(BatchPredictor):
         """Writes `key = value` lines like Google's code, and logs a table."""
         ordered = {key: results[key] for key in sorted(results)}
         logging.info("***** Eval results *****\n%s", format_results(ordered))
-        self.summary.results[name] = results
+        self.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
@@ -324,7 +323,7 @@ class Trainer(BatchPredictor):
             logging.info("Wrote %s", path)
 
     def finish(self) -> None:
-        """Writes the weights to --export_weights, and writes summary.json.
+        """Writes the weights to --export_weights, and removes partial files.
 
         The folder --export_weights then contains the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
@@ -349,11 +348,10 @@ class Trainer(BatchPredictor):
                     card=model_card.WEIGHTS,
                     labels=self.labels,
                     tokenizer=self.tokenizer,
-                    results=self.summary.results,
+                    results=self.results,
                 ),
             )
             logging.info("Wrote the weights to %s", path)
         if self.is_chief:
             # Clean up partial files that an earlier, killed process left.
             remove_partial_files(self.config.output_dir)
-        self.summary.write(self.global_step)

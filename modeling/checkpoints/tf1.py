@@ -41,12 +41,11 @@ if TYPE_CHECKING:
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Name of the checkpoint's string entry in which a training run stores its small
-# files, such as bert_config.json, as JSON.
-RUN_STATE = "run_state"
+# Name of the checkpoint's string entry that identifies its training run.
+RUN = "run_fingerprint"
 # Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
-    rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
+    rf"(?:^global_step|^{RUN}|^loss_scale(?:_good_steps)?"
     rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv])$"
 )
 

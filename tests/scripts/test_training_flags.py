@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests import events, script_runner
 from tests.checkpoints import values
@@ -63,7 +62,7 @@ def runs(flags, tiny, tmp_path_factory):
     }
 
 
-def test_summaries_hold_what_the_log_holds(runs, flags):
+def test_summaries_hold_what_the_log_holds(runs):
     folder, done = runs["plain"]
     found = events.scalars(folder)
     names = "masked_lm_loss next_sentence_loss loss learning_rate mfu"
@@ -84,15 +83,6 @@ def test_summaries_hold_what_the_log_holds(runs, flags):
     assert found["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
     assert 0 < min(found["mfu"].values())
     assert 0.1 < found["peak_memory_gib"][4] < 20
-    # The summary shows how to repeat the run.
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["global_step"] == 4
-    assert summary["flags"]["learning_rate"] == flags["learning_rate"]
-    assert summary["flags"]["input_file"] == str(flags["input_file"])
-    assert summary["versions"]["tensorflow"] == tf.__version__
-    seconds = summary["seconds"]
-    assert 0 < seconds["training_seconds"] < seconds["total_seconds"]
-    assert summary["peak_memory_bytes"] > 1e8
 
 
 def test_frozen_layers_do_not_move(runs, pretrained):

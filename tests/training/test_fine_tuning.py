@@ -14,6 +14,7 @@ from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
 from training import checkpointing
+from training.results import read_results
 
 
 @pytest.fixture(scope="module")
@@ -149,8 +150,8 @@ def test_two_devices_fine_tune_as_one(flags, tmp_path, name, tolerance):
         found = events.scalars(tmp_path / each)["loss"]
         assert sorted(found) == list(range(1, 21))
         losses[each] = [found[step] for step in sorted(found)]
-        summary = json.loads((tmp_path / each / "summary.json").read_text())
-        figures[each] = summary["results"]["eval_results.txt"]["eval_loss"]
+        found = read_results(tmp_path / each / "eval_results.txt")
+        figures[each] = found["eval_loss"]
     np.testing.assert_allclose(
         losses[name], losses["one"], rtol=0, atol=tolerance
     )

@@ -1,4 +1,4 @@
-"""Inputs of a run are compared whole, and read no more often than needed."""
+"""Runs are told apart by their settings, and files by their checksums."""
 
 import json
 import os
@@ -8,10 +8,12 @@ import google_crc32c
 import pytest
 import tensorflow as tf
 
+import modeling
 from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
-from tests import script_runner
-from training import fingerprints, model_folder
+from tests import script_runner, toy_task
+from tests.models import built
+from training import fine_tuning, fingerprints, model_folder
 
 
 def checksum(path):
@@ -187,3 +189,72 @@ def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
     assert inputs.are_evaluated([files["eval"]])
     assert not inputs.are_evaluated([files["other"]])
     assert not inputs.are_evaluated([*files.values()])
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A run of six steps, evaluated after each epoch."""
+    folder = tmp_path_factory.mktemp("trained")
+    task = toy_task.ToyTask()
+    task.labels = ["no", "yes"]
+    task.settings = {"labels": task.labels}
+    options = toy_task.create_run(
+        folder,
+        max_seq_length=task.max_seq_length,
+        do_train=True,
+        do_eval=True,
+        evaluate_each_epoch=True,
+        num_train_epochs=2,
+    )
+    fine_tuning.run(task, options)
+    return folder / "run"
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "run")
+
+
+def test_labels_in_another_order_are_refused(run):
+    fingerprints.check_weights(run)
+    labels = run / "best/labels.txt"
+    labels.write_text("yes\nno\n")
+    with pytest.raises(ValueError, match="labels.txt"):
+        fingerprints.check_weights(run)
+    # Renamed by the user.
+    labels.write_text("never\nalways\n")
+    fingerprints.check_weights(run)
+
+
+@pytest.mark.parametrize("place", ["", "best"])
+def test_weights_beside_another_description_are_refused(run, place):
+    path = run / place / "model.json"
+    description = json.loads(path.read_text())
+    description["origin"]["settings"]["seed"] = 7
+    path.write_text(json.dumps(description))
+    # As a command that uses the weights does.
+    config = modeling.load_config(run)
+    with pytest.raises(ValueError, match=str(path)):
+        model_folder.read(run, "--init_checkpoint").check_identity(config)
+
+
+def test_weights_of_no_run_and_damaged_ones_pass(run):
+    for index in run.glob("model.ckpt-*.index"):
+        index.write_bytes(b"?")
+    fingerprints.check_weights(run)
+    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    built(model)
+    modeling.save_checkpoint(model, run / "best/model.ckpt-9")
+    (run / "best/model.json").write_text('{"version": 1}')
+    fingerprints.check_weights(run)
+
+
+def test_other_readers_ignore_the_fingerprint(run):
+    path = f"{run}/model.ckpt-6"
+    reader = tf.train.load_checkpoint(path)
+    settings = model_folder.read(run).settings
+    found = reader.get_tensor("run_fingerprint").decode()
+    assert found == fingerprints.fingerprint_of(settings, {})["run"]
+    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    report = modeling.load_checkpoint(model, path)
+    assert not report.missing and "run_fingerprint" not in report.unused

@@ -11,7 +11,7 @@ from files import atomic, json_files
 from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.folders import find_fault, find_missing_best
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
-from training import summary
+from training import fingerprints
 from training.callbacks import Callback, Logs
 from training.results import format_results
 from training.run_folder import RunFolder
@@ -70,12 +70,10 @@ class BestStep(Callback):
         """Drops the saved metrics if they come from another run or dev set."""
         if self.is_of_run:
             return
-        run = self.trainer.history
-        settings = self.trainer.summary.settings
-        fault = _find_fault(self._folder, settings, step)
+        fault = _find_fault(self._folder, self.trainer.settings, step)
         self.is_of_run = not fault
         if self._best and not fault:
-            if self._best.get("fingerprint") == run.fingerprint:
+            if self._best.get("fingerprint") == self.trainer.fingerprint:
                 self._read_weights()
             else:
                 fault = f"{self._path} contains metrics of another dev set"
@@ -83,7 +81,7 @@ class BestStep(Callback):
             logging.warning("%s; the next best step overwrites best/.", fault)
             # Start from the best evaluation in the history, so that a worse
             # step does not become the best.
-            best = run.best() or {}
+            best = self.trainer.history.best() or {}
             self._best = best if best.get(self._metric) is not None else None
 
     def _read_weights(self) -> None:
@@ -127,16 +125,17 @@ class BestStep(Callback):
         ):
             self._best = results
             self.is_of_run, self.trainer.history.best_step = True, step
-            text = json_files.format_json(
-                summary.finite(results)
-                | {"fingerprint": self.trainer.history.fingerprint},
-                str(self._path),
-                indent=2,
-            )
-            files = {self._path.name: f"{text}\n"}
-            self.trainer.save_weights(self._folder, step, files)
+            self.trainer.save_weights(self._folder, step)
             if self.trainer.is_chief:
-                atomic.write_text(self._path, files[self._path.name])
+                # JSON cannot express NaN and infinity.
+                finite = {
+                    name: figure if math.isfinite(figure) else None
+                    for name, figure in results.items()
+                }
+                fingerprint = self.trainer.fingerprint
+                atomic.write_json(
+                    self._path, finite | {"fingerprint": fingerprint}
+                )
             return False
         return self.has_ended(step)
 
@@ -196,7 +195,7 @@ def _find_fault(
     best = _read_best(path) if path.is_file() else {}
     if best and settings:
         found = best.get("fingerprint", {}).get("run")
-        if found != summary.fingerprint_of(settings, {})["run"]:
+        if found != fingerprints.fingerprint_of(settings, {})["run"]:
             return f"{folder} is from a run with other settings"
     return find_fault(folder.parent, newest)
 

@@ -9,8 +9,8 @@ The file `history.jsonl` in the run's folder contains one JSON object per line:
 "checkpoint" for a save, from which a resumed run reads the hours trained. A
 resumed run drops the lines after its checkpoint and writes them again, so each
 step has at most one line of each kind. The line of an evaluation also contains
-a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
-shows the same metrics, with the prefix `eval/` for evaluations.
+a `fingerprint` of the run and its dev set (training/fingerprints.py).
+TensorBoard shows the same metrics, with the prefix `eval/` for evaluations.
 """
 
 import contextlib
@@ -42,8 +42,6 @@ class History(Callback):
     Attributes:
         best_step: step of the best evaluation so far, or None before the first
             evaluation. Each `checkpoint` line contains it.
-        fingerprint: values that identify the run and the dev set. Each `eval`
-            line contains them.
 
     Args:
         config: TrainingConfig. Only the chief writes the history and, unless
@@ -61,7 +59,6 @@ class History(Callback):
         self._is_chief = config.is_chief
         self._shows = config.is_chief and config.summary_steps > 0
         self.best_step: int | None = None
-        self.fingerprint: Mapping[str, str] = {}
         self._rate: float | None = None
         self._writer: Any = None
         found, self._is_torn = [], False
@@ -134,8 +131,8 @@ class History(Callback):
             return
         line = known or self._describe(step)
         line = {"kind": kind, **line, "metrics": found}
-        if kind == "eval" and self.fingerprint:
-            line["fingerprint"] = dict(self.fingerprint)
+        if kind == "eval":
+            line["fingerprint"] = dict(self.trainer.fingerprint)
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
         self._lines[kind, step] = line
@@ -160,7 +157,7 @@ class History(Callback):
         the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0)) or {}
-        if line.get("fingerprint") != self.fingerprint:
+        if line.get("fingerprint") != self.trainer.fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 

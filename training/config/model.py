@@ -282,15 +282,7 @@ class ModelConfig(DeviceConfig):
 
     def _read_folder(self, path: str) -> dict[str, Any]:
         """Reads {flag: value} from the files beside the weights at `path`."""
-        try:
-            folder = model_folder.read(path)
-        except ValueError:
-            # A power cut may have emptied a file, so restore it from the
-            # checkpoint. Import run_state late, because it loads TensorFlow.
-            from training import run_state
-
-            run_state.mend(model_folder.folder_of(path), is_own=False)
-            folder = model_folder.read(path)
+        folder = model_folder.read(path)
         trains = getattr(self, "do_train", False)
         # A resumed run continues with the head of its checkpoint.
         if not trains or getattr(self, "has_checkpoint", False):

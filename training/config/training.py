@@ -109,9 +109,8 @@ class DistillationConfig:
 class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     """Flags of every training run.
 
-    For summary.json, `given_flags` contains {name: value} of the flags on the
-    command line, and `all_flags` contains {name: value} of all the script's
-    flags.
+    `given_flags` contains {name: value} of the flags on the command line, and
+    `all_flags` contains {name: value} of all the script's flags.
     """
 
     output_dir: str = flags.neutral(
@@ -214,11 +213,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         "to a folder laid out like Google's releases. To choose the name of "
         "the checkpoint, set FOLDER/NAME.ckpt.",
         kind=Kind.MODEL_OUTPUT,
-    )
-    allow_changed_settings: bool = flags.neutral(
-        False,
-        "Allow a resumed run to use other training flags than before. "
-        "model.json records the change.",
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
