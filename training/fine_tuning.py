@@ -52,7 +52,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", trainer.described_step)
             results = flow.write_predictions(trainer, results)
-            files.find_written()
+            files.warn_of_left()
         if config.export_dir:
             exports.export(task, trainer, flow.splits, results)
         trainer.finish()

@@ -17,7 +17,7 @@ _FORMATS = ("saved_model", "litert", "onnx")
 
 
 class ResultFiles:
-    """Finds the files of results that a command writes. Warns of older files.
+    """Warns of result files that a command leaves as they were.
 
     For example, a run without --version_2_with_negative writes no
     null_odds.json, so users could think that an earlier run's null_odds.json
@@ -49,17 +49,15 @@ class ResultFiles:
             or file.name in self._others
         }
 
-    def find_written(self) -> list[str]:
-        """Returns the names of new or rewritten files. Warns of older files."""
-        after = self._find()
-        if left := sorted(name for name, *_ in self._before & after):
+    def warn_of_left(self) -> None:
+        """Warns of files that have not changed since this object exists."""
+        if left := sorted(name for name, *_ in self._before & self._find()):
             logging.warning(
                 "%s in %s are left over from an earlier run; move or remove "
                 "them.",
                 ", ".join(left),
                 self._folder,
             )
-        return sorted(name for name, *_ in after - self._before)
 
 
 def read_results(path: Path) -> dict[str, float]:
