@@ -176,7 +176,7 @@ class DeviceConfig(ExportConfig):
         or the first worker if there is no chief.
 
         Raises:
-            ValueError: TF_CONFIG is malformed.
+            ValueError: TF_CONFIG is not JSON.
         """
         is_worker = "TF_CONFIG" in os.environ and not self.use_tpu
         if not is_worker or self.distribution_strategy not in (
@@ -185,19 +185,9 @@ class DeviceConfig(ExportConfig):
         ):
             return True
         config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-        task, cluster = config.get("task") or {}, config.get("cluster") or {}
-        if not isinstance(task, dict) or not isinstance(cluster, dict):
-            raise ValueError(
-                'TF_CONFIG: "task" and "cluster" must be JSON objects'
-            )
-        index = task.get("index", 0)
-        if not str(index).isdecimal():
-            raise ValueError(
-                'TF_CONFIG: "index" of "task" must be a number. Received: '
-                f"{index}"
-            )
+        task, cluster = config.get("task", {}), config.get("cluster", {})
         if task.get("type", "chief") == "worker":
-            return "chief" not in cluster and int(index) == 0
+            return "chief" not in cluster and int(task.get("index", 0)) == 0
         return task.get("type", "chief") == "chief"
 
     @property
