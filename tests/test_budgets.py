@@ -17,17 +17,17 @@ LINES = {
     "docs": 226,
     "examples": 350,
     "files": 2093,
-    "modeling": 6237,
+    "modeling": 6236,
     "serving": 4765,
-    "tests": 26135,
+    "tests": 25689,
     "tools": 799,
-    "training": 7239,
+    "training": 6885,
 }
 # Different flags in docs/flags.md.
-FLAGS = 148
+FLAGS = 147
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 49
-WORDS = 34863
+WORDS = 34808
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

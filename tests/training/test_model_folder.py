@@ -153,7 +153,7 @@ def test_weights_that_are_not_there_are_named():
 
 
 @pytest.mark.parametrize(
-    "file", ["saved_model.pb", "model.tflite", "model.onnx", "model.xml"]
+    "file", ["saved_model.pb", "model.tflite", "model.onnx"]
 )
 def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
