@@ -180,7 +180,8 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
 
 
 def test_ctrl_c_is_one_line(corpus):
-    flags = scalable_flags(corpus)
+    # Passes enough that the signal arrives before the end.
+    flags = scalable_flags(corpus, dupe_factor=20)
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
         wait_for(script, corpus.parent, "made/out.work/job.json")
         script.send(signal.SIGINT)
