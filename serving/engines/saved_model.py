@@ -28,28 +28,18 @@ class SavedModel:
 
     Raises:
         OSError: the SavedModel cannot be loaded.
-        ValueError: TensorFlow has started with another number of threads.
+        RuntimeError: TensorFlow has started with another number of threads.
     """
 
     name = "saved_model"
     is_row_wise = False
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        num_threads: int | None = None,
+        self, path: str | os.PathLike[str], num_threads: int | None = None
     ) -> None:
         self.path = os.fspath(path)
         if num_threads:
-            try:
-                tf.config.threading.set_intra_op_parallelism_threads(
-                    num_threads
-                )
-            except RuntimeError:
-                raise ValueError(
-                    f"num_threads={num_threads}: TensorFlow already runs in "
-                    "this process; load this model before TensorFlow is used"
-                ) from None
+            tf.config.threading.set_intra_op_parallelism_threads(num_threads)
         with patterns.literal_name(self.path) as name:
             try:
                 # Keep a reference to the model, because the model owns the

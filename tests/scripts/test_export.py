@@ -175,7 +175,7 @@ def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(OSError, match="written: [^{]*File too large$"):
+        with pytest.raises(OSError, match="File too large"):
             write(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -199,7 +199,7 @@ def test_an_export_with_a_users_file_in_it_is_not_replaced(
         (path / name).write_text("mine")
     before = contents(path)
     for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match="export_dir.*which no export"):
+        with pytest.raises(ValueError, match="--export_dir"):
             refused(path)
     assert contents(path) == before
     assert list(tmp_path.iterdir()) == [path]
@@ -215,17 +215,17 @@ def test_only_an_export_is_replaced(tmp_path, write):
     plain.mkdir()
     (plain / "saved_model.pb").write_text("x")
     for path in (made, plain, tmp_path):
-        with pytest.raises(ValueError, match="export_dir.*is not an export"):
+        with pytest.raises(ValueError, match="--export_dir"):
             export_folders.check(path)
     linked.symlink_to(made)
     for path in (linked, plain / "saved_model.pb"):
-        with pytest.raises(ValueError, match="is not a folder"):
+        with pytest.raises(ValueError, match="--export_dir"):
             export_folders.check(path)
     (plain / manifests.EXPORT).write_text("[]")
     with pytest.raises(ValueError, match=manifests.EXPORT):
         export_folders.check(plain)
     (plain / manifests.EXPORT).write_text('{"files": 5}')
-    with pytest.raises(ValueError, match="which no export wrote"):
+    with pytest.raises(ValueError, match="--export_dir"):
         export_folders.check(plain)
     empty.mkdir()
     write(empty)
@@ -245,7 +245,7 @@ def test_a_users_file_next_to_an_export_is_left_alone(
     (aside / "notes.txt").write_text("mine")
     before = contents(tmp_path)
     for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match=f"uses .*{aside.name} as"):
+        with pytest.raises(ValueError, match=aside.name):
             refused(path)
     assert contents(tmp_path) == before
 

@@ -172,7 +172,7 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         if runtime.file != "saved_model.pb":
             (folder / runtime.file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
-    with pytest.raises(ValueError, match="no model.tflite .*of saved_model"):
+    with pytest.raises(ValueError, match="model.tflite"):
         serving.load(folder, engine="litert")
 
 
@@ -264,11 +264,11 @@ def test_what_cannot_be_loaded_or_computed_is_said(
         path = tmp_path / "3" / engines.RUNTIMES[name].file
         path.write_bytes(b"damaged") if name == engine else path.unlink()
     file = engines.RUNTIMES[engine].file
-    with pytest.raises(OSError, match=f"{file} cannot be loaded; export"):
+    with pytest.raises(OSError, match=file):
         serving.load(tmp_path)
     # The network has 32 positions.
     ids = np.ones([1, 40], np.int32)
-    with pytest.raises(ValueError, match="the model failed on this input: "):
+    with pytest.raises(ValueError, match="the model failed"):
         ask(engine, "classifier").engine.run(dict.fromkeys(engines.INPUTS, ids))
 
 
@@ -294,8 +294,7 @@ def test_a_missing_runtime_is_said(runtime, tmp_path, monkeypatch):
         "importlib.util.find_spec",
         lambda name, *more: name != runtime.package and find(name, *more),
     )
-    message = f"{tmp_path} needs {runtime.package}: pip install -r requirements"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=runtime.package):
         serving.load(tmp_path)
 
 

@@ -205,8 +205,8 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"export_format": "litert,tflite"}, "'tflite' is not a format"),
-        ({"export_seq_length": 8}, "--export_seq_length is not for"),
+        ({"export_format": "litert,tflite"}, "--export_format"),
+        ({"export_seq_length": 8}, "--export_seq_length"),
     ],
 )
 def test_contradictions_are_refused(changes, message):
