@@ -40,12 +40,12 @@ def read_records(path, shape):
     return {k: v.numpy().astype("int32") for k, v in found.items()}
 
 
-def serve(export_dir, inputs):
+def serve(export_dir, inputs, signature="serving_default"):
     """Returns the outputs of a SavedModel for inputs, both {name: array}."""
     # Keep a reference to the model, because it owns the variables.
     model = tf.saved_model.load(str(export_dir))
     inputs = {name: tf.constant(value) for name, value in inputs.items()}
-    outputs = model.signatures["serving_default"](**inputs)
+    outputs = model.signatures[signature](**inputs)
     return {name: value.numpy() for name, value in outputs.items()}
 
 

@@ -6,7 +6,6 @@ A SavedModel is a program, which may read and write the user's files.
 import functools
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -16,15 +15,12 @@ from serving import engines
 
 
 class SavedModel:
-    """Implements Engine with TensorFlow, and can call any signature.
+    """Implements Engine with TensorFlow.
 
     Args:
         path: folder of a SavedModel.
         num_threads: number of threads per operation, for all models of the
             process. None lets TensorFlow choose.
-
-    Attributes:
-        signatures: {name of a signature: function}.
 
     Raises:
         OSError: the SavedModel cannot be loaded.
@@ -37,48 +33,37 @@ class SavedModel:
     def __init__(
         self, path: str | os.PathLike[str], num_threads: int | None = None
     ) -> None:
-        self.path = os.fspath(path)
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        with patterns.literal_name(self.path) as name:
+        with patterns.literal_name(os.fspath(path)) as name:
             try:
                 # Keep a reference to the model, because the model owns the
                 # variables.
                 self._loaded = tf.saved_model.load(name)
+                self._serve = self._loaded.signatures["serve"]
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
-                reason = str(error).replace(name, self.path)
-                raise engines.damaged(self.path, reason) from error
-        self.signatures = self._loaded.signatures
+                reason = str(error).replace(name, os.fspath(path))
+                raise engines.damaged(path, reason) from error
 
     @functools.cached_property
     def inputs(self) -> dict[str, tuple[int | None, ...]]:
-        """Shapes of the inputs of `serve`, None for a variable size."""
-        specs = self.signatures["serve"].structured_input_signature[1]
+        """Shapes of the inputs, None for a variable size."""
+        specs = self._serve.structured_input_signature[1]
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Calls the signature `serve`. Thread-safe."""
-        return self.run_signature("serve", features)
-
-    def run_signature(
-        self, signature: str, inputs: Mapping[str, Any]
-    ) -> dict[str, np.ndarray]:
-        """Calls a signature. Returns its outputs, with strings as bytes.
-
-        Args:
-            signature: name of the signature.
-            inputs: {name: array, or list of strings}.
+        """Calls the signature `serve`. Thread-safe.
 
         Raises:
             ValueError: the signature fails on the inputs.
         """
-        function = self.signatures[signature]
-        specs = function.structured_input_signature[1]
+        specs = self._serve.structured_input_signature[1]
+        inputs = {
+            k: tf.constant(v, specs[k].dtype) for k, v in features.items()
+        }
         try:
-            outputs = function(
-                **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
-            )
+            outputs = self._serve(**inputs)
             return {name: value.numpy() for name, value in outputs.items()}
         except (tf.errors.OpError, MemoryError) as error:
             # Omit TensorFlow's traceback: the usual cause is a lack of memory.
@@ -87,9 +72,7 @@ class SavedModel:
     @functools.cached_property
     def precision(self) -> str:
         """Numeric type of the matrix products, such as "float32"."""
-        if "serve" not in self.signatures:
-            return "float32"
-        graph = self.signatures["serve"].graph.as_graph_def()
+        graph = self._serve.graph.as_graph_def()
         kinds = {
             node.attr["T"].type
             for function in graph.library.function

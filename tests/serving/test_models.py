@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 import serving
-from tests.checkpoints import assert_same
+from tests.checkpoints import assert_same, serve
 from tests.serving.conftest import (
     DECODING,
     LENGTH,
@@ -354,7 +354,7 @@ def test_passages_answer_as_their_signatures(
         ),
     )
     bert = serving.load(tmp_path / "model")
-    outputs = bert.engine.run_signature("answer_n_best", QUESTIONS)
+    outputs = serve(tmp_path / "model", QUESTIONS, "answer_n_best")
     for row, found in enumerate(bert.answer(*QUESTIONS.values(), n_best=99)):
         entries = [found, *found["n_best"]]
         count = outputs["num_answers"][row]
