@@ -9,29 +9,39 @@ import pytest
 import predict
 import serving
 from serving import answers, requests
+from serving.tasks.base import TaskOptions
+from tests.checkpoints import assert_same
 from tests.golden import ROOT
 
-# Lines for a classifier, of which few can be answered.
+# Lines that no task over texts can answer, and a word of each error.
 ODD = [
-    b"",
-    {"text_a": "The harbor."},
-    b"{",
-    {"text_b": "b"},
-    {"text_a": 7},
-    b"[1]",
-    b'{"text_a": "\xff"}',
-    b'{"text_a": "\\ud800"}',
-    b'{"text_a": "a", "id": NaN}',
-    b"[" * 100_000,
-    {"text": "a", "text_a": "b"},
-    b'{"text": "The harbor.", "id": "\\ud800"}',
+    (b"{", "JSON"),
+    ({"text_b": "b"}, "'text_a'"),
+    ({"text_a": 7}, "'text_a'.*7"),
+    (b"[1]", "object"),
+    (b'{"text_a": "\xff"}', "UTF-8"),
+    (b'{"text_a": "\\ud800"}', "surrogate"),
+    (b'{"text_a": "a", "id": NaN}', '"id"'),
+    (b"[" * 100_000, "nested"),
+    ({"text": "a", "text_a": "b"}, "'text'.*'text_a'"),
 ]
-
-
-def row_of(served, request, row):
-    return {
-        name: values[row] for name, values in served.outputs[request].items()
-    }
+TEXT = {"id": 1, "text": "The boat and (the harbor)."}
+MASKED = {"id": "a", "text": "The [MASK] light is [MASK]."}
+FAR = "boat " * 40
+# {task: (kind of export, requests, flags)}
+REQUESTS = {
+    "classify": ("classifier", [TEXT, {"text_a": "a", "text_b": "b"}], {}),
+    "answer": ("squad", [{"question": "Who?", "context": "Anna."}], {}),
+    "tag": ("ner", [TEXT, {"words": ["The", "(harbor)."]}], {}),
+    "fill-mask": (
+        "pretraining",
+        [MASKED, {"text": f"[MASK]{FAR}[MASK]"}],
+        {"top_k": 3},
+    ),
+    "next-sentence": ("pretraining", [{"text_a": "a", "text_b": "b"}], {}),
+    "embed": ("features", [TEXT, {"text": FAR}], {"tokens": True}),
+    "tokenize": ("features", [TEXT], {}),
+}
 
 
 def ask(folder, model, lines, **flags):
@@ -55,119 +65,38 @@ def ask(folder, model, lines, **flags):
     return [*map(json.loads, lines)]
 
 
-@pytest.fixture(scope="module")
-def answered(tmp_path_factory, export_folder, exports):
-    """{task: answers to what an export was asked}."""
-    folder = tmp_path_factory.mktemp("predict")
-
-    def asked(model, number=0):
-        _, inputs = exports[model].requests[number]
-        return [
-            {"id": i, **dict(zip(inputs, texts, strict=True))}
-            for i, texts in enumerate(zip(*inputs.values(), strict=True))
-        ]
-
-    masked = [x for x in asked("pretraining") if "[MASK]" in x["text"]]
-    masked.append({"id": "far", "text": "boat " * 40 + "[MASK]"})
-    words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
-    return {
-        task: ask(folder, export_folder / model, lines, **flags)
-        for task, model, lines, flags in (
-            ("classify", "classifier", asked("classifier") + ODD, {}),
-            ("fill-mask", "pretraining", masked, {"top_k": 3}),
-            ("tag", "ner", words + asked("ner", 1), {}),
-            ("embed", "features", asked("features"), {"tokens": True}),
-        )
-    }
-
-
-def test_classify(answered, exports):
-    answers = answered["classify"]
-    outputs = exports["classifier"].outputs[0]
-    for i, answer in enumerate(answers[:9]):
-        assert answer["id"] == i
-        assert answer["label"] == outputs["label"][i]
-        assert list(answer["probabilities"]) == ["no", "maybe", "yes"]
-        assert list(answer["probabilities"].values()) == pytest.approx(
-            outputs["probabilities"][i], abs=1e-5
-        )
+def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
+    single = {"text_a": "The harbor."}
+    lines = [b"", single, *(line for line, _ in ODD)]
+    lines.append(b'{"text": "The harbor.", "id": "\\ud800"}')
+    first, *errors, last = ask(tmp_path, export_folder / "classifier", lines)
+    assert first["label"] in ("no", "maybe", "yes") and "id" not in first
+    assert last == {**first, "id": "\ud800"}
     # An empty line is passed over; the number is that of the line.
-    single, *errors, odd_id = answers[9:]
-    assert single["label"] in ("no", "maybe", "yes") and "id" not in single
-    # The answers around bad lines are there, and in their order.
-    assert odd_id == {**single, "id": "\ud800"}
-    assert [error["line"] for error in errors] == [*range(12, 21)]
-    words = """
-        JSON 'text_a'.*missing 'text_a'.*7 object UTF-8 surrogate "id":.NaN
-        nested 'text'.*'text_a'
-    """
-    for error, word in zip(errors, words.split(), strict=True):
+    assert [error["line"] for error in errors] == [*range(3, 12)]
+    for error, (_, word) in zip(errors, ODD, strict=True):
         assert re.search(word, error["error"])
 
 
-def test_fill_mask(answered, exports):
-    answers = answered["fill-mask"]
-    good = exports["pretraining"]
-    *answers, far = answers
-    assert far["id"] == "far"
-    assert "[MASK]" in far["error"]
-    cut = [answer.get("num_masks_cut", 0) for answer in answers]
-    assert cut == [0, 0, 1]
-    for answer in answers:
-        row = row_of(good, 0, answer["id"])
-        assert len(answer["masks"]) == row["num_masks"]
-        for mask, entries in enumerate(answer["masks"]):
-            tokens = [entry["token"] for entry in entries]
-            assert tokens == row["tokens"][mask, :3].tolist()
-            assert [entry["probability"] for entry in entries] == pytest.approx(
-                row["probabilities"][mask, :3], abs=1e-5
-            )
-    assert len(answers) == 3
-
-
-def test_tag(answered, exports):
-    first, *errors = answered["tag"][:3]
-    answers = answered["tag"][3:]
-    assert first["words"] == ["The", "(harbor)."]
-    assert len(first["tags"]) == 2
-    assert all("'words'" in each["error"] for each in errors)
-    for i, answer in enumerate(answers):
-        row = row_of(exports["ner"], 1, i)
-        assert answer["words"] == [word for word in row["words"] if word]
-        assert answer["tags"] == [tag for tag in row["tags"] if tag]
-        count = row["num_words"]
-        assert answer["probabilities"] == pytest.approx(
-            row["probabilities"][:count], abs=1e-5
-        )
-
-
-def test_embed(answered, exports):
-    answers = answered["embed"]
-    for i, answer in enumerate(answers):
-        row = row_of(exports["features"], 0, i)
-        assert answer["pooled"] == pytest.approx(row["pooled_output"], abs=1e-4)
-        assert answer["tokens"] == row["tokens"][: row["lengths"]].tolist()
-        assert len(answer["sequence"]) == row["lengths"]
-        assert answer["sequence"][-1] == pytest.approx(
-            row["sequence_output"][row["lengths"] - 1], abs=1e-4
-        )
-        for name, output in (
-            ("mean", "mean_output"),
-            ("mean_normalized", "mean_normalized"),
-        ):
-            assert answer[name] == pytest.approx(row[output], abs=1e-4)
-
-
-def test_the_page_names_every_field(answered):
+@pytest.mark.parametrize("task", REQUESTS)
+def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
+    kind, lines, flags = REQUESTS[task]
+    found = ask(tmp_path, export_folder / kind, lines, task=task, **flags)
+    replies = load(kind).task(task, TaskOptions(**flags))
+    fields = set()
+    for line, answer in zip(lines, found, strict=True):
+        fields |= answer.keys()
+        assert answer.pop("id", None) == line.get("id")
+        replies.check(line)
+        (expected,) = replies.answer([line])
+        assert_same(answer, expected)
+    # The page of the documentation names every field. It says of three that
+    # any answer may have them.
     page = (ROOT / "docs/serving.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
-    for name in predict._TASKS:
-        assert name in rows, name
-    # The page says of these that any answer may have them.
-    shared = {"id", "line", "error", "num_wordpieces_cut", "num_masks_cut"}
-    for task, found in answered.items():
-        fields = set[str]().union(*found) - shared
-        assert fields <= {*re.findall(r"`(\w+)`", rows[task])}, task
+    assert rows.keys() >= {*predict._TASKS}
+    fields -= {"id", "num_wordpieces_cut", "num_masks_cut"}
+    assert fields <= {*re.findall(r"`(\w+)`", rows[task])}
 
 
 def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
