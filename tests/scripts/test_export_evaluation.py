@@ -6,11 +6,11 @@ import random
 import pytest
 import tensorflow as tf
 
+import serving
 from modeling.checkpoints import tf1
 from tests import checkpoints, script_runner
 from tests.script_runner import parse_flags, read_results
 from tests.scripts.test_export import contents
-from tests.serving.test_engines import PREDICT, run
 
 pytestmark = pytest.mark.slow
 
@@ -75,8 +75,8 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     assert "| dev | f1_macro | 1 |" in card
     assert "| dev, this folder's litert | f1_macro | 1 |" in card
     # A run's model.json contains more than the exports of other tests do.
-    answer = run(PREDICT, f"--model={made}/export", "the red boat")
-    assert json.loads(answer)["label"] == "red"
+    answer = serving.load(made / "export").classify("the red boat")
+    assert answer["label"] == "red"
     assert str(tmp_path) not in card and str(flags["data_dir"]) not in card
     before = contents(made / "export")
     done = export(tmp_path, flags, "--do_eval --quantize=int8")
@@ -97,11 +97,4 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
 def test_without_a_dev_set_nothing_is_checked(flags, tmp_path):
     done = export(tmp_path, flags, "--quantize=int8").check()
     assert done.stderr.count("The export is not checked") == 1
-    assert (tmp_path / "made/export/model.tflite").is_file()
-
-
-def test_an_export_of_shorter_inputs_is_made_unchecked(flags, tmp_path):
-    short = "--do_eval --export_format=litert --export_seq_length=8"
-    done = export(tmp_path, flags, short).check()
-    assert "inputs have 8 WordPieces" in done.stderr
     assert (tmp_path / "made/export/model.tflite").is_file()

@@ -203,14 +203,14 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes, word",
     [
         ({"export_format": "litert,tflite"}, "--export_format"),
         ({"export_seq_length": 8}, "--export_seq_length"),
     ],
 )
-def test_contradictions_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
+def test_contradictions_are_errors(changes, word):
+    with pytest.raises(ValueError, match=word):
         ExportConfig(export_dir="x", **changes)
 
 
