@@ -68,7 +68,9 @@ def read(
         if column
     }
     needed: list[list[str]] = []
-    optional = ["id"]
+    # Also read fields that only other models accept, such as a second text.
+    # Otherwise `check` could not reject them.
+    optional = ["id", *(type(task).fields.keys() - task.fields.keys())]
     for field, is_needed in task.fields.items():
         if field in chosen:
             needed.append([chosen[field]])

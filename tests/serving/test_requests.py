@@ -78,6 +78,18 @@ def test_lines_that_arrive_together_are_one_batch():
     assert len(next(batches)) == 4
 
 
+def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
+    task = Classify(types.SimpleNamespace(settings={"num_texts": 1}))
+    paths = [str(tmp_path / "a.csv")]
+    first, second = requests.read(task, paths)
+    task.check(first.request)
+    with pytest.raises(ValueError, match="'text_b'"):
+        task.check(second.request)
+    with pytest.raises(ValueError, match="--text_b_column=more"):
+        next(requests.read(task, paths, columns=["text", "more"]))
+
+
 class Damaged:
     """A task whose model has weights that are not finite for some texts."""
 
