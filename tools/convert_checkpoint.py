@@ -162,14 +162,8 @@ def create_model(
         return create(config, **network)
     # Google's name and Hugging Face's name of the head's weights.
     for weights in {"output_weights", "classifier.weight"} & shapes.keys():
-        shape = list(shapes[weights])
-        if len(shape) != 2 or not shape[0]:
-            raise ValueError(
-                f"{weights} in {checkpoint} has shape {shape}, but must have "
-                "shape [labels, hidden_size]. Set --model=bert to convert only "
-                "the encoder"
-            )
-        return create(config, shape[0], **network)
+        # The shape is [labels, hidden_size].
+        return create(config, shapes[weights][0], **network)
     raise ValueError(
         f"--model={name}: {checkpoint} has neither output_weights nor "
         "classifier.weight; set --model=bert to convert only the encoder"
@@ -317,11 +311,6 @@ def main(options: Config) -> None:
     if name == "bert":
         # Drop the LSTM, because only models with a task's head contain it.
         network.pop("bilstm", None)
-    if becomes_theirs and options.output_dir.endswith(".ckpt"):
-        raise ValueError(
-            f"--output_dir={options.output_dir}: a Hugging Face model is a "
-            "folder, not a checkpoint; use a path without .ckpt"
-        )
     if becomes_theirs and network:
         raise ValueError(
             f"{checkpoint} was trained with --{' --'.join(network)}, which "

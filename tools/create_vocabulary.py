@@ -14,8 +14,6 @@ import dataclasses
 import functools
 import itertools
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from absl import logging
 
@@ -30,10 +28,7 @@ from training.command_line import cli
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """Flags of the tool: the text to read, and the vocabulary to learn.
-
-    `given_flags` is {name: value} of the flags that the user set.
-    """
+    """Flags of the tool: the text to read, and the vocabulary to learn."""
 
     input_file: str = flag(
         ...,
@@ -74,7 +69,6 @@ class Config:
         at_least=1,
         at_most=1 << 24,
     )
-    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 def main(config: Config) -> None:
@@ -82,18 +76,8 @@ def main(config: Config) -> None:
     start = time.monotonic()
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
-        if config.num_new_words is not None:
-            raise ValueError(
-                "--num_new_words needs --extend, the vocabulary to add words to"
-            )
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
     else:
-        for name in ("vocab_size", "num_unused"):
-            if name in config.given_flags:
-                raise ValueError(
-                    f"--{name} is only for a new vocabulary; with --extend, "
-                    "use --num_new_words"
-                )
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case
         )

@@ -19,7 +19,6 @@ from tests import golden, script_runner
 from tests.checkpoints import listed
 from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
-from tests.script_runner import check_refusals
 from tools import convert_checkpoint
 from training import model_folder
 
@@ -176,44 +175,24 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     change_config(tmp_path / "other", architectures=["BertLMHeadModel"])
     shutil.copytree(RECORDED / "BertForTokenClassification", tmp_path / "short")
     change_config(tmp_path / "short", id2label={"0": "no"})
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch/pytorch_model.bin").write_bytes(b"")
     shutil.copytree(converted / "BertModel", tmp_path / "damaged")
     (tmp_path / "damaged/vocab.txt").unlink()
     write_vocab(tmp_path / "larger.txt", [*TOKENS, "more"])
-    shutil.copytree(
-        converted / "BertForSequenceClassification", tmp_path / "unknown"
-    )
-    (tmp_path / "unknown/model.json").unlink()
-    for source, options, message in (
-        ("other", {}, "BertLMHeadModel is not"),
-        ("torch", {}, "torch/pytorch_model.bin"),
-        ("unknown", {}, "Use --model=classifier, token_"),
-        ("bert-base-uncased", {}, "Models are not downloaded"),
-        (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
-        ("short", {}, "`id2label` must name the model's 3"),
-        ("damaged/bert_model.ckpt", {}, "a vocabulary of only 5 tokens"),
-        ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
+    write_vocab(tmp_path / "tape.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
+    base = str(RECORDED / "BertModel")
+    for source, options, culprit in (
+        ("other", {}, "BertLMHeadModel"),
+        ("bert-base-uncased", {}, "bert-base-uncased"),
+        (base, {"model": "squad"}, "--model=squad"),
+        ("short", {}, "id2label"),
+        ("damaged/bert_model.ckpt", {}, "--vocab_file"),
+        ("damaged", {"vocab_file": "larger.txt"}, "25"),
+        (converted / "BertModel", {"vocab_file": "tape.txt"}, "tape"),
+        (converted / "BertModel", {"do_lower_case": True}, "do_lower_case"),
     ):
-        with pytest.raises((ValueError, OSError), match=message):
+        with pytest.raises((ValueError, OSError), match=culprit):
             convert(source, "out", **options)
         assert not (tmp_path / "out").exists()
-
-
-def test_flags_that_contradict_the_folder_are_refused(converted, tmp_path):
-    config = json.loads((RECORDED / "BertModel/config.json").read_text())
-    config["hidden_act"] = "relu"
-    (tmp_path / "relu.json").write_text(json.dumps(config))
-    write_vocab(tmp_path / "other.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
-    cases = [
-        ("--do_lower_case=True", "do_lower_case=False; received True"),
-        ("--vocab_file=other.txt", "line 6 is 'tape'", "instead of 'film'"),
-        ("--bert_config_file=relu.json", "hidden_act=gelu", "received relu"),
-    ]
-    # Released weights, and a Hugging Face folder.
-    for name in ("BertModel", "BertModel-back"):
-        flags = {"init_checkpoint": converted / name, "output_dir": "out"}
-        check_refusals(tmp_path, SCRIPT, flags, cases)
 
 
 def create(folder, model_class, *arguments, **options):
@@ -331,8 +310,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
     settings["bert_config"] = model.config.to_dict()
     description = {"version": 1, "task": {}, "origin": {"settings": settings}}
     (tmp_path / "run/model.json").write_text(json.dumps(description))
-    message = "was trained with --left_to_right, which transformers'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="--left_to_right"):
         convert(tmp_path / "run", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
@@ -360,13 +338,10 @@ def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
     script_runner.run(SCRIPT, tmp_path, **flags).check()
     vocabulary = (tmp_path / "tf1/vocab.txt").read_bytes()
     assert vocabulary == (converted / "vocab.txt").read_bytes()
-    cases = [
-        ("--do_lower_case=True", "saved/tokenizer.json", "_lower_case=False"),
-        ("--vocab_file=saved/config.json", "this is not BERT's tokenizer"),
-        ("--init_checkpoint=bert-base-uncased", "Models are not downloaded"),
-    ]
-    flags["output_dir"] = "new"
-    check_refusals(tmp_path, SCRIPT, flags, cases)
+    flags |= {"output_dir": "new", "do_lower_case": True}
+    done = script_runner.run(SCRIPT, tmp_path, **flags)
+    assert "saved/tokenizer.json" in done.error
+    assert not (tmp_path / "new").exists()
 
 
 def test_minilm(tmp_path):

@@ -9,12 +9,7 @@ import pytest
 
 from tests import events, golden, script_runner
 from tests.checkpoints import assert_same_bits, read_records, serve, values
-from tests.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_lines,
-    read_results,
-)
+from tests.script_runner import parse_flags, read_lines, read_results
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
@@ -87,7 +82,7 @@ def test_serves_what_it_predicts(run):
 
 
 @pytest.mark.slow
-def test_resumes_and_names_what_is_wrong(run, tmp_path):
+def test_resumes_and_evaluates_real_rows(run, tmp_path):
     folder, flags = run
     # A run that was stopped after its checkpoint of step 6.
     resumed = shutil.copytree(folder / "run", tmp_path / "resumed")
@@ -114,9 +109,3 @@ def test_resumes_and_names_what_is_wrong(run, tmp_path):
     given = values(tmp_path / "given.ckpt")
     assert given["output_weights"].shape == (1, 32)
     assert not any("adam" in name for name in given)
-    lines = (folder / "train.csv").read_text().splitlines()
-    lines[2] = lines[2][:-1] + "4"
-    (tmp_path / "train.csv").write_text("\n".join(lines))
-    message = "train.csv, line 3, column 'label': the label must be"
-    cases = [(f"--data_dir={tmp_path} --output_dir=out", message)]
-    check_refusals(folder, "run_swag.py", flags, cases)
