@@ -16,19 +16,6 @@ LONGEST = (
     *("serving", "scripts", "training", "modeling"),
     *("recipes", "docs", "data"),
 )
-# Script that runs the script in its first argument, and prints a line whenever
-# the vocabulary is opened.
-COUNTING = """
-import os, runpy, sys
-
-def count(event, arguments):
-    if event == "open" and str(arguments[0]).endswith("words.txt"):
-        os.write(1, b"opened words.txt\\n")
-
-sys.addaudithook(count)
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 TINY = {
     "vocab_size": 1600,
     "hidden_size": 32,
@@ -184,7 +171,6 @@ def classified(made_once, model_flags):
     """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
 
     def make_classified(folder):
-        (folder / "counting.py").write_text(COUNTING)
         # Remove the last newline, to test that copies do not add one.
         words = model_flags["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
@@ -195,10 +181,7 @@ def classified(made_once, model_flags):
             --max_seq_length=32 --num_train_epochs=0.3
         """)
         done = script_runner.run(
-            folder / "counting.py",
-            folder,
-            str(script_runner.ROOT / "run_classifier.py"),
-            **model_flags | flags,
+            "run_classifier.py", folder, **model_flags | flags
         )
         return folder, done.check()
 

@@ -10,12 +10,7 @@ import pytest
 from data.classification import metrics
 from tests import glue_sets, script_runner
 from tests.checkpoints import values
-from tests.script_runner import (
-    check_errors,
-    parse_flags,
-    read_lines,
-    read_results,
-)
+from tests.script_runner import parse_flags, read_lines, read_results
 from training import model_folder
 
 pytestmark = pytest.mark.slow
@@ -237,9 +232,3 @@ def test_resumes_from_what_is_there(runs, tmp_path):
     submission = (tmp_path / "ax" / "AX.tsv").read_text().splitlines()
     assert len(submission) == 3
     assert submission[1].split("\t")[1] in LABELS
-
-
-def test_what_does_not_fit_is_named(runs):
-    folder, commands = runs
-    cases = [("--do_train=False --labels=red,blue", "'blue', 'red'")]
-    check_errors(folder, "run_classifier.py", commands["csv"], cases)

@@ -163,9 +163,7 @@ def test_vectors_have_no_head(trained, tmp_path):
     assert "outputs are random" not in done.stderr
     assert "spearman" in read_results(tmp_path / "out")
     cases = [
-        (f"{evaluating} --report", "--report"),
         (f"--do_train --init_checkpoint={run} --bilstm", "--bilstm"),
-        (f"{evaluating} --labels=a,b", "--labels"),
         (
             f"--do_train --teacher={run} --bert_config_file=thin.json",
             "hidden_size=32",

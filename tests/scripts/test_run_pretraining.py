@@ -126,6 +126,23 @@ def test_trains_from_a_checkpoint_the_same_each_time(
 
 
 @pytest.mark.slow
+def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
+    script_runner.create_records(
+        tmp_path, "made", num_shards=1, dynamic_masking=True
+    )
+    flags = pretraining_flags | parse_flags(f"""
+        --input_file=made-* --vocab_file={script_runner.SAMPLES}/vocab.txt
+        --output_dir=run --do_train --do_eval --num_train_steps=2
+        --max_eval_steps=2 --do_whole_word_mask
+    """)
+    script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    assert 0 < read_results(tmp_path / "run")["masked_lm_loss"] < 20
+    flags |= {"vocab_file": None, "output_dir": "new"}
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags)
+    assert "--vocab_file" in done.error
+
+
+@pytest.mark.slow
 def test_what_is_exported_is_what_the_folder_means(
     tmp_path, tiny, pretraining_flags
 ):
