@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import serving
-from tests.checkpoints import assert_same, serve
+from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
     TEXTS,
