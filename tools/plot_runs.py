@@ -9,7 +9,7 @@ image shows the losses, the metrics of the evaluations and the learning rate.
 import collections
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from files.flags import flag
 from files.paths import Kind, named_folders
 from training.callbacks import history
 from training.command_line import cli
+from training.results import split_by_label
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
@@ -74,6 +75,24 @@ def create_curves(
     return curves
 
 
+def choose_metrics(names: Collection[str]) -> list[str]:
+    """Returns the metrics to draw: losses, other metrics, the learning rate.
+
+    Omits the scores of single labels, and Google's eval_accuracy and eval_loss
+    beside accuracy and loss.
+    """
+    overall, _ = split_by_label(dict.fromkeys(names, 0.0))
+    chosen = {
+        name
+        for name in overall
+        if not name.startswith("eval_") or name[len("eval_") :] not in names
+    }
+    return sorted(
+        chosen,
+        key=lambda name: (name == "learning_rate", "loss" not in name, name),
+    )
+
+
 def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
     """Draws a matplotlib Figure with a panel for each metric.
 
@@ -88,10 +107,8 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
     except ImportError as error:
         command = requirements.install("requirements/plot.txt")
         raise ValueError(f"matplotlib is missing: {command}") from error
-    # First the losses, then the other metrics, and last the learning rate.
-    metrics = sorted(
-        {metric for _, curves in runs for metric, _ in curves},
-        key=lambda name: (name == "learning_rate", "loss" not in name, name),
+    metrics = choose_metrics(
+        {metric for _, curves in runs for metric, _ in curves}
     )
     rows, columns = -(-len(metrics) // 2), min(len(metrics), 2)
     drawn = figure.Figure(
@@ -110,8 +127,9 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
         color = colors[index % len(colors)]
         legend.append(lines.Line2D([], [], color=color, label=name))
         for (metric, kind), points in curves.items():
-            x, y = zip(*sorted(points), strict=True)
-            panels[metric].plot(x, y, color=color, **_LOOKS[kind])
+            if metric in panels:
+                x, y = zip(*sorted(points), strict=True)
+                panels[metric].plot(x, y, color=color, **_LOOKS[kind])
     for kind, look in _LOOKS.items():
         legend.append(lines.Line2D([], [], color="black", label=kind, **look))
     drawn.legend(

@@ -81,6 +81,14 @@ def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
     assert second.get_xdata()[0] == pytest.approx(end + own)
 
 
+def test_the_metrics_of_a_classifier():
+    rates = {f"yes_{name}" for name in ("precision", "recall", "f1")}
+    others = {"accuracy", "eval_accuracy", "eval_loss", "learning_rate", "loss"}
+    assert plot_runs.choose_metrics(rates | others | {"f1"}) == [
+        *("loss", "accuracy", "f1", "learning_rate"),
+    ]
+
+
 def test_a_format_that_does_not_exist(tmp_path, monkeypatch):
     write_run(tmp_path / "a", 1.0)
     config = plot_runs.Config(
