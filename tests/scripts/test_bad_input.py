@@ -120,7 +120,7 @@ def test_run_classifier(files, model_flags):
         --init_checkpoint={CASED}/bert_model.ckpt -> --do_lower_case=False
         --init_checkpoint=few -> few
         --init_checkpoint=cut.ckpt -> cut.ckpt
-        --export_dir=out/export --output_dir=out -> --export_dir
+        --output_dir=run --export_dir=run/export -> --export_dir
         --export_version=1 -> --export_version
     """
     refuse(files, "run_classifier.py", flags, table)
@@ -134,6 +134,7 @@ def test_run_squad_ner_and_swag(files, model_flags):
         --max_query_length=61 -> --max_seq_length
     """
     squad = {"do_predict": True, "predict_file": SAMPLES / "squad/dev.json"}
+    squad["max_query_length"] = 24
     refuse(files, "run_squad.py", flags | squad, table)
     flags["do_train"] = True
     table = "--data_dir=ner -> ner/train.txt, line 2"

@@ -20,8 +20,8 @@ FLAGS = {
         --predict_file={SAMPLES}/squad/dev.json --max_seq_length=64
         --num_train_epochs=0.1
     """,
-    "run_ner.py": "--do_eval --data_dir=. --max_seq_length=32",
-    "run_swag.py": "--do_eval --data_dir=. --max_seq_length=32",
+    "run_ner.py": "--do_eval --data_dir=.. --max_seq_length=32",
+    "run_swag.py": "--do_eval --data_dir=.. --max_seq_length=32",
 }
 # Their contents differ from run to run, such as times.
 DIFFERS = ("summary.json", "events.out.", "checkpoint", "model.ckpt-")
@@ -46,18 +46,19 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path, model_flags, script):
         test_run_swag.write_set(tmp_path / f"{name}.csv", count)
     flags = model_flags | parse_flags(f"""
         --do_train --do_predict --train_batch_size=4 --learning_rate=1e-3
-        --save_checkpoints_steps=2 {FLAGS[script]}
+        --save_checkpoints_steps=2 --output_dir=run {FLAGS[script]}
     """)
 
-    def run(name, **kwargs):
-        flags["output_dir"] = name
-        return script_runner.run(script, tmp_path, **kwargs, **flags)
+    undisturbed, killed = tmp_path / "undisturbed/run", tmp_path / "killed/run"
 
-    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
-    run("undisturbed").check()
-    done = run("killed", kill_when=(killed / "model.ckpt-4.index").exists)
+    def run(folder, **kwargs):
+        folder.parent.mkdir(exist_ok=True)
+        return script_runner.run(script, folder.parent, **kwargs, **flags)
+
+    run(undisturbed).check()
+    done = run(killed, kill_when=(killed / "model.ckpt-4.index").exists)
     assert done.status == -signal.SIGKILL
-    assert "Restored the checkpoint" in run("killed").check().stderr
+    assert "Restored the checkpoint" in run(killed).check().stderr
     last_step = checkpointing.checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, last_step), values(undisturbed, last_step))
     assert read_outputs(killed) == read_outputs(undisturbed)
