@@ -151,7 +151,7 @@ class Trainer(BatchPredictor):
             logging.info("No --init_checkpoint: starting from random weights.")
         self.global_step = step or 0
         for callback in self.callbacks:
-            callback.on_restore(self.global_step, is_new=step is None)
+            callback.on_restore(self.global_step)
 
     def restore_best(self) -> bool:
         """Restores the weights of the best evaluation during training.
@@ -163,7 +163,7 @@ class Trainer(BatchPredictor):
         if step is not None:
             self.global_step, self.has_best = step, True
             for callback in self.callbacks:
-                callback.on_restore(step, is_new=False)
+                callback.on_restore(step)
         return step is not None
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:

@@ -49,7 +49,7 @@ class Callback:
         """
         return {}
 
-    def on_restore(self, step: int, is_new: bool) -> None:
+    def on_restore(self, step: int) -> None:
         """Runs before training, after the Trainer sets the weights.
 
         The weights come from the run's checkpoint or from --init_checkpoint,
@@ -57,7 +57,6 @@ class Callback:
 
         Args:
             step: step of the restored checkpoint, 0 if none was restored.
-            is_new: True if no checkpoint was restored.
         """
 
     def has_ended(self, step: int) -> bool:

@@ -66,7 +66,7 @@ class BestStep(Callback):
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
 
-    def on_restore(self, step: int, is_new: bool) -> None:
+    def on_restore(self, step: int) -> None:
         """Drops the saved metrics if they come from another run or dev set."""
         if self.is_of_run:
             return

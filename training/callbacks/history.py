@@ -68,7 +68,7 @@ class History(Callback):
             self._is_torn = not self._path.read_bytes().endswith(b"\n")
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
-    def on_restore(self, step: int, is_new: bool) -> None:
+    def on_restore(self, step: int) -> None:
         """Sets the clock to the hours trained before the checkpoint of `step`.
 
         Without a line of the checkpoint, the hours are unknown and count as 0.

@@ -72,7 +72,7 @@ def test_a_resumed_history_has_each_line_once(seconds, tmp_path):
     # Killed within a line.
     path.write_text(path.read_text()[:-20])
     again, running = history_of(tmp_path)
-    again.on_restore(3, is_new=False)
+    again.on_restore(3)
     assert running.hours == pytest.approx(0.03)
     again.trainer.global_step = 3
     with again.running():
