@@ -41,7 +41,7 @@ def test_the_tutorials_run(tmp_path):
     for name in PAGES:
         page = (ROOT / f"docs/tutorial_{name}.md").read_text(encoding="utf-8")
         code = SKIPPED.sub("", "\n".join(blocks(page, "bash")))
-        code = code.replace("8501", str(port))
+        code = code.replace("8501", str(port)).replace("8502", str(port + 1))
         for flag, value in SHORTER.items():
             code = re.sub(rf"--{flag}=\d+", f"--{flag}={value}", code)
         done = subprocess.run(

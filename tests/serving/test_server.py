@@ -69,18 +69,6 @@ def test_answers_are_those_of_python(server, load, kind, task, requests):
         assert_same(found, {"predictions": expected}, 1e-4)
 
 
-def test_one_text_is_for_all_of_a_list(server, load):
-    questions = ["Who?", "What light?"]
-    request = {"question": questions, "context": TEXTS[0]}
-    path = "/api/models/squad/answer"
-    _, found = server.ask("POST", path, request)
-    one_by_one = [
-        server.ask("POST", path, request | {"question": each})[1]
-        for each in questions
-    ]
-    assert_same(found, one_by_one, 1e-4)
-
-
 def test_64_clients_get_the_answers_of_one(server):
     """Whatever else is in a batch, an answer is of its own text."""
     requests = [
@@ -477,8 +465,10 @@ def serve_long_replies(port):
 
 def test_a_reply_that_is_not_read_keeps_no_connection():
     """The rest of the reply is dropped, and its memory is free."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     process = script_runner.PROCESSES.Process(
-        target=serve_long_replies, args=[port := free_port()]
+        target=serve_long_replies, args=[port]
     )
     process.start()
     server = types.SimpleNamespace(port=port)
@@ -501,11 +491,6 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
         process.terminate()
         process.join()
     assert process.exitcode == 0
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 def is_ready(server, status=b" 200 "):
@@ -538,7 +523,8 @@ class Loading(ServedModel):
 
 
 def test_the_server_is_not_ready_before_its_models(handlers):
-    server = types.SimpleNamespace(port=free_port())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        server = types.SimpleNamespace(port=free.getsockname()[1])
     model, answers = Loading(), []
 
     def look():
