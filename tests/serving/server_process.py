@@ -85,7 +85,7 @@ def running(folder, models, **flags):
 
 def send(server, data, shut=True):
     """Returns what the server answers to raw bytes."""
-    received = b""
+    received = bytearray()
     with socket.create_connection(("127.0.0.1", server.port), 60) as client:
         try:
             client.sendall(data)
@@ -97,4 +97,4 @@ def send(server, data, shut=True):
             # The server may close the connection before the request's end.
             if error.errno not in CLOSED:
                 raise
-        return received
+        return bytes(received)

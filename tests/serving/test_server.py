@@ -459,7 +459,7 @@ def serve_long_replies(port):
     task.may_run.set()
     task.reply = lambda row: "a" * 15_000_000
     model.load, model.tasks = (lambda: None), {"task": task}
-    server = Server({"m": model}, timeout_s=1)
+    server = Server({"m": model}, timeout_s=3)
     server_module.serve(server, "127.0.0.1", port)
 
 
@@ -481,7 +481,7 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
         assert len(send(server, last, shut=False)) > 15_000_000
         with socket.create_connection(("127.0.0.1", port), 60) as client:
             client.sendall(request)
-            time.sleep(5)
+            time.sleep(8)
             received = 0
             with contextlib.suppress(ConnectionError):
                 while part := client.recv(1 << 16):
