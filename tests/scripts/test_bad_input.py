@@ -28,6 +28,7 @@ TEXTS = {
     "a.txt": "word\n",
     "no_mask.txt": lambda vocab: vocab.replace("[MASK]", "[NONE]"),
     "columns/train.tsv": f"{HEADER}1\t2\t3\tOne text.\n",
+    "few/train.tsv": f"{HEADER}1\t2\t3\tA text.\tA text.\n",
     "csv/train.csv": "text,label\na,b\na,b,c\n",
     "ner/train.txt": "word\nword NN M-PER\n",
     "swag/train.jsonl": '{"sent1": "a"}\n',
@@ -157,12 +158,12 @@ def test_texts_and_vocabularies(files, model_flags):
         --vocab_file=a.txt -> [CLS]
         --input_file=empty -> empty
         --input_file=*.txt --output_file=new,link.txt -> link.txt
-        --output_file=model/vocab.txt -> model/vocab.txt
+        --vocab_file=model/vocab.txt --output_file=model/vocab.txt -> model
         --max_predictions_per_seq=1000000 -> --max_predictions_per_seq
         --num_processes=2 --output_file=a,b -> --output_file
         --num_processes=2 --output_file=a.txt/out -> a.txt
     """
-    vocabulary = {"vocab_file": "model/vocab.txt"}
+    vocabulary = {"vocab_file": SAMPLES / "vocab.txt"}
     refuse(files, "create_pretraining_data.py", texts | vocabulary, table)
     table = """
         --input_file=none.txt -> none.txt
