@@ -79,8 +79,8 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     assert re.search(r"\n    -> \S", done.stdout)
     # What the page asks at first is what these models answer.
     page = (ROOT / "serving/page/page.js").read_text()
-    for text in EXAMPLES.values():
-        assert all(part in page for part in re.split(r"(?<=\.) ", text))
+    page = re.sub(r'" \+\s*"', "", page)
+    assert [text for text in EXAMPLES.values() if text not in page] == []
     asked = serving.load(made / "squad_model").answer(
         EXAMPLES["question"], EXAMPLES["context"]
     )
