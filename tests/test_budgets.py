@@ -29,7 +29,7 @@ FLAGS = 147
 PAGES = 49
 WORDS = 34808
 
-# A budget follows a deletion at once, within so many lines or words.
+# If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
 ADVICE = """
 {name}: {size} {unit}, and the budget is {budget}. Which of these people would

@@ -225,7 +225,7 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
     undisturbed = dataclasses.replace(options, output_dir=f"{tmp_path}/whole")
     trains_on(undisturbed, figures, **flags)
-    # Stops after step 10, the best, and goes on after step 6.
+    # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
         trains_on(options, figures[:5], **flags)
     assert checkpointing.checkpoint_steps(tmp_path / "run") == [6]
