@@ -31,6 +31,8 @@ from tests.serving.conftest import (
 )
 from tests.serving.test_evaluation import Keeping
 
+pytestmark = pytest.mark.slow
+
 
 def needs(name):
     file = engines.RUNTIMES[name].requirements
@@ -151,7 +153,6 @@ def test_threads_share_a_model(engine, folders, load):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-@pytest.mark.slow
 def test_several_formats_share_a_folder(tmp_path, caplog):
     """It is a SavedModel, and each engine finds the same files."""
     folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")

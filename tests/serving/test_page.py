@@ -15,6 +15,8 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 from tests.contrast import contrast  # noqa: E402
 from tests.serving.server_process import running  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 EVIL = '<img src=x onerror=alert(1)> & "the harbor" \U0001f6a2 light'
 LABEL = "<script>alert(1)</script>"
 

@@ -33,6 +33,8 @@ from tests.serving.conftest import (
     create_options,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def call(model, features):
     """Returns a model's outputs for a list of features."""
@@ -120,10 +122,7 @@ def test_tag_words(exports):
         assert (found["probabilities"][row, :count] > 1 / len(TAGS)).all()
 
 
-MODES = [
-    *("classification", "multilabel"),
-    pytest.param("regression", marks=pytest.mark.slow),
-]
+MODES = ["classification", "multilabel", "regression"]
 
 
 def expected_outputs(model, mode):

@@ -63,7 +63,7 @@ def batches(recording):
     [
         pytest.param("plain", 1, marks=pytest.mark.slow),
         ("compiled", 1),
-        ("compiled", 2),
+        pytest.param("compiled", 2, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize(
