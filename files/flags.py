@@ -181,16 +181,6 @@ def parse(config: type[Config]) -> Config:
     return config(**values)
 
 
-def is_on(name: str) -> bool:
-    """Returns the value of a boolean flag.
-
-    Returns False if the flags are not parsed yet, or the program does not
-    define this flag.
-    """
-    options = flags.FLAGS
-    return options.is_parsed() and bool(options.get_flag_value(name, False))
-
-
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
     """Returns whether a value, such as one from JSON, is valid for a flag.
 

@@ -26,7 +26,7 @@ from data.pretraining import (
     splitting,
 )
 from data.pretraining.options import InstanceOptions
-from files import locks, progress
+from files import lock, progress
 from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
@@ -105,7 +105,7 @@ class Job:
         documents.create_reader(self.text)
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
-        with locks.hold(f"{self.output_file}.lock", name):
+        with lock.hold(f"{self.output_file}.lock", name):
             # Remove the partial files that killed processes left.
             folder, file = os.path.split(self.output_file)
             output = re.compile(

