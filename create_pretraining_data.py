@@ -27,9 +27,8 @@ from data.pretraining.job import MAX_SHARDS, Job, RunTasks
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
 from files import progress, requirements
-from files.atomic import is_remote
 from files.flags import flag
-from files.paths import Kind
+from files.paths import Kind, is_remote
 from training.command_line import cli
 
 # Setting any of these flags selects the scalable mode.

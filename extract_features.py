@@ -20,7 +20,7 @@ import serving
 from data.classification.examples import InputExample
 from data.io import text_files
 from data.text import tokenization
-from files import export_folders
+from files import folders
 from files.atomic import atomic_open
 from files.flags import flag, like
 from files.json_files import format_json
@@ -192,7 +192,7 @@ def main(options: Config) -> None:
     layers = parse_layers(options.layers, config.num_hidden_layers)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
-        export_folders.check(options.export_dir)
+        folders.check_folder(options.export_dir, "--export_dir")
     strategy = devices.strategy_of(options)
     devices.set_precision(options.mixed_precision)
     with strategy.scope():

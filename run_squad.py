@@ -22,15 +22,10 @@ from data import report
 from data.io import feature_specs
 from data.squad import decoding, reading, scoring, windows
 from data.text import tokenization
-from files import atomic, flags, json_files, run_files
+from files import atomic, flags, json_files
 from files.paths import Kind
 from training import task
 from training.config import FineTuningConfig
-
-run_files.register(
-    *("predictions.json", "nbest_predictions.json", "null_odds.json"),
-    are_results=True,
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

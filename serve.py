@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from files import flags, path_checks, requirements
+from files import flags, paths, requirements
 from files.flags import flag
 from files.paths import Kind, PathFlag
 from serving.engines import EngineConfig
@@ -113,7 +113,7 @@ def main(config: Config) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     models = parse_models(config.model)
     given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    path_checks.check_paths([*given, *flags.path_flags(config)])
+    paths.check_paths([*given, *flags.path_flags(config)])
     token = read_token(config.token_file)
     try:
         # Import late, so that flags are checked without the server's packages.

@@ -12,16 +12,11 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 
 from files import json_files
-from files.paths import StrPath, named_errors
-
-
-def is_remote(path: StrPath) -> bool:
-    """Returns whether a path contains a scheme, such as `gs://`."""
-    return "://" in os.fspath(path)
+from files.paths import StrPath, is_remote, named_errors
 
 
 def partial_path(path: StrPath) -> str:
@@ -46,8 +41,7 @@ def sync(path: StrPath) -> None:
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # The permissions let the user create files in this folder, but not list
-        # them. Such a folder cannot be opened, so skip the sync.
+        # The user may create files in this folder, but not list them.
         return
     try:
         os.fsync(number)
@@ -73,21 +67,15 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written. The message names `path`.
     """
     path = os.fspath(path)
+    opened: contextlib.AbstractContextManager[IO[bytes]]
     # Add the path to errors that name no file, such as "No space left on
     # device".
-    opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
             opened = _remote_open(path)
-        elif os.path.isdir(path):
-            raise IsADirectoryError(
-                f"{path} is a folder. Use the path of a file"
-            )
         elif os.path.exists(path) and not os.path.isfile(path):
             opened = open(path, "wb")
         else:
-            # Resolve symbolic links, so that the file replaces the link's
-            # target and not the link.
             opened = _local_open(os.path.realpath(path))
         with opened as file:
             yield file
@@ -100,16 +88,9 @@ def write_text(path: StrPath, text: str) -> None:
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: the text cannot be written as UTF-8.
+        UnicodeEncodeError: the text contains half of a surrogate pair.
     """
-    try:
-        encoded = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{os.fspath(path)}: the text contains {text[error.start]!r}, half "
-            "of a surrogate pair, which UTF-8 cannot encode. Correct the text"
-        ) from error
-    write_bytes(path, encoded)
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: StrPath, contents: bytes) -> None:
@@ -134,96 +115,52 @@ def write_json(path: StrPath, contents: Any) -> None:
     write_text(path, f"{text}\n")
 
 
-def copy_file(source: StrPath, destination: StrPath) -> None:
-    """Copies a local file. The copy appears complete or not at all.
+def remove_partial(path: StrPath) -> None:
+    """Removes the partial files or folders of `path` that no process writes.
 
-    Does nothing if source and destination are the same file.
-
-    Raises:
-        OSError: the source cannot be read or the copy cannot be written.
+    Processes that were killed leave them. Their names are exactly the name of
+    `path`, `.partial-` and a number.
     """
-    if os.path.exists(destination) and os.path.samefile(source, destination):
-        return
-    with open(source, "rb") as reader, atomic_open(destination) as writer:
-        block = b"at first"
-        while block:
-            with named_errors(source):
-                block = reader.read(1 << 20)
-            writer.write(block)
-
-
-def remove_partial(
-    folder: StrPath,
-    is_output: Callable[[str], bool],
-    is_locked: bool = True,
-    folders: Collection[str] = (),
-) -> None:
-    """Removes partial files that killed processes left behind.
-
-    Args:
-        folder: path of a local folder, which may be missing.
-        is_output: function that receives the final name of a partial file, and
-            returns whether this command writes a file of this name.
-        is_locked: True if only this process may write these files. If False,
-            the function removes a file only if the operating system shows that
-            no process is writing it.
-        folders: names of output files that are written first into a temporary
-            folder, named `NAME.partial-PID`, and then moved.
-    """
-    pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
-    found: list[str] = []
+    folder, name = os.path.split(os.path.abspath(path))
+    pattern = re.compile(rf"{re.escape(name)}\.partial-[0-9]+")
+    # Ignore errors, because a partial file that stays does no harm.
     with contextlib.suppress(OSError):
-        found = os.listdir(folder)
-    for match in filter(None, map(pattern.fullmatch, found)):
-        path = os.path.join(folder, match[0])
-        if not is_output(match[1]):
-            continue
-        in_use = _is_written(path)
-        if in_use or (in_use is None and not is_locked):
-            continue
-        # Ignore errors, because a leftover partial file does no harm.
-        with contextlib.suppress(OSError):
-            is_folder = os.path.isdir(path) and not os.path.islink(path)
-            if is_folder and match[1] in folders:
-                shutil.rmtree(path)
-            else:
-                os.remove(path)
-            logging.info("Removed %s, which a killed process left", path)
+        for found in filter(pattern.fullmatch, os.listdir(folder)):
+            partial = os.path.join(folder, found)
+            number = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                if not try_lock(number):
+                    continue
+                is_folder = os.path.isdir(partial)
+                (shutil.rmtree if is_folder else os.remove)(partial)
+                logging.info("Removed %s, which a killed process left", partial)
+            finally:
+                os.close(number)
 
 
-def _is_written(partial: str) -> bool | None:
-    """Returns whether a process is writing a partial file, None if unknown.
+def try_lock(number: int) -> bool:
+    """Locks an open file or folder, and returns whether this succeeded.
 
-    The answer is unknown if the system does not support locks, or the file
-    cannot be opened.
+    A process locks what it writes under a partial name. A system without locks
+    removes no partial files of other processes.
     """
     try:
         import fcntl
 
-        number = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except (ImportError, OSError):
-        return None
-    try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return True if isinstance(error, BlockingIOError) else None
-    finally:
-        os.close(number)
-    return False
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @contextlib.contextmanager
 def _local_open(path: str) -> Iterator[IO[bytes]]:
     partial = partial_path(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    remove_partial(path)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
-            # Lock the file, so that `_is_written` returns True in other
-            # processes.
-            with contextlib.suppress(ImportError, OSError):
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock(file.fileno())
             yield file
             if not file.closed:
                 file.flush()

@@ -26,58 +26,54 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
         OSError: another process has locked the output, or `path` cannot be
             opened, for example because it is a link.
     """
-    parents = Path(os.path.abspath(path)).parents
-    missing = [*itertools.takewhile(lambda up: not up.is_dir(), parents)]
-    number = _acquire(path, name)
+    path = Path(path).absolute()
+    missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
+    # The previous process may remove the file or its folder at any time.
+    attempts = (_acquire(path, name) for _ in range(1000))
+    number = next((each for each in attempts if each is not None), None)
+    if number is None:
+        raise FileNotFoundError(f"{name}: the lock {path} cannot be created")
     try:
         yield
     finally:
         # Remove the file before the lock is released, and only an empty one:
         # other files of this name, such as poetry.lock, are the user's.
-        if _is_at(path, number) and os.path.isfile(path):
-            if not os.path.getsize(path):
-                os.remove(path)
+        if _is_at(path, number) and path.is_file() and not path.stat().st_size:
+            path.unlink()
         os.close(number)
         for folder in missing:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
 
-def _acquire(path: StrPath, name: str) -> int:
-    """Returns the descriptor of the locked file."""
-    attempts_left = 1000
-    while True:
+def _acquire(path: Path, name: str) -> int | None:
+    """Returns the descriptor of the locked file, or None to try again."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            number = os.open(path, flags, 0o666)
-        except (FileNotFoundError, FileExistsError):
-            # The previous process may be removing the folder, so try again.
-            attempts_left -= 1
-            if not attempts_left:
-                raise
-            continue
-        try:
-            import fcntl
+        number = os.open(path, flags, 0o666)
+    except (FileNotFoundError, FileExistsError):
+        return None
+    try:
+        import fcntl
 
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(number)
-            raise BlockingIOError(
-                f"{name} is in use by another process, which locked {path}. "
-                "Wait until that process ends, or use another path"
-            ) from error
-        except (ImportError, OSError):
-            logging.warning("%s: this system cannot lock files", name)
-            return number
-        # The previous process may have removed the file before this one locked
-        # it. Then the next process would lock another file.
-        if _is_at(path, number):
-            return number
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
         os.close(number)
+        raise BlockingIOError(
+            f"{name} is in use by another process, which locked {path}. Wait "
+            "until that process ends, or use another path"
+        ) from error
+    except (ImportError, OSError):
+        logging.warning("%s: this system cannot lock files", name)
+        return number
+    if _is_at(path, number):
+        return number
+    os.close(number)
+    return None
 
 
-def _is_at(path: StrPath, number: int) -> bool:
+def _is_at(path: Path, number: int) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.lstat(path), os.fstat(number))
+        return os.path.samestat(path.lstat(), os.fstat(number))
     return False

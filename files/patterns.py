@@ -11,9 +11,6 @@ import re
 import tempfile
 from collections.abc import Iterator
 
-from files.atomic import is_remote
-from files.paths import StrPath
-
 _PATTERN = re.compile(r"[*?\[\\]")
 
 
@@ -33,7 +30,7 @@ def find_matches(pattern: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def literal_name(path: StrPath) -> Iterator[str]:
+def literal_name(path: str | os.PathLike[str]) -> Iterator[str]:
     r"""Yields a path under which TensorFlow can read a checkpoint or folder.
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
@@ -54,7 +51,7 @@ def literal_name(path: StrPath) -> Iterator[str]:
     """
     path = os.fspath(path)
     local = path.removeprefix("file://").rstrip(os.sep)
-    if is_remote(local) or not _PATTERN.search(local):
+    if "://" in local or not _PATTERN.search(local):
         yield path
         return
     # Do not use `abspath`, because it changes `link/..` to the folder that

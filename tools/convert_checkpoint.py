@@ -59,7 +59,7 @@ class Config:
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
-        ..., "Folder to write. Created if missing.", kind=Kind.MODEL_OUTPUT
+        ..., "Folder to write. Created if missing.", kind=Kind.NEW_FOLDER
     )
     output_format: str | None = flag(
         None,

@@ -34,7 +34,6 @@ import tensorflow as tf
 from absl import logging
 
 from files.atomic import write_text
-from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
 from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
@@ -133,7 +132,6 @@ class Checkpointer:
         steps = self.steps()
         # A run that was killed while saving leaves partial files. The index
         # is written last, so a checkpoint without an index is incomplete.
-        remove_partial_files(self.output_dir)
         for file in self.output_dir.iterdir():
             if match := _WRITTEN.fullmatch(file.name):
                 if match["partial"] or int(match["step"]) not in steps:

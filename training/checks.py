@@ -9,7 +9,7 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import export_folders, json_files
+from files import folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
 from training import model_folder
 from training.callbacks import distillation
@@ -50,15 +50,15 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
                 f"no checkpoint in --output_dir={config.output_dir} and no "
                 "--init_checkpoint: train first, or set --init_checkpoint"
             )
-    if config.export_dir:
-        export_folders.check(config.export_dir)
-        if getattr(config, "bilstm", False) and (
-            "litert" in config.export_formats
-        ):
-            raise ValueError(
-                f"--export_format={config.export_format}: LiteRT cannot run "
-                "the LSTM of --bilstm; choose onnx or saved_model"
-            )
+    for flag in ("export_dir", "export_weights"):
+        if path := getattr(config, flag):
+            folders.check_folder(path, f"--{flag}")
+    has_lstm = config.export_dir and getattr(config, "bilstm", False)
+    if has_lstm and "litert" in config.export_formats:
+        raise ValueError(
+            f"--export_format={config.export_format}: LiteRT cannot run the "
+            "LSTM of --bilstm; choose onnx or saved_model"
+        )
     bert_config = load_config(config)
     distillation.check_teacher(config, bert_config)
     return bert_config

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from absl import logging
 
-from files import export_folders, json_files, manifests
+from files import folders, json_files
 from files.atomic import write_json, write_text
 from training import model_card, model_folder
 from training.splits import Splits, suffix_of
@@ -44,7 +44,7 @@ def export(
         )
         task.export(os.fspath(path), trainer.model)
     else:
-        with export_folders.create(path) as folder:
+        with folders.new_folder(path) as folder:
             task.export(os.fspath(folder), trainer.model)
             found = _evaluate(task, trainer, folder, splits)
             _check_loss(task, trainer, splits, found, results)
@@ -89,7 +89,7 @@ def _evaluate(
             task.labels,
             task.tokenizer.do_lower_case,
         )
-        write_text(top / manifests.CARD, card)
+        write_text(top / model_card.CARD, card)
     if found:
         named = {
             f"{form}_{name}": value

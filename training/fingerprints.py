@@ -16,7 +16,8 @@ from absl import logging
 import modeling
 from data.io import records
 from files import json_files
-from files.atomic import is_remote, write_json
+from files.atomic import write_json
+from files.paths import is_remote
 from modeling.checkpoints import tf1
 from modeling.checkpoints.huggingface import is_huggingface
 from training import model_folder

@@ -16,11 +16,13 @@ import jinja2
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import json_files, manifests
-from files.run_files import BEST
+from files import json_files
+from modeling.checkpoints.folders import BEST
 from training.model_folder import FILE, VERSION, ModelFolder, read
 from training.results import read_results
 
+# File name of a model card.
+CARD = "README.md"
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
 # {class of the model: (purpose, Hugging Face's name of the task, example call
@@ -126,7 +128,7 @@ def describe_copy(
     values.pop("export_evaluation", None)
     return {
         FILE: json_files.format_json(values, FILE, indent=2) + "\n",
-        manifests.CARD: format_card(
+        CARD: format_card(
             values,
             card,
             labels,

@@ -1,5 +1,6 @@
 """Finds a run's result files, and formats its scores. Imports no TensorFlow."""
 
+import fnmatch
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -7,13 +8,18 @@ from pathlib import Path
 
 from absl import logging
 
-from files import run_files
-
 RATES = ("precision", "recall", "f1")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 # Prefixes of the scores of an export, such as saved_model_f1.
 _FORMATS = ("saved_model", "litert", "onnx")
+# Names of the files that some commands write, and others leave as they are.
+# Those of GLUE's submissions begin with a capital letter.
+_RESULTS = (
+    *("test_results*.tsv", "test_predictions.txt", "[A-Z]*.tsv"),
+    *("predictions*.json*", "nbest_predictions.json", "null_odds.json"),
+    *("test_eval_results*.txt", "report*.html"),
+)
 
 
 class ResultFiles:
@@ -45,8 +51,10 @@ class ResultFiles:
         return {
             (file.name, file.stat().st_ino, file.stat().st_mtime_ns)
             for file in (folder.iterdir() if folder.is_dir() else ())
-            if run_files.is_run_file(file.name, are_results=True)
-            or file.name in self._others
+            if any(
+                fnmatch.fnmatchcase(file.name, pattern)
+                for pattern in (*_RESULTS, *self._others)
+            )
         }
 
     def warn_of_left(self) -> None:

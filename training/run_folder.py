@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import flags, json_files, manifests, run_files
+from files import flags, json_files
 from files.atomic import write_bytes, write_json
 from files.flags import Role
+from modeling.checkpoints import folders
 from training import model_folder
 from training.model_folder import FILE, ModelFolder
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from training.config import TrainingConfig
     from training.trainer import Trainer
 
-PREFIX = run_files.PREFIX
+PREFIX = folders.PREFIX
 # Settings that a resumed run may add or omit, because they do not change the
 # training. The flags are compared one by one.
 MAY_BE_MISSING = frozenset(
@@ -43,7 +44,7 @@ _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 def checkpoint_steps(folder: str | os.PathLike[str]) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     files = Path(folder).glob(f"{PREFIX}-*.index")
-    return run_files.checkpoint_steps(file.name for file in files)
+    return folders.checkpoint_steps(file.name for file in files)
 
 
 def remove_checkpoints(
@@ -73,7 +74,7 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.best = self.path / run_files.BEST
+        self.best = self.path / folders.BEST
         self.settings: Mapping[str, Any] = {}
 
     @property
@@ -242,7 +243,9 @@ def write(
 
     former = folder / FILE
     found = json_files.read_json(former) if former.is_file() else {"files": []}
-    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
+    listed = found.get("files", [])
+    # The list of a run's folder contains no weights.
+    if any(name.endswith((".index", ".safetensors")) for name in listed) or (
         "files" not in found and "origin" not in found
     ):
         raise ValueError(
@@ -259,7 +262,7 @@ def write(
             # Do not write tokenizer_config.json, which states the casing.
             # Pretraining records do not say if their text was lower-cased.
             del texts[tokenizer_files.CONFIG_FILE]
-    ours = {*found.get("files", [])}
+    ours = {*listed}
     for name, text in texts.items():
         path = folder / name
         is_left = name in ours and not checkpoint_steps(folder)

@@ -11,7 +11,7 @@ from absl import logging
 
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
-from files import progress, run_files
+from files import progress
 from modeling.config import BertConfig
 from training import fingerprints
 from training.config import FineTuningConfig
@@ -81,10 +81,6 @@ class Splits:
         spec = dict(self._task.feature_spec(name))
         spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
-        # Remove partial files of a killed run. Register the file's name here,
-        # because only the task knows the names of its splits.
-        run_files.register(os.path.basename(path))
-        run_files.remove_partial_files(self._folder)
         logging.info(
             "The %s set: %d examples in %d records",
             name,

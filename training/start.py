@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
-from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
 from training import devices, fingerprints
 from training.callbacks import Callback, distillation
@@ -131,9 +130,6 @@ class RunSetup:
     def _restore(self, trainer: Trainer) -> None:
         """Loads a run's weights, checks its settings, writes model.json."""
         config, run = trainer.config, trainer.run
-        if config.is_chief and config.export_weights:
-            # Before the long training, check that the weights can be written.
-            check_release(config.export_weights, self.tokenizer, self.labels)
         start = config.init_checkpoint
         settings = dict(self.settings)
         if self.num_steps:

@@ -20,7 +20,6 @@ import modeling
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_text
-from files.run_files import remove_partial_files
 from modeling.losses import Loss
 from training import (
     checkpointing,
@@ -323,13 +322,11 @@ class Trainer(BatchPredictor):
             logging.info("Wrote %s", path)
 
     def finish(self) -> None:
-        """Writes the weights to --export_weights, and removes partial files.
+        """Writes the weights to --export_weights.
 
         The folder --export_weights then contains the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
-        labels.txt if the model's outputs are labels. If the path ends in
-        `.ckpt`, it is the path of the checkpoint, and the other files are
-        written beside the checkpoint.
+        labels.txt if the model's outputs are labels.
 
         Raises:
             OSError: a file cannot be written.
@@ -352,6 +349,3 @@ class Trainer(BatchPredictor):
                 ),
             )
             logging.info("Wrote the weights to %s", path)
-        if self.is_chief:
-            # Clean up partial files that an earlier, killed process left.
-            remove_partial_files(self.config.output_dir)

@@ -11,13 +11,6 @@ from data.classification.examples import InputExample
 from files.atomic import atomic_open
 from files.json_files import format_json
 from files.paths import StrPath
-from files.run_files import register
-
-register(
-    *("test_results.tsv", "test_results_mm.tsv"),
-    *("predictions.jsonl", "predictions_mm.jsonl"),
-    are_results=True,
-)
 
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression.

@@ -17,7 +17,6 @@ from data.classification.pairs import RankingProcessor
 from data.classification.table_task import TableProcessor
 from files.atomic import atomic_open
 from files.paths import StrPath
-from files.run_files import register
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
@@ -109,11 +108,6 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
     "sst-2": ("negative", "positive"),
     "wnli": ("not_entailment", "entailment"),
 }
-
-register(
-    *(file_name for _, file_name in _TASKS.values() if file_name),
-    are_results=True,
-)
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])

@@ -18,8 +18,8 @@ import google_crc32c
 import numpy as np
 
 from data.io import text_files
-from files.atomic import atomic_open, is_remote
-from files.paths import StrPath
+from files.atomic import atomic_open
+from files.paths import StrPath, is_remote
 
 _HEADER_SIZE = 12  # 8 bytes of length, 4 bytes of its checksum
 _FOOTER_SIZE = 4

@@ -18,9 +18,8 @@ from typing import IO, Any
 
 from absl import logging
 
-from files.atomic import is_remote
 from files.json_files import parse_json
-from files.paths import StrPath, named_errors
+from files.paths import StrPath, is_remote, named_errors
 from files.patterns import find_matches
 
 # {split of a script: name of its set in a data folder}.

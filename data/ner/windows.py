@@ -30,9 +30,6 @@ from data.text.tokenization import FullTokenizer
 from data.text.windows import cut_spans, most_context
 from files.atomic import atomic_open
 from files.paths import StrPath
-from files.run_files import register
-
-register("test_predictions.txt", "predictions.jsonl", are_results=True)
 
 
 @dataclasses.dataclass(slots=True)

@@ -10,6 +10,7 @@ the manifest contain the sizes and checksums of the files that they list.
 
 import contextlib
 import dataclasses
+import glob
 import os
 import re
 from collections import Counter
@@ -27,7 +28,7 @@ from data.pretraining import (
 )
 from data.pretraining.options import InstanceOptions
 from files import lock, progress
-from files.atomic import remove_partial, write_json
+from files.atomic import write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
@@ -39,6 +40,8 @@ _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
 # parts (splitting.py), there is one shard for each part.
 _FEW_SHARDS = 8
+# What follows the name of the output in the names of the shards.
+_SHARD = re.compile(r"-\d{5}-of-\d{5}")
 # Names of the files in OUTPUT.work, complete or partly written.
 _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
@@ -103,16 +106,10 @@ class Job:
                 another process writes the same output.
         """
         documents.create_reader(self.text)
+        self._check_inputs()
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with lock.hold(f"{self.output_file}.lock", name):
-            # Remove the partial files that killed processes left.
-            folder, file = os.path.split(self.output_file)
-            output = re.compile(
-                rf"{re.escape(file)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
-                rf"|eval-{re.escape(file)}"
-            )
-            remove_partial(folder or ".", lambda x: bool(output.fullmatch(x)))
             description = {
                 "version": _VERSION,
                 "flags": {
@@ -155,6 +152,22 @@ class Job:
             write_json(self.manifest_file, found)
             self._remove_work()
         return found, True
+
+    def _check_inputs(self) -> None:
+        """Raises a ValueError if the job could overwrite an input file."""
+        written = {self.manifest_file}
+        if self.instances.eval_fraction:
+            written.add(self._eval_file)
+        for path in glob.iglob(f"{glob.escape(self.output_file)}-*"):
+            if _SHARD.fullmatch(path.removeprefix(self.output_file)):
+                written.add(path)
+        for path in filter(os.path.exists, written):
+            for given in filter(os.path.exists, self._inputs):
+                if os.path.samefile(given, path):
+                    raise ValueError(
+                        f"--output_file={self.output_file} would replace "
+                        f"{path}, which is an input; use another --output_file"
+                    )
 
     def _run_tasks(
         self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
@@ -241,17 +254,8 @@ class Job:
         """Assigns each task parts of the corpus to read, and shards to write.
 
         Raises a ValueError if a task would get more than MAX_TASK_SHARDS
-        shards, or if the evaluation set would overwrite an input file.
+        shards.
         """
-        path = self._eval_file
-        if self.instances.eval_fraction and os.path.exists(path):
-            for given in self._inputs:
-                if os.path.exists(given) and os.path.samefile(given, path):
-                    raise ValueError(
-                        f"{given} is an input, but --eval_fraction would write "
-                        f"held-out documents to {path}; use another "
-                        "--output_file"
-                    )
         blocks = splitting.split_to_parts(self.input_files)
         num_shards = self.num_shards
         if not num_shards:

@@ -24,7 +24,7 @@ make_parts "$data" "$output/data" "10 2"
 train() {
   run "${task[@]}" "${flags[@]}" --do_train --bert_config_file="$2" \
     --init_checkpoint="$model" --output_dir="$rows/$1" \
-    --export_weights="$rows/$1/model" "${@:3}"
+    --export_weights="$rows/$1_model" "${@:3}"
 }
 
 # Calls `train`, and exports the model in int8, however much accuracy is lost.
@@ -60,14 +60,14 @@ for seed in $seeds; do
     train_and_quantize fine-tuned "$model"
     case $name in
       MRPC | SST-2 | SQuAD)
-        config=$rows/fine-tuned/model/bert_config.json
+        config=$rows/fine-tuned_model/bert_config.json
         once "$rows/student.json" student "$config"
         layers=$(student "$config" layers)
         train student "$rows/student.json" --init_layers="$layers"
         train_and_quantize student_with_a_teacher "$rows/student.json" \
-          --init_layers="$layers" --teacher="$rows/fine-tuned/model"
+          --init_layers="$layers" --teacher="$rows/fine-tuned_model"
         train student_with_hidden "$rows/student.json" --distill_hidden \
-          --init_layers="$layers" --teacher="$rows/fine-tuned/model"
+          --init_layers="$layers" --teacher="$rows/fine-tuned_model"
         ;;
     esac
   done

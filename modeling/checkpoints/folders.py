@@ -3,13 +3,18 @@
 import contextlib
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from files import run_files
 from files.json_files import parse_json, read_json
-from files.paths import StrPath
-from modeling.checkpoints.staging import file_system
+from files.paths import StrPath, is_remote
 
+# Name of the folder in a run's folder that contains the weights of the best
+# step.
+BEST = "best"
+# A checkpoint's name is this prefix, a hyphen and the training step.
+PREFIX = "model.ckpt"
 _UNKNOWN = -1
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
@@ -43,11 +48,11 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
         )
     if system.isdir(path):
         newest = _newest_step(path)
-        folder = os.path.join(path, run_files.BEST)
+        folder = os.path.join(path, BEST)
         step = _newest_step(folder)
         has_best = step >= 0 and (newest < 0 or not find_fault(path, newest))
         if best and has_best:
-            return os.path.join(folder, f"{run_files.PREFIX}-{step}")
+            return os.path.join(folder, f"{PREFIX}-{step}")
         return _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
@@ -67,7 +72,7 @@ def find_fault(path: StrPath, newest: int) -> str | None:
         path: folder of the run.
         newest: newest step of the checkpoints in the folder.
     """
-    best = Path(path, run_files.BEST)
+    best = Path(path, BEST)
     results = best / "eval_results.json"
     figures = read_json(results) if results.is_file() else {}
     step = max(figures.get("global_step", 0), _newest_step(str(best)))
@@ -87,7 +92,7 @@ def find_missing_best(path: StrPath, newest: int) -> str | None:
     `find_fault` describes the arguments.
     """
     step = _recorded_best(path, newest)
-    best = Path(path, run_files.BEST)
+    best = Path(path, BEST)
     if not step or step == _UNKNOWN or _newest_step(str(best)) >= 0:
         return None
     return f"{best} with the run's best step, {step}, is missing"
@@ -111,7 +116,7 @@ def _newest_step(folder: str) -> int:
     """Returns the newest step of a folder's checkpoints, -1 without any."""
     system = file_system(folder)
     names = system.listdir(folder) if system.isdir(folder) else []
-    return max(run_files.checkpoint_steps(names), default=-1)
+    return max(checkpoint_steps(names), default=-1)
 
 
 def _find_newest(path: str) -> str:
@@ -161,8 +166,36 @@ def describe(prefix: str) -> str:
     Returns "" if the checkpoint's name shows that no training run wrote it.
     """
     folder, name = os.path.split(prefix)
-    steps = run_files.checkpoint_steps([f"{name}.index"])
+    steps = checkpoint_steps([f"{name}.index"])
     if not steps:
         return ""
-    is_best = os.path.basename(folder) == run_files.BEST
+    is_best = os.path.basename(folder) == BEST
     return f"step {steps[0]}, the {'best' if is_best else 'last'}"
+
+
+def checkpoint_steps(names: Iterable[str]) -> list[int]:
+    """Returns the steps of the checkpoints in a folder, in ascending order.
+
+    `names` are the names of all files in the folder.
+    """
+    found = (
+        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
+        for name in names
+    )
+    return sorted(int(match[1]) for match in found if match)
+
+
+def file_system(path: StrPath) -> Any:
+    """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
+    if not is_remote(path):
+        return _Local
+    from tensorflow.io import gfile
+
+    return gfile
+
+
+class _Local:
+    """Functions of tf.io.gfile for local paths, without TensorFlow."""
+
+    exists, isdir = staticmethod(os.path.exists), staticmethod(os.path.isdir)
+    listdir = staticmethod(os.listdir)

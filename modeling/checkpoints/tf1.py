@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import keras
 from absl import logging
 
-from files import manifests, patterns
-from files.atomic import partial_path
+from files import patterns
+from files.atomic import partial_path, sync
+from files.folders import new_folder
 from files.labels import check_labels
-from files.paths import StrPath
+from files.paths import StrPath, is_remote
 from modeling.checkpoints.folders import (
     describe,
     find_missing_best,
@@ -29,15 +30,13 @@ from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
 from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.staging import (
-    errors_named,
-    move_into_place,
-    staged_folder,
-)
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
+# Endings of the names of a checkpoint's files, in the order in which they are
+# renamed. Without an index, the other file is no checkpoint.
+_ENDINGS = (".data-00000-of-00001", ".index")
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -215,30 +214,6 @@ def save_checkpoint(
     write_checkpoint(path, weights)
 
 
-def check_release(
-    path: StrPath, tokenizer: Any = None, labels: Sequence[str] | None = None
-) -> None:
-    """Checks that `save_release` can write a model and model.json to a folder.
-
-    Args:
-        path: folder or checkpoint to write, as for `save_release`.
-        tokenizer: FullTokenizer of the model. None = write no vocabulary.
-        labels: names of the model's outputs. None = write no labels.txt.
-
-    Raises:
-        OSError: the folder cannot be read.
-        ValueError: the release would overwrite files that this project did not
-            write, or leave files of an earlier model beside the new model.
-    """
-    folder, names = manifests.release_files(path)
-    left_out = set() if labels is not None else {"labels.txt"}
-    if not tokenizer:
-        left_out |= {"vocab.txt", "tokenizer_config.json"}
-    manifests.check_whole(
-        folder, {*names, *manifests.DESCRIPTIONS.difference(left_out)}
-    )
-
-
 def save_release(
     model: keras.Model,
     path: StrPath,
@@ -255,8 +230,8 @@ def save_release(
 
     Args:
         model: any model of this package.
-        path: folder to write, created if missing. Or the prefix of a checkpoint
-            in the folder, ending in `.ckpt`, to use instead of bert_model.ckpt.
+        path: folder to write. If it exists, it must not contain files that this
+            project did not write.
         tokenizer: FullTokenizer of the model. None = write no vocabulary.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
@@ -264,13 +239,12 @@ def save_release(
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:
-        ValueError: the model is not built, or `labels` cannot be lines of
-            `labels.txt`.
+        ValueError: the model is not built, `labels` cannot be lines of
+            `labels.txt`, or the folder contains a user's file.
         OSError: the files cannot be written.
     """
     if labels is not None:
         check_labels(labels, num_labels=getattr(model, "num_labels", None))
-    folder, (index, _) = manifests.release_files(path)
     contents: dict[str, str | bytes] = {
         "bert_config.json": model.config.to_json_string()
     }
@@ -278,11 +252,10 @@ def save_release(
         longest = model.config.max_position_embeddings
         contents |= describe_tokenizer(tokenizer, longest)
     contents |= files or {}
-    with staged_folder(folder, index, contents) as stage:
-        prefix = os.path.join(stage, index.removesuffix(".index"))
-        save_checkpoint(model, prefix, leave_out)
+    with new_folder(path, contents) as folder:
+        save_checkpoint(model, folder / "bert_model.ckpt", leave_out)
         if labels is not None:
-            save_labels(stage, labels)
+            save_labels(folder, labels)
 
 
 def write_checkpoint(
@@ -303,8 +276,6 @@ def write_checkpoint(
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
-    # Move the index last. Without an index, the other files are no checkpoint.
-    endings = reversed(manifests.ENDINGS)
     try:
         with errors_named(f"The checkpoint {path}"):
             gfile.makedirs(folder)
@@ -316,7 +287,7 @@ def write_checkpoint(
                 shape_and_slices=[""] * len(variables),
                 tensors=[tf.convert_to_tensor(v) for v in variables.values()],
             )
-            move_into_place({partial + end: path + end for end in endings})
+            _rename(partial, path)
     finally:
         # Remove partial files after a failed write. Compare names, because a
         # glob would interpret [ or * in the path. The endings of partial files
@@ -325,3 +296,47 @@ def write_checkpoint(
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):
                     gfile.remove(os.path.join(folder, name))
+
+
+def _rename(partial: str, path: str) -> None:
+    """Renames the files of a checkpoint, the targets of links included.
+
+    Removes an older index first, so that a killed process never leaves an index
+    with the data of another checkpoint.
+    """
+    if is_remote(path):
+        from tensorflow.io import gfile
+
+        for end in _ENDINGS:
+            gfile.rename(partial + end, path + end, overwrite=True)
+        return
+    targets = {partial + end: os.path.realpath(path + end) for end in _ENDINGS}
+    for source in targets:
+        # TensorFlow does not wait until the bytes are on the disk.
+        sync(source)
+    *_, index = targets.values()
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(index)
+    for source, target in targets.items():
+        os.replace(source, target)
+    sync(os.path.dirname(index))
+
+
+@contextlib.contextmanager
+def errors_named(path: StrPath) -> Iterator[None]:
+    """Turns TensorFlow's errors in a `with` block into OSErrors.
+
+    The messages of these errors contain `path`.
+    """
+    try:
+        yield
+    except Exception as error:
+        # Compare names of modules, because TensorFlow may not be installed.
+        if not type(error).__module__.startswith("tensorflow."):
+            raise
+        # Remove the names of TensorFlow's operation from the message, because
+        # they do not help a user.
+        message = re.sub(
+            r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
+        )
+        raise OSError(f"{path} cannot be written: {message}") from error

@@ -26,12 +26,12 @@ from tensorflow.python.framework.convert_to_constants import (
 )
 
 from data.text.tokenization import FullTokenizer
-from files import atomic, export_folders, manifests
+from files import atomic, folders
 from modeling import ops
 from modeling.accelerated import inference, tracing
 from modeling.bert import BertModel
 from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
-from modeling.checkpoints.staging import errors_named
+from modeling.checkpoints.tf1 import errors_named
 from modeling.layers import all_layers
 from serving import engines
 from training.config import ExportConfig
@@ -75,7 +75,7 @@ def export_saved_model(
         OSError: the export cannot be written. An earlier export does not
             change.
         ValueError: the folder contains files that are not an export (see
-            export_folders.py), or the model has no weights yet.
+            files/folders.py), or the model has no weights yet.
     """
     if not model.built:
         raise ValueError(
@@ -85,7 +85,7 @@ def export_saved_model(
     options = options or ExportConfig()
     names = options.export_formats
     first = next(iter(endpoints.values()))
-    with export_folders.create(Path(export_dir)) as folder:
+    with folders.new_folder(export_dir) as folder:
         for name in names:
             path = folder / engines.RUNTIMES[name].file
             path.parent.mkdir(exist_ok=True)
@@ -100,7 +100,7 @@ def export_saved_model(
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
         for name, text in (files or {}).items():
-            place = folder if name == manifests.CARD else extra
+            place = folder if name == "README.md" else extra
             atomic.write_text(place / name, text)
         if tokenizer:
             longest = model.config.max_position_embeddings

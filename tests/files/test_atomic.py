@@ -2,12 +2,15 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from files import atomic, export_folders
+from files import atomic
 from tests import script_runner
+from tests.golden import ROOT
 
 
 @pytest.fixture
@@ -35,21 +38,6 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
     ]
 
 
-def test_an_export_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
-    path = tmp_path / "export"
-    for text in ("before", "after"):
-        synced.clear()
-        with export_folders.create(path) as folder:
-            (folder / "part").mkdir()
-            (folder / "part" / "file").write_text(text)
-        paths = [path.removeprefix(str(tmp_path)) for path, _ in synced]
-        assert "/export.unfinished/part/file" in paths
-        assert "/export.unfinished/part" in paths
-        assert paths[-1] == ""
-        assert "export" in synced[-1][1]
-    assert (path / "part" / "file").read_text() == "after"
-
-
 def test_a_file_appears_only_when_all_is_written(tmp_path):
     path = tmp_path / "new" / "out"
     with atomic.atomic_open(path) as file:
@@ -73,9 +61,6 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     assert os.listdir(target.parent) == ["target"]
     # The permissions are handed on.
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
-    # A copy onto itself does nothing.
-    atomic.copy_file(target, link)
-    assert link.is_symlink() and target.read_text() == "after"
 
 
 def test_a_fifo_is_written_through(tmp_path):
@@ -92,8 +77,52 @@ def test_a_fifo_is_written_through(tmp_path):
 
 
 def test_what_cannot_be_written_is_refused_before(tmp_path):
-    with pytest.raises(OSError, match=f"{tmp_path} is a folder"):
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
         atomic.write_text(tmp_path, "text")
     with pytest.raises(ValueError, match="surrogate"):
         atomic.write_text(tmp_path / "out", "a\ud800")
     assert not os.listdir(tmp_path)
+
+
+WRITE = """
+import sys, time
+from files import atomic
+with atomic.atomic_open(sys.argv[1]) as file:
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+# What no killed process leaves of an output `out`.
+THEIRS = "out.partial- out.partial-x out.partial-7.txt my-out.partial-7".split()
+
+
+def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
+    path = tmp_path / "out"
+    for name in THEIRS:
+        (tmp_path / name).touch()
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n"
+    partial = tmp_path / f"out.partial-{process.pid}"
+    atomic.write_text(path, "text")
+    assert partial.exists(), "another process still writes it"
+    process.kill()
+    process.communicate()
+    atomic.write_text(path, "text")
+    assert sorted(os.listdir(tmp_path)) == sorted([*THEIRS, "out"])
+
+
+def test_a_lock_lasts_until_the_file_has_its_name(tmp_path, monkeypatch):
+    found, replace = [], os.replace
+
+    def look(source, target):
+        atomic.remove_partial(target)
+        found.append(os.path.exists(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", look)
+    atomic.write_text(tmp_path / "out", "text")
+    assert found == [True]

@@ -8,7 +8,7 @@ import pytest
 from data.io import records, text_files
 from data.io.tables import read_table
 from data.text import tokenization
-from files import atomic, export_folders, json_files
+from files import folders, json_files
 from files.paths import named_errors
 from modeling.checkpoints import labels
 
@@ -34,7 +34,6 @@ READERS = {
     "table": read_csv,
     "vocabulary": lambda path, _: tokenization.FullTokenizer(path),
     "labels": read_labels,
-    "copy": lambda path, folder: atomic.copy_file(path, folder / "copy"),
 }
 
 
@@ -47,7 +46,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, reader):
     named = {UNREADABLE, *links}
     assert refused.value.filename in named
     assert refused.value.filename in str(refused.value)
-    assert not (tmp_path / "copy").exists()
 
 
 def test_an_error_keeps_its_kind_and_a_name_that_it_has():
@@ -63,6 +61,6 @@ def test_an_error_keeps_its_kind_and_a_name_that_it_has():
 def test_a_full_disk_names_the_export(tmp_path):
     path = tmp_path / "export"
     with pytest.raises(OSError, match=f"'{path}'"):
-        with export_folders.create(path):
+        with folders.new_folder(path):
             raise OSError(28, "No space left on device")
     assert not [*tmp_path.iterdir()]

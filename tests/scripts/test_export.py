@@ -10,7 +10,6 @@ import pytest
 import tensorflow as tf
 
 from data.text import tokenization
-from files import export_folders, manifests
 from serving import engines
 from serving.export import formats
 from tests import script_runner
@@ -116,7 +115,7 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     config = json.loads((extra / "bert_config.json").read_text())
     given = json.loads((tiny / "bert_config.json").read_text())
     assert config.items() >= given.items()
-    assert not (folder / "export.unfinished").exists()
+    assert not [*folder.glob("export.*")]
 
 
 @pytest.fixture
@@ -160,7 +159,6 @@ def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
         write(path, files={"labels.txt": "\ud800"})
     assert contents(path) == before
     # The whole of it is replaced, and nothing is left beside.
-    export_folders.check(path)
     write(path)
     assert not (path / "assets.extra" / "labels.txt").exists()
     assert list(path.parent.iterdir()) == [path]
@@ -183,95 +181,6 @@ def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    "name", ["notes.txt", "assets.extra/notes.txt", "variables/mine/", "link"]
-)
-def test_an_export_with_a_users_file_in_it_is_not_replaced(
-    tmp_path, write, name
-):
-    path = tmp_path / "export"
-    write(path)
-    if name == "link":
-        (path / name).symlink_to(tmp_path)
-    elif name.endswith("/"):
-        (path / name).mkdir()
-    else:
-        (path / name).write_text("mine")
-    before = contents(path)
-    for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match="--export_dir"):
-            refused(path)
-    assert contents(path) == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_only_an_export_is_replaced(tmp_path, write):
-    made, plain, linked, empty = (
-        tmp_path / name for name in ("made", "plain", "linked", "empty")
-    )
-    write(made)
-    # As from before exports had a manifest, or from another program.
-    (made / manifests.EXPORT).unlink()
-    plain.mkdir()
-    (plain / "saved_model.pb").write_text("x")
-    for path in (made, plain, tmp_path):
-        with pytest.raises(ValueError, match="--export_dir"):
-            export_folders.check(path)
-    linked.symlink_to(made)
-    for path in (linked, plain / "saved_model.pb"):
-        with pytest.raises(ValueError, match="--export_dir"):
-            export_folders.check(path)
-    (plain / manifests.EXPORT).write_text("[]")
-    with pytest.raises(ValueError, match=manifests.EXPORT):
-        export_folders.check(plain)
-    (plain / manifests.EXPORT).write_text('{"files": 5}')
-    with pytest.raises(ValueError, match="--export_dir"):
-        export_folders.check(plain)
-    empty.mkdir()
-    write(empty)
-    assert (empty / "saved_model.pb").is_file()
-
-
-@pytest.mark.parametrize("is_export", [False, True])
-@pytest.mark.parametrize("end", ["unfinished", "replaced"])
-def test_a_users_file_next_to_an_export_is_left_alone(
-    tmp_path, write, end, is_export
-):
-    path, aside = tmp_path / "export", tmp_path / f"export.{end}"
-    if is_export:
-        # An earlier one that was moved aside.
-        write(aside)
-    aside.mkdir(exist_ok=True)
-    (aside / "notes.txt").write_text("mine")
-    before = contents(tmp_path)
-    for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match=aside.name):
-            refused(path)
-    assert contents(tmp_path) == before
-
-
-def test_what_a_kill_left_is_cleared_away(tmp_path, write):
-    path, replaced, unfinished = (
-        tmp_path / f"export{end}" for end in ("", ".replaced", ".unfinished")
-    )
-    write(path, files={"labels.txt": "earlier"})
-    # Killed between the two renamings: the earlier export comes back, even
-    # where the next one fails.
-    write(unfinished)
-    path.rename(replaced)
-    with pytest.raises(ValueError, match="surrogate"):
-        write(path, files={"labels.txt": "\ud800"})
-    assert (path / "assets.extra" / "labels.txt").read_text() == "earlier"
-    assert list(tmp_path.iterdir()) == [path]
-    # Killed while it was written, or while the earlier one was removed.
-    unfinished.mkdir()
-    (unfinished / manifests.EXPORT).write_text('{"files": []}')
-    (unfinished / "variables").mkdir()
-    replaced.mkdir()
-    write(path)
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_killed_export_leaves_nothing_under_its_name(
     tmp_path, classified, model_flags
 ):
@@ -281,9 +190,11 @@ def test_a_killed_export_leaves_nothing_under_its_name(
         --data_dir={script_runner.SAMPLES}/glue --output_dir=run
         --max_seq_length=32 --export_dir=export
     """)
-    is_writing = (tmp_path / "export.unfinished").exists
     done = script_runner.run(
-        "run_classifier.py", tmp_path, kill_when=is_writing, **flags
+        "run_classifier.py",
+        tmp_path,
+        kill_when=lambda: [*tmp_path.glob("export.partial-*")],
+        **flags,
     )
     assert done.status < 0
     assert not (tmp_path / "export").exists()

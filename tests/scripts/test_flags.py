@@ -117,18 +117,16 @@ def path_flags(script):
     return {k: v for k, v in found.items() if v or named.fullmatch(k)}
 
 
-RUN = (
-    "output_dir=RUN_FOLDER export_weights=MODEL_OUTPUT export_dir=EXPORT_FOLDER"
-)
+RUN = "output_dir=RUN_FOLDER export_weights=NEW_FOLDER export_dir=NEW_FOLDER"
 # The flags of each script that name what it writes, and their kinds.
 OUTPUTS = {
     "create_pretraining_data": "output_file=OUTPUT_FILES",
     "tools.create_vocabulary": "output_file=OUTPUT_FILE",
-    "extract_features": "output_file=OUTPUT_FILE export_dir=EXPORT_FOLDER",
+    "extract_features": "output_file=OUTPUT_FILE export_dir=NEW_FOLDER",
     "tools.plot_runs": "output=OUTPUT_FILE",
     "tools.results_table": "output=OUTPUT_FILE",
     "predict": "output_file=OUTPUT_FILE",
-    "tools.convert_checkpoint": "output_dir=MODEL_OUTPUT",
+    "tools.convert_checkpoint": "output_dir=NEW_FOLDER",
     "run_classifier": RUN,
     "run_ner": RUN,
     "run_pretraining": RUN,

@@ -108,13 +108,13 @@ def test_training_resumes_exports_and_predicts(
         init_checkpoint=folder / "pretraining",
         num_train_epochs=1,
         export_dir=folder / "served",
-        export_weights=folder / "given [1].ckpt",
+        export_weights=folder / "given [1]",
     )
     run("run_ner.py", **flags)
-    # One checkpoint, whose own name is odd; its folder says the rest.
+    # A checkpoint whose path is odd; its folder says the rest.
     run(
         "tools.convert_checkpoint",
-        init_checkpoint=folder / "given [1].ckpt",
+        init_checkpoint=folder / "given [1]/bert_model.ckpt",
         output_format="huggingface",
         output_dir=folder / "converted",
     )

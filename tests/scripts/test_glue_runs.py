@@ -97,7 +97,6 @@ def test_scores_are_named_and_weights_exported(runs):
         "bert_config.json",
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",
-        "bert_weights.json",
         "labels.txt",
         "model.json",
         "tokenizer_config.json",

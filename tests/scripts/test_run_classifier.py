@@ -2,8 +2,6 @@ import shutil
 
 import numpy as np
 
-import run_classifier  # noqa: F401, it registers the files of its runs
-from files import run_files
 from tests import events, script_runner
 from tests.conftest import write_config
 from tests.data.test_report import ReportPage
@@ -28,16 +26,6 @@ def test_results_are_the_originals(classified):
     assert rows.shape == (60, 2)
     assert (rows > 0).all() and len(np.unique(rows)) > 30
     np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-6)
-
-
-def test_every_file_of_a_run_is_known(classified):
-    """An input of such a name in the folder is refused."""
-    names = [path.name for path in (classified[0] / "run").iterdir()]
-    assert len(names) > 8
-    # The run writes these where there are none, and never over others.
-    described = {"bert_config.json", "tokenizer_config.json", "vocab.txt"}
-    unknown = [name for name in names if not run_files.is_run_file(name)]
-    assert {*unknown} == described
 
 
 def test_the_evaluation_is_kept_reported_and_shown(classified):

@@ -97,7 +97,7 @@ def test_resumes_and_evaluates_real_rows(run, tmp_path):
     evaluating = parse_flags(f"""
         --data_dir={tmp_path} --output_dir={tmp_path}/evaluated
         --init_checkpoint={folder}/run/model.ckpt-8 --do_train=False
-        --do_predict=False --export_weights={tmp_path}/given.ckpt
+        --do_predict=False --export_weights={tmp_path}/given
     """)
     changes = {"output_dir": resumed}, evaluating
     flags = flags | {"export_dir": None}
@@ -106,6 +106,6 @@ def test_resumes_and_evaluates_real_rows(run, tmp_path):
     assert read_results(resumed) == read_results(folder / "run")
     assert_same_bits(values(resumed, 8), values(folder / "run", 8))
     assert 0 <= read_results(tmp_path / "evaluated")["accuracy"] <= 1
-    given = values(tmp_path / "given.ckpt")
+    given = values(tmp_path / "given/bert_model.ckpt")
     assert given["output_weights"].shape == (1, 32)
     assert not any("adam" in name for name in given)

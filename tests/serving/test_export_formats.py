@@ -66,7 +66,7 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
         "tokenizer.json",
         "tokenizer_config.json",
         "special_tokens_map.json",
-        "bert_export.json",
+        "model.json",
     }
     assert "assets.extra" not in files
 

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-from files import manifests
 from tests import conftest, toy_task
 from tests.models import built
 from training import model_card
@@ -141,15 +140,6 @@ def test_weights_have_a_card_whose_code_runs(tmp_path):
     found = {}
     exec(code.replace("FOLDER", str(tmp_path / "mine")), found)
     assert found["model"].num_labels == 2
-
-
-def test_a_readme_of_the_user_stays(tmp_path):
-    (tmp_path / "README.md").write_text("mine")
-    for _ in range(2):
-        save(tmp_path, built(modeling.BertClassifier(TINY, 2)))
-    assert (tmp_path / "README.md").read_text() == "mine"
-    listed = manifests.listed(tmp_path, manifests.WEIGHTS)
-    assert "model.json" in listed and "README.md" not in listed
 
 
 def test_results_of_another_model_are_not_copied(tmp_path):

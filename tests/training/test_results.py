@@ -3,12 +3,10 @@
 import logging
 import os
 
-from files import run_files
 from training import results
 
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
 OPTIONAL = ["null_odds.json", "report.html", "test_eval_results.txt"]
-run_files.register(*WRITTEN, "null_odds.json", are_results=True)
 
 
 def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):

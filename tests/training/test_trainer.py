@@ -123,19 +123,6 @@ def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
     assert "model.ckpt-3 is damaged: pair/one is not finite" in caplog.text
 
 
-def test_what_a_killed_run_left_is_removed_and_nothing_else(tmp_path):
-    ours = ["checkpoint.partial-7", "eval_results.json.partial-12"]
-    ours += ["train.tf_record.partial-3", "labels.txt.partial-4"]
-    theirs = ["checkpoint.partial-old", "notes.json.partial-7", "checkpoints"]
-    theirs += ["model.ckpt-2.zip.partial-5", "labels.txt.partial-"]
-    theirs += ["mydata.tf_record.partial-5", "predictions_old.json.partial-5"]
-    for name in ours + theirs:
-        (tmp_path / name).touch()
-    fit(create_trainer(output_dir=tmp_path), batches([1]), 1)
-    assert not any((tmp_path / name).exists() for name in ours)
-    assert all((tmp_path / name).exists() for name in theirs)
-
-
 @pytest.mark.parametrize("at_once", [1, 4, 100])
 def test_no_callback_is_jumped_over(at_once, tmp_path):
     evaluated = []

@@ -14,7 +14,7 @@ from typing import Any
 from absl import app, flags, logging
 
 from files import flags as script_flags
-from files import lock, path_checks, paths, run_files
+from files import lock, paths
 from training.command_line import chatter
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
@@ -180,13 +180,12 @@ def _guarded(
     try:
         parsed = script_flags.parse(config)
         given += script_flags.path_flags(parsed)
-        path_checks.check_paths(given)
+        paths.check_paths(given)
         writes = getattr(parsed, "is_chief", True)
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():
-                if path := path_checks.lock_path(flag):
+                if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
-                run_files.remove_leftovers(flag)
             return main(parsed)
     except Exception as error:
         if _interrupts:

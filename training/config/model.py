@@ -30,7 +30,7 @@ class TextConfig:
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
-        kind=Kind.INPUT_FILE,
+        kind=Kind.MODEL,
     )
     do_lower_case: bool = flags.identity(
         True,
@@ -48,7 +48,7 @@ class ExportConfig:
         None,
         "Export the model for serving to this folder, by default as a "
         "SavedModel.",
-        kind=Kind.EXPORT_FOLDER,
+        kind=Kind.NEW_FOLDER,
     )
     export_format: str = flags.neutral(
         "saved_model",
@@ -89,7 +89,7 @@ class ExportConfig:
                     f"--{name}={value} needs --export_dir, {folder}"
                 )
         # Ignore an empty path here (such as from an unset shell variable),
-        # because `path_checks.check_paths` reports it.
+        # because `paths.check_paths` reports it.
         if self.export_version is not None and self.export_dir:
             path = os.path.join(self.export_dir, str(self.export_version))
             object.__setattr__(self, "export_dir", path)
@@ -257,7 +257,7 @@ class ModelConfig(DeviceConfig):
         missing = [
             f"--{name}" for name in self.needed if getattr(self, name) is None
         ]
-        # `path_checks.check_paths` reports an empty --init_checkpoint.
+        # `paths.check_paths` reports an empty --init_checkpoint.
         if missing and self.init_checkpoint != "":
             where = "see --help"
             if self.weights:

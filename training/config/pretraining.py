@@ -30,7 +30,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         None,
         "Vocabulary that the records were created with. Needed if the records "
         "were created without masks, and for an export that accepts text.",
-        kind=Kind.INPUT_FILE,
+        kind=Kind.MODEL,
     )
     do_lower_case: bool = flags.identity(
         True,

@@ -210,9 +210,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     export_weights: str | None = flags.neutral(
         None,
         "Write the weights without the optimizer's slots (a third of the size) "
-        "to a folder laid out like Google's releases. To choose the name of "
-        "the checkpoint, set FOLDER/NAME.ckpt.",
-        kind=Kind.MODEL_OUTPUT,
+        "to a folder laid out like Google's releases.",
+        kind=Kind.NEW_FOLDER,
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False

@@ -19,6 +19,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from files.folders import new_folder
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling.checkpoints.huggingface.config import CONFIG_FILE, config_entries
@@ -30,7 +31,6 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
 # Names of files of weights, and of index files, which list the file that
@@ -309,7 +309,8 @@ def save_huggingface(
 
     Args:
         model: a built model of a class in CLASSES.
-        directory: folder to write. Created if missing.
+        directory: folder to write. If it exists, it must not contain files that
+            this project did not write.
         labels: names of a classifier's outputs, in order.
             None = LABEL_0, LABEL_1, ...
         tokenizer: FullTokenizer of the model. None = write no tokenizer.
@@ -324,7 +325,8 @@ def save_huggingface(
 
     Raises:
         ValueError: the model's class is not in CLASSES, the model is not built,
-            or `labels` or the vocabulary do not fit the model.
+            `labels` or the vocabulary do not fit the model, or the folder
+            contains a user's file.
         OSError: a file cannot be written.
     """
     values = config_entries(model, labels, leave_out)
@@ -346,8 +348,8 @@ def save_huggingface(
         tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
     contents |= files or {}
-    with staged_folder(directory, WEIGHTS_FILE, contents) as stage:
-        weights_file = os.path.join(stage, WEIGHTS_FILE)
+    with new_folder(directory, contents) as folder:
+        weights_file = folder / WEIGHTS_FILE
         try:
             safetensors.numpy.save_file(
                 tensors, weights_file, metadata={"format": "pt"}
@@ -357,4 +359,4 @@ def save_huggingface(
             raise OSError(f"{path} cannot be written: {error}") from error
         # Copy the permissions of config.json, because safetensors creates a
         # file that only its owner can read.
-        shutil.copymode(os.path.join(stage, CONFIG_FILE), weights_file)
+        shutil.copymode(folder / CONFIG_FILE, weights_file)

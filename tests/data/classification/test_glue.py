@@ -5,7 +5,6 @@ import csv
 import pytest
 
 from data.classification import features, glue
-from files import run_files
 from tests import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -122,11 +121,6 @@ def test_bad_files_are_named(tmp_path, task, lines, culprit):
     write(tmp_path, name, *lines)
     with pytest.raises(ValueError, match=f"{name}.*{culprit}"):
         processor.read_set(tmp_path, "dev")
-
-
-def test_a_run_writes_the_submission_files():
-    tasks = glue.PROCESSORS.keys() - {"xnli"}
-    assert all(map(run_files.is_run_file, map(glue.submission_file, tasks)))
 
 
 def test_submission_files(tmp_path):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from files import manifests
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -63,8 +62,8 @@ def test_old_names_there_and_back(tmp_path):
     back = tmp_path / "back"
     save_huggingface(model, back)
     assert sorted(path.name for path in back.iterdir()) == [
-        manifests.WEIGHTS,
         "config.json",
+        "model.json",
         "model.safetensors",
     ]
     written = safetensors.numpy.load_file(back / "model.safetensors")

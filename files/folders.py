@@ -1,0 +1,149 @@
+"""Creates and replaces folders of models, complete or not at all.
+
+A folder is built under a temporary name beside the final one and then renamed.
+The file model.json in the folder lists everything that was written. If a folder
+contains a file that is not listed, the file is the user's, and the folder is
+not replaced.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from files import json_files
+from files.atomic import (
+    partial_path,
+    remove_partial,
+    sync,
+    try_lock,
+    write_bytes,
+    write_json,
+)
+from files.paths import StrPath, named_errors
+
+# The file that describes a model and lists the files of its folder. An export
+# of only a SavedModel has it beside the vocabulary.
+_LISTS = ("model.json", "assets.extra/model.json")
+# Marks a folder that was moved to PATH.old, to tell it from a user's copy.
+_MOVED = ".moved"
+
+
+def check_folder(path: StrPath, flag: str = "") -> None:
+    """Checks that a new folder may replace `path`, if that exists.
+
+    `flag` is the flag that names the path, for messages.
+
+    Raises:
+        ValueError: the path contains a file that this project did not write, or
+            is not a folder.
+    """
+    where = f"{flag}={path}" if flag else path
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{where} is not a folder; use the path of a folder")
+    if path.is_mount():
+        raise ValueError(f"{where} is a mounted disk; use a folder in it")
+    if not path.exists():
+        return
+    file, ours = _find_list(path), [_MOVED]
+    if file.is_file():
+        names = json_files.read_json(file).get("files")
+        ours += names if isinstance(names, list) else []
+    for name in _contents(path):
+        if name not in ours:
+            raise ValueError(
+                f"{where} contains {name}, which no {_LISTS[0]} in it lists as "
+                "written by this project; move it away, or use a new folder"
+            )
+    old = _old(path)
+    if os.path.lexists(old) and not (old / _MOVED).is_file():
+        raise ValueError(
+            f"{where} moves to {old} while it is replaced, but that exists; "
+            f"rename {old.name}"
+        )
+
+
+@contextlib.contextmanager
+def new_folder(
+    path: StrPath, files: Mapping[str, str | bytes] | None = None
+) -> Iterator[Path]:
+    """Yields a temporary folder, and renames it to `path` at the end.
+
+    The folder replaces the earlier folder at `path`, or the target of a link.
+    If the `with` block raises an error, `path` stays unchanged and the
+    temporary folder is removed. A killed process leaves the earlier folder at
+    `path` or at PATH.old, and the next call moves it back.
+
+    Args:
+        path: folder to write. Missing parent folders are created.
+        files: {relative path: contents} of files to write first.
+
+    Raises:
+        ValueError: the folder must not be replaced (see `check_folder`).
+        OSError: the folder cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    _clean_up(path)
+    check_folder(path)
+    work = Path(partial_path(path))
+    work.mkdir(parents=True)
+    number = os.open(work, os.O_RDONLY)
+    try:
+        try_lock(number)
+        with named_errors(path):
+            for name, content in (files or {}).items():
+                if isinstance(content, str):
+                    content = content.encode("utf-8")
+                write_bytes(work / name, content)
+            yield work
+        _write_list(work)
+        for file in (*work.rglob("*"), work):
+            sync(file)
+        # Check again, because somebody may have added files to the folder.
+        check_folder(path)
+        if path.exists():
+            (path / _MOVED).touch()
+            path.rename(_old(path))
+        work.rename(path)
+        sync(path.parent)
+    finally:
+        os.close(number)
+        shutil.rmtree(work, ignore_errors=True)
+        _clean_up(path)
+
+
+def _clean_up(path: Path) -> None:
+    """Finishes or undoes what a killed process began at `path`."""
+    remove_partial(path)
+    old = _old(path)
+    if (old / _MOVED).is_file() and not path.exists():
+        old.rename(path)
+    (path / _MOVED).unlink(missing_ok=True)
+    if (old / _MOVED).is_file():
+        # A partial name, so that a kill leaves no half folder at PATH.old.
+        shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
+
+
+def _write_list(folder: Path) -> None:
+    """Adds the names of all files in a folder to its list."""
+    file = _find_list(folder)
+    content = json_files.read_json(file) if file.is_file() else {"version": 1}
+    names = {*_contents(folder), file.relative_to(folder).as_posix()}
+    write_json(file, {**content, "files": sorted(names)})
+
+
+def _find_list(folder: Path) -> Path:
+    """Returns the path of the list, which may not exist yet."""
+    files = [folder / name for name in _LISTS]
+    return next(filter(Path.is_file, files), files[0])
+
+
+def _contents(path: Path) -> list[str]:
+    """Returns the relative paths of everything in a folder."""
+    return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f"{path.name}.old")

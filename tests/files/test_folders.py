@@ -1,0 +1,176 @@
+"""Folders appear whole or not at all, and a user's files in them stay."""
+
+import itertools
+import json
+import os
+
+import pytest
+
+from files import folders
+from tests import script_runner
+from tests.script_runner import snapshot
+
+
+def write(path, text="new"):
+    with folders.new_folder(path, {"model.json": "{}\n"}) as folder:
+        (folder / "part").mkdir()
+        (folder / "part" / "file").write_text(text)
+
+
+def read(path):
+    return (path / "part" / "file").read_text()
+
+
+def refused(path):
+    before = snapshot(path.parent)
+    for function in (folders.check_folder, write):
+        with pytest.raises(ValueError) as caught:
+            function(path)
+    assert snapshot(path.parent) == before
+    return str(caught.value)
+
+
+def test_the_whole_folder_is_replaced(tmp_path):
+    path = tmp_path / "new" / "model"
+    write(path, "earlier")
+    (path / "part" / "file").rename(path / "part" / "renamed")
+    listed = json.loads((path / "model.json").read_text())["files"]
+    assert listed == ["model.json", "part", "part/file"]
+    assert "part/renamed" in refused(path)
+    (path / "part" / "renamed").unlink()
+    write(path)
+    assert read(path) == "new" and os.listdir(path.parent) == ["model"]
+    # Nothing changes where the new folder fails.
+    with pytest.raises(KeyError), folders.new_folder(path):
+        raise KeyError
+    assert read(path) == "new" and os.listdir(path.parent) == ["model"]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "part/notes", "part/x/", "link"])
+def test_a_users_file_stops_it(tmp_path, name):
+    path = tmp_path / "model"
+    write(path)
+    if name == "link":
+        (path / name).symlink_to(tmp_path)
+    elif name.endswith("/"):
+        (path / name).mkdir()
+    else:
+        (path / name).write_text("mine")
+    assert name.strip("/") in refused(path)
+
+
+@pytest.mark.parametrize("content", [None, "[]", '{"files": 5}', "{}"])
+def test_a_folder_that_was_not_written_here(tmp_path, content):
+    path = tmp_path / "theirs"
+    path.mkdir()
+    (path / "saved_model.pb").write_text("x")
+    refused(path / "saved_model.pb")
+    if content:
+        (path / "model.json").write_text(content)
+        refused(path)
+        (path / "saved_model.pb").unlink()
+    refused(path)
+
+
+def test_an_empty_folder_and_the_target_of_a_link(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    for text in ("first", "second"):
+        write(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert read(tmp_path / "empty") == text
+
+
+def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
+    path = tmp_path / "export"
+    for text in ("first", "second"):
+        with folders.new_folder(path) as folder:
+            (folder / "assets.extra").mkdir()
+            (folder / "assets.extra" / "model.json").write_text("{}")
+            (folder / "saved_model.pb").write_text(text)
+    assert (path / "saved_model.pb").read_text() == "second"
+    assert not (path / "model.json").exists()
+
+
+def test_a_users_copy_of_the_old_folder_stays(tmp_path):
+    path, copy = tmp_path / "model", tmp_path / "model.old"
+    write(path, "copied")
+    path.rename(copy)
+    write(path)
+    assert read(copy) == "copied" and read(path) == "new"
+    assert "model.old" in refused(path)
+
+
+def test_a_folder_is_on_the_disk_before_it_replaces_another(
+    tmp_path, monkeypatch
+):
+    synced = []
+
+    def record(number):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        synced.append((path, sorted(os.listdir(tmp_path))))
+        script_runner.FSYNC(number)
+
+    path = tmp_path / "model"
+    write(path, "before")
+    monkeypatch.setattr(os, "fsync", record)
+    write(path)
+    partial = f"{path}.partial-{os.getpid()}"
+    found = [name for name, _ in synced]
+    assert {f"{partial}/part/file", f"{partial}/part", partial} <= {*found}
+    assert found[-1] == str(tmp_path) and "model" in synced[-1][1]
+
+
+# What the operating system does to files, and `new_folder` uses.
+OPERATIONS = "mkdir open rename replace remove unlink rmdir".split()
+
+
+def kill_at(number, function):
+    """Kills a child at the given operation. Returns whether it ended before."""
+    child = os.fork()
+    if child == 0:
+        count = itertools.count()
+
+        def counted(operation):
+            def run(*args, **kwargs):
+                if next(count) == number:
+                    os._exit(1)
+                return operation(*args, **kwargs)
+
+            return run
+
+        try:
+            for name in OPERATIONS:
+                setattr(os, name, counted(getattr(os, name)))
+            function()
+            os._exit(0)
+        finally:
+            os._exit(2)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("has_earlier", [False, True])
+def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
+    tmp_path, has_earlier
+):
+    path, kept, number = tmp_path / "model", set(), 0
+    is_done = False
+    while not is_done:
+        if has_earlier:
+            write(path, "old")
+        is_done = kill_at(number, lambda: write(path))
+        places = (path, tmp_path / "model.old")
+        found = [read(each) for each in places if each.exists()]
+        assert not has_earlier or found, number
+        kept.update(found)
+        # The next one puts the old folder back, even where it fails itself.
+        with pytest.raises(KeyError), folders.new_folder(path):
+            raise KeyError
+        assert os.listdir(tmp_path) == ["model"] * path.exists(), number
+        assert not found or read(path) == found[0], number
+        write(path, "again")
+        assert sorted(os.listdir(path)) == ["model.json", "part"], number
+        if not has_earlier:
+            os.rename(path, tmp_path.parent / f"{number}-{tmp_path.name}")
+        number += 1
+    assert number > 10 and kept == {"new"} | {"old"} * has_earlier
