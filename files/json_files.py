@@ -7,7 +7,6 @@ ValueError whose message is one line and names the file.
 import json
 import math
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from files.paths import StrPath, named_errors
@@ -41,12 +40,11 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         ValueError: the text is not JSON, its value is not a `kind`, is nested
             too deeply, or contains a number that is not finite.
     """
-    not_finite: list[str] = []
 
     def parse_float(digits: str) -> float:
         number = float(digits)
         if not math.isfinite(number):
-            not_finite.append(digits)
+            raise ValueError(f"{digits} is not a finite number")
         return number
 
     try:
@@ -55,11 +53,6 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         value = json.loads(
             text, parse_constant=parse_float, parse_float=parse_float
         )
-        if not_finite:
-            names = [*(f'"{key}": ' for key in _find_keys(value)), ""]
-            raise ValueError(
-                f"{names[0]}{not_finite[0]} is not a finite number"
-            )
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{where}: byte {error.start} is not UTF-8. Save the file as UTF-8"
@@ -70,9 +63,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"column {error.colno}"
         ) from error
     except RecursionError:
-        raise ValueError(
-            f"{where}: the JSON is nested too deeply. Use fewer levels"
-        ) from None
+        raise ValueError(f"{where}: the JSON is nested too deeply") from None
     except ValueError as error:
         # A number is not finite, or contains more digits than Python accepts.
         raise ValueError(f"{where}: {error}") from error
@@ -110,19 +101,3 @@ _KINDS = {
     str: "a string",
     type(None): "null",
 }
-
-
-def _find_keys(value: Any, key: str | None = None) -> Iterator[str]:
-    """Yields the key of each number that is not finite.
-
-    `key` is the key of `value`, or of the list that contains `value`.
-    """
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _find_keys(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _find_keys(inner, key)
-    elif key is not None and isinstance(value, float):
-        if not math.isfinite(value):
-            yield key

@@ -95,10 +95,11 @@ class Progress:
             values[f"{name}/s"] = rate * self.examples_per_unit
         shown = {name: f"{value:.4g}" for name, value in values.items()}
         if self._bar.disable:
-            parts = [f"{self.label} {self.unit} {done}".strip()]
-            if self.total is not None:
-                parts[0] += f" of {self.total}"
+            end = "" if self.total is None else f" of {self.total}"
+            parts = [f"{self.label} {self.unit} {done}{end}".strip()]
             parts += [f"{name} {value}" for name, value in shown.items()]
+            # The time up to the first update includes the program's startup, so
+            # estimate the time left only from the next update on.
             if self.total is not None and rate > 0 and not self._first:
                 left = tqdm.tqdm.format_interval((self.total - done) / rate)
                 parts.append(f"{left} left")
@@ -106,8 +107,6 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The time up to the first update includes the program's startup, so
-        # show an estimate of the time left only from the next update on.
         self._first = False
         self.shown, self._shown_at = done, now
 
