@@ -85,8 +85,8 @@ def new_folder(
         OSError: the folder cannot be written.
     """
     path = Path(os.path.realpath(path))
-    _clean_up(path)
     check_folder(path)
+    _clean_up(path)
     work = Path(partial_path(path))
     work.mkdir(parents=True)
     number = os.open(work, os.O_RDONLY)

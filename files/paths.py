@@ -223,7 +223,8 @@ def _lineage(path: str) -> list[object]:
     """Returns what identifies a path, followed by each folder above it."""
     if is_remote(path):
         parts = path.rstrip("/").split("/")
-        return ["/".join(parts[:end]) for end in range(len(parts), 2, -1)]
+        ends = range(len(parts), 2, -1)
+        return ["/".join(parts[:end]) for end in ends] or [path]
     local = Path(os.path.realpath(path))
     return [*map(_identify, (local, *local.parents))]
 
