@@ -11,20 +11,20 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1964,
+    ".": 1958,
     "benchmarks": 1598,
-    "data": 11760,
+    "data": 11750,
     "docs": 226,
     "examples": 350,
-    "files": 2093,
-    "modeling": 6236,
+    "files": 1366,
+    "modeling": 6120,
     "serving": 4738,
-    "tests": 24938,
+    "tests": 24699,
     "tools": 799,
-    "training": 6884,
+    "training": 6860,
 }
 # Different flags in docs/flags.md.
-FLAGS = 147
+FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 49
 WORDS = 34808

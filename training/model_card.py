@@ -17,7 +17,7 @@ import jinja2
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import json_files
-from modeling.checkpoints.folders import BEST
+from modeling.steps import BEST
 from training.model_folder import FILE, VERSION, ModelFolder, read
 from training.results import read_results
 

@@ -21,7 +21,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags, json_files
 from files.atomic import write_bytes, write_json
 from files.flags import Role
-from modeling.checkpoints import folders
+from modeling import steps
 from training import model_folder
 from training.model_folder import FILE, ModelFolder
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from training.config import TrainingConfig
     from training.trainer import Trainer
 
-PREFIX = folders.PREFIX
+PREFIX = steps.PREFIX
 # Settings that a resumed run may add or omit, because they do not change the
 # training. The flags are compared one by one.
 MAY_BE_MISSING = frozenset(
@@ -44,7 +44,7 @@ _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 def checkpoint_steps(folder: str | os.PathLike[str]) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     files = Path(folder).glob(f"{PREFIX}-*.index")
-    return folders.checkpoint_steps(file.name for file in files)
+    return steps.checkpoint_steps(file.name for file in files)
 
 
 def remove_checkpoints(
@@ -74,7 +74,7 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.best = self.path / folders.BEST
+        self.best = self.path / steps.BEST
         self.settings: Mapping[str, Any] = {}
 
     @property

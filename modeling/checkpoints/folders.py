@@ -3,18 +3,13 @@
 import contextlib
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from files.json_files import parse_json, read_json
 from files.paths import StrPath, is_remote
+from modeling.steps import BEST, PREFIX, checkpoint_steps
 
-# Name of the folder in a run's folder that contains the weights of the best
-# step.
-BEST = "best"
-# A checkpoint's name is this prefix, a hyphen and the training step.
-PREFIX = "model.ckpt"
 _UNKNOWN = -1
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
@@ -171,18 +166,6 @@ def describe(prefix: str) -> str:
         return ""
     is_best = os.path.basename(folder) == BEST
     return f"step {steps[0]}, the {'best' if is_best else 'last'}"
-
-
-def checkpoint_steps(names: Iterable[str]) -> list[int]:
-    """Returns the steps of the checkpoints in a folder, in ascending order.
-
-    `names` are the names of all files in the folder.
-    """
-    found = (
-        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
-        for name in names
-    )
-    return sorted(int(match[1]) for match in found if match)
 
 
 def file_system(path: StrPath) -> Any:
