@@ -141,8 +141,8 @@ def remove_partial(path: StrPath) -> None:
 def try_lock(number: int) -> bool:
     """Locks an open file or folder, and returns whether this succeeded.
 
-    A process locks what it writes under a partial name. A system without locks
-    removes no partial files of other processes.
+    A process locks each partial file while it writes the file. A system without
+    locks removes no partial files of other processes.
     """
     try:
         import fcntl

@@ -115,7 +115,7 @@ def new_folder(
 
 
 def _clean_up(path: Path) -> None:
-    """Finishes or undoes what a killed process began at `path`."""
+    """Finishes or undoes the work of a killed process at `path`."""
     remove_partial(path)
     old = _old(path)
     if (old / _MOVED).is_file() and not path.exists():
