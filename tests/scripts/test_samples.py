@@ -51,7 +51,7 @@ def test_vocabulary_covers_every_text():
 
 
 @pytest.mark.slow
-def test_the_demo_shows_the_curve_that_it_made(tmp_path):
+def test_the_demo_trains_a_model_that_answers(tmp_path):
     # In a copy, since it writes beside its own files.
     folder = tmp_path / "project"
     folder.mkdir()
@@ -60,6 +60,7 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     names = "data examples files modeling serving tools training"
     for name in names.split():
         shutil.copytree(ROOT / name, folder / name)
+
     done = subprocess.run(
         [sys.executable, folder / "examples/demo.py"],
         cwd=tmp_path,
@@ -68,29 +69,16 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
         timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    made = folder / "output/demo"
-    results = (made / "pretraining/eval_results.txt").read_text()
-    accuracy = re.search(r"^masked_lm_accuracy = (.*)$", results, re.M)[1]
-    (curve,) = re.findall(r"after steps (200: 0\..*)", done.stdout)
-    points = dict(point.split(": ") for point in curve.split(", "))
-    assert list(points) == ["200", "400", "600", "800", "1000"]
-    assert points["1000"] == f"{float(accuracy):.3f}"
-    assert (made / "curves.png").read_bytes().startswith(b"\x89PNG")
-    assert re.search(r"\n    -> \S", done.stdout)
-    # What the page asks at first is what these models answer.
+    assert done.stdout.count("\n    -> Marr\u00e9\n") == 1
+    assert float(re.search(r"dev exact match (.*),", done.stdout)[1]) > 60
+    # What the page asks at first is what this model answers.
     page = (ROOT / "serving/page/page.js").read_text()
     page = re.sub(r'" \+\s*"', "", page)
     assert [text for text in EXAMPLES.values() if text not in page] == []
-    asked = serving.load(made / "squad_model").answer(
+    asked = serving.load(folder / "output/demo/squad_model").answer(
         EXAMPLES["question"], EXAMPLES["context"]
     )
     assert asked["answer"] == "eels" and asked["probability"] > 0.5
-    pair = EXAMPLES["text_a"], EXAMPLES["text_b"]
-    found = serving.load(made / "classifier_model").classify(*pair)
-    assert found["label"] == "1" and found["probabilities"]["1"] > 0.7
-    model = serving.load(made / "pretrained_model")
-    masks = model.fill_mask(EXAMPLES["text"])["masks"]
-    assert [words[0]["token"] for words in masks] == ["the", "."]
 
 
 def test_examples_are_spelled_as_the_samples_are():
