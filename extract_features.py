@@ -25,8 +25,15 @@ from files.atomic import atomic_open
 from files.flags import flag, like
 from files.json_files import format_json
 from files.paths import Kind
+from modeling import presets
 from training.command_line import cli
-from training.config import ModelConfig, TextConfig
+from training.config import (
+    DeviceConfig,
+    ExportConfig,
+    ModelConfig,
+    TextConfig,
+)
+from training.resolve import resolve
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ModelConfig, TextConfig):
+class Config(ModelConfig, TextConfig, DeviceConfig, ExportConfig):
     """Flags of the script: the model, the texts and the vectors to write."""
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
@@ -64,9 +71,9 @@ class Config(ModelConfig, TextConfig):
     )
 
     @property
-    def needed(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder records them."""
-        return (*super().needed, "vocab_file")
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return ("bert_config_file", "vocab_file")
 
 
 def parse_layers(layers: str, num_blocks: int) -> list[int]:
@@ -177,18 +184,20 @@ def extract(
     logging.info("Wrote %d lines to %s", number, output_file)
 
 
-def main(options: Config) -> None:
+def main(flags: Config) -> None:
     """Writes the vectors, and exports the encoder if --export_dir is set."""
+    folder = presets.read(flags.init_checkpoint, "--init_checkpoint")
+    options = resolve(flags, folder)
     # Import late, so that --help and errors in flags do not wait until
     # TensorFlow is loaded.
     from serving import encoder
-    from training import checks, devices, model_folder
+    from training import checks, devices
     from training.prediction import BatchPredictor
 
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    folder = model_folder.read(options.init_checkpoint, "--init_checkpoint")
     folder.check_identity(config, tokenizer)
+    folder.warn_of_pooling()
     layers = parse_layers(options.layers, config.num_hidden_layers)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:

@@ -32,11 +32,13 @@ from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
 from training import task
-from training.config import DataFolderConfig
+from training.command_line import cli
+from training.config import FineTuningConfig
+from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig, classifier_flags.ClassifierOptions):
+class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
     """Flags of the script: Google's, and flags that this project adds."""
 
     task_name: str = flags.head(
@@ -54,16 +56,13 @@ class Config(DataFolderConfig, classifier_flags.ClassifierOptions):
         return "BertEmbedder" if is_embedding else "BertClassifier"
 
     @property
-    def needed(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder records them."""
-        return (*super().needed, "task_name")
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return (*super().required, "task_name")
 
-    def __post_init__(self) -> None:
-        """Checks that the flags do not contradict each other."""
-        if self.task_name:
-            # Accept names in upper and lower case, as Google's script does.
-            object.__setattr__(self, "task_name", self.task_name.lower())
-        super().__post_init__()
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
         classifier_flags.check(self)
 
 
@@ -348,13 +347,22 @@ class EmbeddingTask(ClassifierTask):
         serving.export_encoder(export_dir, model.bert, self.serving_options)
 
 
-def create_task(options: Config) -> task.Task:
-    """Creates the task that --task_name selects."""
-    is_embedding = options.task_name == "embedding"
-    return (EmbeddingTask if is_embedding else ClassifierTask)(options)
+def main(flags: Config) -> None:
+    """Trains, evaluates, predicts and exports, as the flags request."""
+    if flags.task_name:
+        # Accept names in upper and lower case, as Google's script does.
+        name = flags.task_name.lower()
+        flags = dataclasses.replace(flags, task_name=name)
+    config = resolve(flags, read_preset(flags))
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training import fine_tuning
+
+    is_embedding = config.task_name == "embedding"
+    create_task = EmbeddingTask if is_embedding else ClassifierTask
+    fine_tuning.run(create_task(config), config)
 
 
-command = functools.partial(task.run_command, create_task, Config)
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

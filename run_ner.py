@@ -22,11 +22,13 @@ from data.ner import legal_tags, reading, scoring, windows
 from data.text import tokenization
 from files import flags
 from training import task
-from training.config import DataFolderConfig
+from training.command_line import cli
+from training.config import FineTuningConfig
+from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig):
+class Config(FineTuningConfig):
     """Flags of the script, and the flags common to all fine-tuning scripts."""
 
     labels: Sequence[str] | None = flags.head(
@@ -65,9 +67,9 @@ class Config(DataFolderConfig):
 
     head = "BertTokenClassifier"
 
-    def __post_init__(self) -> None:
-        """Checks that the flags do not contradict each other."""
-        super().__post_init__()
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
 
@@ -200,7 +202,16 @@ class NerTask(task.Task):
         )
 
 
-command = functools.partial(task.run_command, NerTask, Config)
+def main(flags: Config) -> None:
+    """Trains, evaluates, predicts and exports, as the flags request."""
+    config = resolve(flags, read_preset(flags))
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training import fine_tuning
+
+    fine_tuning.run(NerTask(config), config)
+
+
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

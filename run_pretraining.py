@@ -13,16 +13,19 @@ import functools
 import serving
 from data.text.tokenization import load_tokenizer
 from training.command_line import cli
-from training.config import PretrainingConfig as Config
+from training.pretraining_config import PretrainingConfig as Config
+from training.resolve import read_preset, resolve
 
 
-def main(options: Config) -> None:
+def main(flags: Config) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
+    folder = read_preset(flags)
+    options = resolve(flags, folder)
     # Import late, so that --help and errors in flags do not wait until
     # TensorFlow is loaded.
     from training import checks, pretraining
 
-    config = checks.check(options)
+    config = checks.check(options, folder)
     serving_options = tokenizer = None
     if options.vocab_file:
         tokenizer = load_tokenizer(options, config.vocab_size)

@@ -25,7 +25,9 @@ from data.text import tokenization
 from files import atomic, flags, json_files
 from files.paths import Kind
 from training import task
+from training.command_line import cli
 from training.config import FineTuningConfig
+from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,19 +70,26 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "Write report.html about --predict_file. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
-    # As in Google's script, these are not flags, because --do_predict also
-    # evaluates. The base classes need the fields.
+    # As in Google's script, these are not flags: --do_predict also evaluates.
+    data_dir: str = ""
     do_eval: bool = False
-    eval_batch_size: int = 0
+    eval_batch_size: int = 8
 
     head = "BertSpanLabeler"
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
-    def __post_init__(self) -> None:
-        """Checks that the flags do not contradict each other."""
-        object.__setattr__(self, "eval_batch_size", self.predict_batch_size)
-        FineTuningConfig.__post_init__(self)
-        windows.WindowOptions.__post_init__(self)
+    def batch_size_of(self, purpose: str) -> int:
+        """Returns the number of windows in a batch, as in Google's script."""
+        return self.predict_batch_size
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return ("bert_config_file", "vocab_file")
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
         if self.report and not self.do_predict:
             raise ValueError("--report needs --do_predict")
         if self.do_train and not self.train_file:
@@ -274,7 +283,16 @@ class SquadTask(task.Task):
         )
 
 
-command = functools.partial(task.run_command, SquadTask, Config)
+def main(flags: Config) -> None:
+    """Trains, evaluates, predicts and exports, as the flags request."""
+    config = resolve(flags, read_preset(flags))
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training import fine_tuning
+
+    fine_tuning.run(SquadTask(config), config)
+
+
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

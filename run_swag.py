@@ -20,16 +20,18 @@ from data.io import feature_specs, text_files
 from data.text import tokenization
 from files import flags
 from training import task
-from training.config import DataFolderConfig
+from training.command_line import cli
+from training.config import FineTuningConfig
+from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig):
+class Config(FineTuningConfig):
     """Flags of the script, which are common to all fine-tuning scripts."""
 
     # Default: the learning rate of the BERT paper, for batches of 16 (section
     # 4.4).
-    learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
+    learning_rate: float = flags.like(FineTuningConfig, "learning_rate", 2e-5)
 
     head = "BertMultipleChoice"
 
@@ -112,7 +114,16 @@ class SwagTask(task.Task):
         )
 
 
-command = functools.partial(task.run_command, SwagTask, Config)
+def main(flags: Config) -> None:
+    """Trains, evaluates, predicts and exports, as the flags request."""
+    config = resolve(flags, read_preset(flags))
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training import fine_tuning
+
+    fine_tuning.run(SwagTask(config), config)
+
+
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

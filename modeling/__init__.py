@@ -19,16 +19,16 @@ if TYPE_CHECKING:
         load_huggingface,
         save_huggingface,
     )
-    from modeling.checkpoints.huggingface.config import (
+    from modeling.checkpoints.names import named_variables
+    from modeling.checkpoints.tf1 import save_checkpoint, save_release
+    from modeling.config import BertConfig
+    from modeling.config_files import (
         ARCHITECTURES,
         load_config,
         read_architectures,
     )
-    from modeling.checkpoints.labels import find_order, load_labels, save_labels
-    from modeling.checkpoints.names import named_variables
-    from modeling.checkpoints.tf1 import save_checkpoint, save_release
-    from modeling.config import BertConfig
     from modeling.distillation import DistillationLoss, Distiller
+    from modeling.labels import find_order
     from modeling.losses import (
         ClassifierLoss,
         ContrastiveLoss,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         SpanLoss,
         TokenLoss,
     )
+    from modeling.presets import load_labels
     from modeling.tasks import (
         BertClassifier,
         BertEmbedder,
@@ -60,19 +61,18 @@ _NAMES = {
         "read_shapes"
     ),
     "checkpoints.huggingface": "load_huggingface save_huggingface",
-    "checkpoints.huggingface.config": (
-        "ARCHITECTURES load_config read_architectures"
-    ),
-    "checkpoints.labels": "find_order load_labels save_labels",
     "checkpoints.names": "named_variables",
     "checkpoints.tf1": "save_checkpoint save_release",
     "config": "BertConfig",
+    "config_files": "ARCHITECTURES load_config read_architectures",
     "distillation": "DistillationLoss Distiller",
+    "labels": "find_order",
     "losses": (
         "ClassifierLoss ContrastiveLoss CosineLoss MultiLabelLoss "
         "MultipleChoiceLoss PretrainingLoss RankingLoss RegressionLoss "
         "SpanLoss TokenLoss"
     ),
+    "presets": "load_labels",
     "tasks": (
         "BertClassifier BertEmbedder BertMultipleChoice BertPretrainer "
         "BertSpanLabeler BertTokenClassifier"

@@ -27,14 +27,14 @@ class BertConfig:
 
     Args:
         vocab_size: number of WordPieces in the vocabulary.
-        hidden_size: width of every layer's output, a multiple of
-            `num_attention_heads`.
+        hidden_size: width of every layer's output. A network needs a multiple
+            of `num_attention_heads`.
         num_hidden_layers: number of Transformer blocks.
         num_attention_heads: number of attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
         hidden_act: activation of the feed-forward layer: `"gelu"` (Google's
             tanh approximation), `"gelu_erf"` (exact) or another key of
-            `ops.ACTIVATIONS`.
+            `ops.ACTIVATIONS`. As in Google's code, `""` and None mean linear.
         hidden_dropout_prob: fraction of the outputs of embeddings and layers
             to drop in training, in [0, 1).
         attention_probs_dropout_prob: fraction of the attention weights to drop
@@ -58,7 +58,7 @@ class BertConfig:
     num_hidden_layers: int = 12
     num_attention_heads: int = 12
     intermediate_size: int = 3072
-    hidden_act: str = "gelu"
+    hidden_act: str | None = "gelu"
     hidden_dropout_prob: float = 0.1
     attention_probs_dropout_prob: float = 0.1
     max_position_embeddings: int = 512
@@ -77,12 +77,6 @@ class BertConfig:
                     f"`{name}` must be a whole number from 1 to {_LARGEST}. "
                     f"Received: {name}={value!r}"
                 )
-        if self.hidden_size % self.num_attention_heads:
-            raise ValueError(
-                "`hidden_size` must be a multiple of `num_attention_heads`. "
-                f"Received: hidden_size={self.hidden_size}, "
-                f"num_attention_heads={self.num_attention_heads}"
-            )
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value < 1:
@@ -98,7 +92,7 @@ class BertConfig:
                     f"Received: {name}={value!r}"
                 )
         # Search a list, because a value from JSON may be unhashable.
-        if self.hidden_act not in list(ACTIVATIONS):
+        if self.hidden_act and self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(
                 f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
                 f"Received: hidden_act={self.hidden_act!r}"

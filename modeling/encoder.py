@@ -42,6 +42,12 @@ class TransformerBlock(BertLayer):
         self, config: BertConfig, initializer: Any = None, **kwargs: Any
     ) -> None:
         super().__init__(config, initializer, **kwargs)
+        if config.hidden_size % config.num_attention_heads:
+            raise ValueError(
+                f"hidden_size={config.hidden_size} must be a multiple of "
+                f"num_attention_heads={config.num_attention_heads}; correct "
+                "the configuration"
+            )
         self.attention = AttentionLayer(
             config.num_attention_heads,
             config.hidden_size // config.num_attention_heads,
@@ -61,7 +67,7 @@ class TransformerBlock(BertLayer):
     def _create_dense(self, units: int, hidden_act: str | None = None) -> Dense:
         return Dense(
             units,
-            hidden_act,
+            hidden_act or None,
             kernel_initializer=self.initializer,
             name="dense",
             dtype=self.dtype_policy,

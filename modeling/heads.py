@@ -159,7 +159,7 @@ class MaskedLanguageModelHead(BertLayer):
         super().__init__(config, initializer, **kwargs)
         self.dense = keras.layers.Dense(
             config.hidden_size,
-            activation=ACTIVATIONS[config.hidden_act],
+            activation=ACTIVATIONS[config.hidden_act or "linear"],
             kernel_initializer=self.initializer,
             name="dense",
             dtype=self.dtype_policy,

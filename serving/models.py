@@ -13,13 +13,12 @@ from typing import Any
 
 from absl import logging
 
-from data.text import casing
 from data.text.tokenization import FullTokenizer
+from modeling import presets
 from serving import engines
 from serving.tasks import TASKS
 from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
 from serving.tasks.texts import Tokenize
-from training import model_folder
 
 Texts = str | Sequence[str]
 
@@ -80,24 +79,24 @@ class TextModel:
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(folder, engine, num_threads)
         extra = folder / "assets.extra"
-        if extra.is_dir() and not (folder / model_folder.FILE).is_file():
+        if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra
-        described = model_folder.read(folder)
-        self.settings = dict(described.task)
+        described = presets.read(folder)
+        self.settings = dict(described.settings)
         self._kinds: dict[str, type[TextTask]] = {}
-        if self.settings.get("name") in TASKS:
-            self.settings["num_texts"] = described.settings.get("num_texts")
-            self._prepare(folder)
-            trained = described.settings.get("tokenizer", {}).get("vocab")
+        if described.head in TASKS:
+            self.settings["num_texts"] = described.training.get("num_texts")
+            self._prepare(folder, described)
+            trained = described.training.get("tokenizer", {}).get("vocab")
             if trained not in (None, self.tokenizer.identity["vocab"]):
                 raise ValueError(
                     f"{self.tokenizer.vocab_file} is not the vocabulary that "
                     "the model was trained with. Export or copy the model again"
                 )
 
-    def _prepare(self, folder: Path) -> None:
+    def _prepare(self, folder: Path, described: presets.Preset) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
-        is_lower_case = casing.read_do_lower_case(folder)
+        is_lower_case = described.do_lower_case
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.check_vocab()
         fixed = self.engine.inputs["input_ids"][-1]
@@ -105,7 +104,7 @@ class TextModel:
         longest = min(filter(None, (self.settings["max_seq_length"], fixed)))
         self.max_seq_length = self.settings["max_seq_length"] = longest
         self._longest = fixed or longest
-        every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        every: list[type[TextTask]] = [*TASKS[described.head or ""], Tokenize]
         kinds = [kind for kind in every if kind.supports(self.settings)]
         self._kinds = {kind.name: kind for kind in kinds}
 
@@ -167,7 +166,7 @@ class TextModel:
         if not self._kinds:
             raise ValueError(
                 f"{self.path} accepts no text: it contains no "
-                f"{model_folder.FILE} that names a task; export the model "
+                f"{presets.FILE} that names a task; export the model "
                 "again, with --vocab_file"
             )
         if name not in (None, *self._kinds):

@@ -18,12 +18,10 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
-from modeling import ops
-from modeling.checkpoints import huggingface
+from modeling import config_files, descriptions, ops
 from serving import batches, engines
 from serving.batches import Features
 from serving.export import formats
-from training import model_card
 from training.config import ExportConfig
 
 # {name: (function, specs of the function's inputs)}
@@ -137,11 +135,11 @@ def export_model(
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         served |= endpoints | tokenize_texts(options.packing)
-        files |= model_card.describe_copy(
+        files |= descriptions.describe_copy(
             getattr(export_options, "weights", None),
             model,
+            descriptions.EXPORT,
             task,
-            card=model_card.EXPORT,
             labels=task.get("labels"),
             tokenizer=tokenizer,
         )
@@ -149,12 +147,12 @@ def export_model(
     if labels := task.get("labels"):
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
     if export_options and export_options.export_formats != ("saved_model",):
-        entries = huggingface.config.config_entries(model, labels)
+        entries = config_files.config_entries(model, labels)
         if tokenizer:
             entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
         if labels:
             entries["problem_type"] = PROBLEM_TYPES[mode]
-        name = huggingface.CONFIG_FILE
+        name = config_files.CONFIG_FILE
         files[name] = json_files.format_json(entries, name, indent=2) + "\n"
     formats.export_saved_model(
         export_dir, model, served, files, export_options, tokenizer, mode

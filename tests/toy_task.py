@@ -9,15 +9,22 @@ from modeling import losses
 from tests.conftest import write_config
 from training import task
 from training.config import FineTuningConfig
+from training.resolve import read_preset, resolve
 
 
 def create_config(folder, **changes):
     """Returns the flags of a task whose --output_dir is `folder`."""
     return FineTuningConfig(
         **{"bert_config_file": "bert_config.json", "vocab_file": "vocab.txt"}
-        | {"output_dir": str(folder)}
+        | {"output_dir": str(folder), "data_dir": "data"}
         | changes
     )
+
+
+def resolve_config(folder, **changes):
+    """Returns the flags as a script completes them."""
+    config = create_config(folder, **changes)
+    return resolve(config, read_preset(config))
 
 
 def create_run(folder, num_hidden_layers=1, **changes):

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 import modeling
-from data.text import casing, tokenization, vocabulary
+from data.text import tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import model_card, model_folder
+from modeling import descriptions, presets
+from modeling.presets import folder_of
 from training.command_line import cli
-from training.model_folder import folder_of
 
 if TYPE_CHECKING:
     import keras
@@ -104,7 +104,7 @@ def find_model(
     checkpoint: str,
     config_file: str,
     names: Collection[str],
-    folder: model_folder.ModelFolder,
+    folder: presets.Preset,
 ) -> str:
     """Returns the key in MODELS of the model that a checkpoint contains.
 
@@ -122,7 +122,7 @@ def find_model(
             f"{config_file}: the architecture {architecture} is not supported. "
             f"To convert part of it, set --model to one of {', '.join(MODELS)}"
         )
-    if kind := kinds.get(folder.model_class or ""):
+    if kind := kinds.get(folder.head or ""):
         return kind
 
     def has(*starts: str) -> bool:
@@ -215,33 +215,25 @@ def read_tokenizer(
             --extended_vocab_file does not extend the old vocabulary.
     """
     start, vocab_file = options.init_checkpoint, options.vocab_file
-    is_lower_case, folder = options.do_lower_case, folder_of(start)
-    if is_lower_case is not None:
-        casing.validate_case_matches_checkpoint(is_lower_case, start)
-    elif (is_lower_case := casing.read_do_lower_case(folder)) is None:
-        is_lower_case = casing.read_normalizer(folder)
-    if not vocab_file:
-        names = ("vocab.txt", "tokenizer.json")
-        places = [os.path.join(folder, name) for name in names]
-        vocab_file = next(filter(os.path.isfile, places), None)
-        if not vocab_file and is_needed:
-            raise ValueError(
-                f"there is no {places[0]}, and without a vocabulary "
-                "transformers would use a vocabulary of only 5 tokens; set "
-                "--vocab_file"
-            )
-        if not vocab_file:
-            logging.warning(
-                "There is no %s; set --vocab_file to copy a vocabulary",
-                places[0],
-            )
+    folder = presets.read(start, "--init_checkpoint")
+    vocab_file = vocab_file or folder.vocab_file
     tokenizer = None
     if vocab_file:
-        tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
-        tokenizer.check_vocab(config.vocab_size)
-    model_folder.read(start, "--init_checkpoint").check_identity(
-        config, tokenizer
-    )
+        tokenizer = tokenization.create_tokenizer(
+            vocab_file, options.do_lower_case, start, config.vocab_size
+        )
+    elif is_needed:
+        raise ValueError(
+            f"there is no vocab.txt in {folder.path}, and without a vocabulary "
+            "transformers would use a vocabulary of only 5 tokens; set "
+            "--vocab_file"
+        )
+    else:
+        logging.warning(
+            "There is no vocab.txt in %s; set --vocab_file to copy one",
+            folder.path,
+        )
+    folder.check_identity(config, tokenizer)
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None
@@ -250,7 +242,7 @@ def read_tokenizer(
             "--extended_vocab_file needs --vocab_file, the vocabulary that the "
             "new one extends"
         )
-    extended = tokenization.FullTokenizer(path, is_lower_case)
+    extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
     extended.check_vocab()
     try:
         rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
@@ -262,9 +254,7 @@ def read_tokenizer(
     return extended, rows
 
 
-def find_length(
-    name: str, folder: model_folder.ModelFolder, longest: int
-) -> int:
+def find_length(name: str, folder: presets.Preset, longest: int) -> int:
     """Returns the maximum length of the inputs that a model was trained on.
 
     Args:
@@ -273,11 +263,11 @@ def find_length(
         longest: number of positions of the model, returned if no file in the
             folder records the length.
     """
-    length = folder.task.get("max_seq_length")
+    length = folder.settings.get("max_seq_length")
     if length is None and name != "multiple_choice":
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.
-        length = folder.settings.get("max_seq_length")
+        length = folder.training.get("max_seq_length")
     # Use the length that sentence-transformers or transformers recorded.
     for file, entry in (
         ("sentence_bert_config.json", "max_seq_length"),
@@ -303,10 +293,10 @@ def main(options: Config) -> None:
     config_file = options.bert_config_file or folder_of(start)
     config = modeling.load_config(config_file)
     shapes = modeling.read_shapes(checkpoint)
-    folder = model_folder.read(checkpoint)
+    folder = presets.read(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes, folder)
-    task = folder.task
-    folder.check_class(MODELS[name])
+    task = folder.settings
+    folder.check_head(MODELS[name])
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
         # Drop the LSTM, because only models with a task's head contain it.
@@ -320,16 +310,6 @@ def main(options: Config) -> None:
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(start, model.num_labels)
-        former = task.get("labels")
-        is_list = isinstance(former, list) and labels not in (None, former)
-        # Raise an error only if two files list the same labels in different
-        # orders. If the labels differ, the user may have renamed them.
-        if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
-            raise ValueError(
-                f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
-                f"{former}, but labels.txt or config.json orders them as "
-                f"{labels}; correct the wrong file"
-            )
     tokenizer, rows = read_tokenizer(options, config, becomes_theirs)
     leave_out = load_weights(model, start, name)
     if rows is not None:
@@ -349,14 +329,14 @@ def main(options: Config) -> None:
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
-        files=model_card.describe_copy(
+        files=descriptions.describe_copy(
             checkpoint,
             model,
+            descriptions.HUGGINGFACE
+            if becomes_theirs
+            else descriptions.WEIGHTS,
             {"max_seq_length": length},
             changed=() if rows is None else ("bert_config", "tokenizer"),
-            card=(
-                model_card.HUGGINGFACE if becomes_theirs else model_card.WEIGHTS
-            ),
             labels=labels,
             tokenizer=tokenizer,
         )

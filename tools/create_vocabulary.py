@@ -13,6 +13,7 @@ import collections
 import dataclasses
 import functools
 import itertools
+import os
 import time
 
 from absl import logging
@@ -20,9 +21,10 @@ from absl import logging
 from data.io import text_files
 from data.text import tokenization, vocabulary
 from files import progress
-from files.atomic import atomic_open
+from files.atomic import atomic_open, write_bytes
 from files.flags import flag
 from files.paths import Kind
+from modeling import tokenizer_files
 from training.command_line import cli
 
 
@@ -71,9 +73,33 @@ class Config:
     )
 
 
+def check_casing(config: Config) -> bool:
+    """Returns whether a file beside --output_file states --do_lower_case.
+
+    Raises:
+        ValueError: the file states another casing.
+    """
+    folder = os.path.dirname(config.output_file)
+    stated = tokenizer_files.read_tokenizer(folder)
+    if stated.get("do_lower_case", config.do_lower_case) != (
+        config.do_lower_case
+    ):
+        raise ValueError(
+            f"{stated['file']} states another casing than --do_lower_case="
+            f"{config.do_lower_case}; set another folder in --output_file"
+        )
+    return os.path.isfile(_casing_file(config))
+
+
+def _casing_file(config: Config) -> str:
+    folder = os.path.dirname(config.output_file)
+    return os.path.join(folder, tokenizer_files.CONFIG_FILE)
+
+
 def main(config: Config) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     start = time.monotonic()
+    states_casing = check_casing(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
@@ -111,6 +137,9 @@ def main(config: Config) -> None:
                 counts, config.vocab_size, config.num_unused
             )
         file.write("".join(f"{token}\n" for token in vocab).encode())
+    if not states_casing:
+        contents = tokenizer_files.format_casing(config.do_lower_case)
+        write_bytes(_casing_file(config), contents)
     num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "

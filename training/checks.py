@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import folders, json_files
+from files import folders
 from files.labels import PROBLEM_TYPES, similar_labels
-from training import model_folder
+from modeling import presets
+from modeling.presets import Preset
 from training.callbacks import distillation
-from training.config import FineTuningConfig, PretrainingConfig, TrainingConfig
-from training.model_folder import ModelFolder
+from training.config import FineTuningConfig, TrainingConfig
+from training.resolve import read_preset
+from training.run_folder import RunFolder
 from training.splits import suffix_of
 from training.task import Task
 
@@ -28,8 +29,12 @@ _HEAD = re.compile(
 )
 
 
-def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
+def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
     """Checks the flags of a command, and the files that the flags name.
+
+    Args:
+        config: the resolved flags.
+        folder: what the folder of the weights states, None without weights.
 
     Returns:
         configuration of the model.
@@ -39,21 +44,20 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
             the weights, or a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    if not any(getattr(config, action) for action in config.actions):
+    if not any(vars(config)[action] for action in config.actions):
         names = " or ".join(f"--{action}" for action in config.actions)
         raise ValueError(f"nothing to do: set {names}")
-    if not config.has_checkpoint:
-        if config.init_checkpoint:
-            modeling.find_checkpoint(config.init_checkpoint)
-        elif not config.do_train:
-            raise ValueError(
-                f"no checkpoint in --output_dir={config.output_dir} and no "
-                "--init_checkpoint: train first, or set --init_checkpoint"
-            )
+    if folder and not folder.is_resumed:
+        modeling.find_checkpoint(folder.weights)
+    elif not folder and not config.do_train:
+        raise ValueError(
+            f"no checkpoint in --output_dir={config.output_dir} and no "
+            "--init_checkpoint: train first, or set --init_checkpoint"
+        )
     for flag in ("export_dir", "export_weights"):
-        if path := getattr(config, flag):
+        if path := vars(config)[flag]:
             folders.check_folder(path, f"--{flag}")
-    has_lstm = config.export_dir and getattr(config, "bilstm", False)
+    has_lstm = config.export_dir and config.bilstm
     if has_lstm and "litert" in config.export_formats:
         raise ValueError(
             f"--export_format={config.export_format}: LiteRT cannot run the "
@@ -77,7 +81,7 @@ def load_config(config: Any) -> modeling.BertConfig:
     file = config.bert_config_file
     found = modeling.load_config(file)
     for name in ("max_seq_length", "export_seq_length"):
-        length = getattr(config, name) or 0
+        length = vars(config)[name] or 0
         if length > found.max_position_embeddings:
             raise ValueError(
                 f"--{name}={length} is more than the model's "
@@ -89,21 +93,21 @@ def load_config(config: Any) -> modeling.BertConfig:
 
 def prepare(
     task: Task, config: FineTuningConfig
-) -> tuple[modeling.BertConfig, ModelFolder | None]:
+) -> tuple[modeling.BertConfig, Preset | None]:
     """Checks a fine-tuning command, and calls `prepare` of its task.
 
     Returns:
-        (configuration of the model, result of `read_model`).
+        (configuration of the model, result of `read_preset`).
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing, or an output cannot be written.
     """
-    bert_config = check(config)
-    folder = read_model(config)
+    folder = read_preset(config)
+    bert_config = check(config, folder)
     saved_labels = None
     # A run that starts fine-tuning ignores the labels of --init_checkpoint.
-    if folder and (config.has_checkpoint or not config.do_train):
+    if folder and (folder.is_resumed or not config.do_train):
         saved_labels = folder.labels
     task.prepare(bert_config, saved_labels)
     tokenizer = getattr(task, "tokenizer", None)
@@ -111,7 +115,8 @@ def prepare(
     if folder and not config.do_train:
         check_head(task, config, folder, saved_labels)
     if task.labels:
-        check_labels(task, config, saved_labels)
+        resumes = folder is not None and folder.is_resumed
+        check_labels(task, config, saved_labels, resumes)
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
@@ -125,21 +130,9 @@ def prepare(
     return bert_config, folder
 
 
-def read_model(config: TrainingConfig) -> ModelFolder | None:
-    """Reads the folder of the model whose weights a command uses.
-
-    This is --output_dir if it contains a checkpoint, else the folder of
-    --init_checkpoint. Returns None if the weights are random.
-    """
-    if config.has_checkpoint:
-        return model_folder.read(config.output_dir, "--output_dir")
-    start = config.init_checkpoint
-    return model_folder.read(start, "--init_checkpoint") if start else None
-
-
 def check_identity(
     config: TrainingConfig,
-    folder: ModelFolder | None,
+    folder: Preset | None,
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
     settings: Mapping[str, Any],
@@ -148,7 +141,7 @@ def check_identity(
 
     Args:
         config: the flags.
-        folder: result of `read_model`.
+        folder: result of `read_preset`.
         bert_config: configuration of the model.
         tokenizer: the task's tokenizer. None = do not compare tokenizers.
         settings: settings of the task, of which only `output_mode` is compared.
@@ -164,13 +157,16 @@ def check_identity(
     if config.teacher:
         # The teacher reads the student's records, so both need the same
         # tokenizer. Their networks may differ.
-        model_folder.read(config.teacher, "--teacher").check_identity(
+        presets.read(config.teacher, "--teacher").check_identity(
             distillation.load_teacher_config(config.teacher), tokenizer, head
         )
 
 
 def check_labels(
-    task: Task, config: FineTuningConfig, saved: list[str] | None
+    task: Task,
+    config: FineTuningConfig,
+    saved: list[str] | None,
+    resumes: bool,
 ) -> None:
     """Checks that the labels of a task match the labels of its model.
 
@@ -180,6 +176,7 @@ def check_labels(
         saved: labels saved beside the checkpoint that the command loads. None
             if no labels are saved, or if the command starts to fine-tune
             --init_checkpoint, whose labels may be in another order.
+        resumes: whether the command continues a run.
 
     Raises:
         ValueError: the model was trained with other labels, or the command
@@ -189,15 +186,15 @@ def check_labels(
     if saved:
         order = modeling.find_order(saved, task.output_names)
         # The labels' order must not change in a resumed run or with --labels.
-        is_fixed = config.has_checkpoint or getattr(config, "labels", None)
+        is_fixed = resumes or "labels" in config.given_flags
         if not order or (is_fixed and order != sorted(order)):
             raise ValueError(
                 f"the model was trained with the labels {saved}, in this "
                 f"order; the task has {labels}. Use the task that the model "
                 "was trained for, or train into another --output_dir"
             )
-    if config.do_train and start and not config.has_checkpoint:
-        is_here = config.open_run().contains(start)
+    if config.do_train and start and not resumes:
+        is_here = RunFolder(config.output_dir).contains(start)
         found = modeling.load_labels(start) if is_here else None
         if found and found != labels:
             raise ValueError(
@@ -217,7 +214,7 @@ def check_labels(
 def check_head(
     task: Task,
     config: FineTuningConfig,
-    folder: ModelFolder,
+    folder: Preset,
     saved: list[str] | None,
 ) -> None:
     """Checks that a checkpoint's head fits the task.
@@ -228,16 +225,18 @@ def check_head(
         task: the task. If its `problem_type` is None, the task chooses one of
             several labels, and a head of another type only causes a warning.
         config: the flags.
-        folder: result of `read_model`.
+        folder: result of `read_preset`.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
         ValueError: the head's class or `problem_type` differs from the task's.
     """
-    folder.check_class(config.head)
+    folder.check_head(config.head)
     if config.head == "BertEmbedder":
-        _check_pooling(Path(folder.path))
-    found = folder.task.get("problem_type")
+        folder.warn_of_pooling()
+    # A cross-encoder that states no problem_type is a regression too.
+    mode = folder.settings.get("output_mode")
+    found = PROBLEM_TYPES.get(mode or "", folder.settings.get("problem_type"))
     if config.head == "BertClassifier" and (
         found not in (None, task.problem_type)
     ):
@@ -252,9 +251,9 @@ def check_head(
                 "%s, but this task chooses one label for each example.",
                 message,
             )
-    if config.has_checkpoint:
+    if folder.is_resumed:
         return
-    shapes = folder.shapes
+    shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))
     foreign = [
         name
         for name, shape in shapes.items()
@@ -287,27 +286,4 @@ def check_head(
             "order.",
             folder.source,
             ", ".join(task.labels),
-        )
-
-
-def _check_pooling(folder: Path) -> None:
-    """Warns if sentence-transformers would compute different vectors."""
-    file = folder / "1_Pooling/config.json"
-    pooling = json_files.read_json(file) if file.is_file() else {}
-    modes = [
-        value if isinstance(value, str) else name
-        for name, value in pooling.items()
-        if name.startswith("pooling_mode") and value
-    ]
-    modules, more = folder / "modules.json", False
-    if modules.is_file():
-        found = json_files.parse_json(modules.read_bytes(), str(modules), list)
-        more = any("Dense" in str(module) for module in found)
-    if more or modes not in ([], ["mean"], ["pooling_mode_mean_tokens"]):
-        logging.warning(
-            "%s was trained with %s, but this program averages the vectors of "
-            "a text's tokens. The results will differ from the vectors that "
-            "sentence-transformers computes.",
-            folder,
-            "a Dense layer" if more else f"pooling by {', '.join(modes)}",
         )

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from absl import logging
 
-from files import folders, json_files
-from files.atomic import write_json, write_text
-from training import model_card, model_folder
+from files import folders
 from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
@@ -56,8 +54,7 @@ def _evaluate(
 ) -> Scores:
     """Evaluates an export, and writes export_eval_results.txt.
 
-    Also adds the scores to the export's model.json and README.md. Returns {} if
-    no engine can run the export.
+    Returns {} if no engine can run the export.
     """
     found: dict[str, dict[str, float]] = {}
     for split in splits.of("eval"):
@@ -73,23 +70,6 @@ def _evaluate(
                 # JSON cannot express NaN.
                 if math.isfinite(value)
             )
-    results = model_card.find_results(trainer.results, trainer.global_step)
-    for file in folder.rglob(model_folder.FILE):
-        content = json_files.read_json(file)
-        content |= {"export_evaluation": found}
-        if results:
-            content["origin"]["step"] = trainer.global_step
-            content["evaluation"] = results
-        write_json(file, content)
-        is_extra = file.parent.name == "assets.extra"
-        top = file.parent.parent if is_extra else file.parent
-        card = model_card.format_card(
-            content,
-            model_card.EXPORT,
-            task.labels,
-            task.tokenizer.do_lower_case,
-        )
-        write_text(top / model_card.CARD, card)
     if found:
         named = {
             f"{form}_{name}": value

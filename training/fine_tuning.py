@@ -15,7 +15,7 @@ from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.prediction import LossFigures
-from training.results import ResultFiles
+from training.run_folder import RunFolder
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -30,11 +30,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
     """
     # ----- Check the flags and files, then write the records. -----
     flow = _Flow(task, config)
-    # If the command writes predictions for a dev set, it also writes their
-    # scores to eval_results.txt.
-    is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
-    others = ["eval_results.txt"] if is_scored else []
-    files = ResultFiles(config.output_dir, others)
     with tfrecords.naming_wrong_records(flow.splits.records.values()):
         # ----- Train and evaluate. -----
         trainer = flow.train()
@@ -52,7 +47,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", trainer.described_step)
             results = flow.write_predictions(trainer, results)
-            files.warn_of_left()
         if config.export_dir:
             exports.export(task, trainer, flow.splits, results)
         trainer.finish()
@@ -76,7 +70,7 @@ class _Flow:
         if config.do_train:
             training = self._describe_training(teacher)
         elif folder:
-            training["settings"] = folder.settings
+            training["settings"] = folder.training
         self.setup = start.RunSetup(
             create_model=functools.partial(
                 task.create_model, bert_config, **config.network
@@ -128,7 +122,7 @@ class _Flow:
                     lambda trainer: self._evaluate(trainer, trainer.step),
                     self.steps_per_epoch,
                     config.metric_for_best or self.task.metrics[0],
-                    config.open_run().best,
+                    RunFolder(config.output_dir).best,
                     config.early_stopping_patience,
                 )
             )
@@ -159,7 +153,7 @@ class _Flow:
         `purpose` is "eval" or "predict", and selects the splits. `label` is the
         text of the progress bar.
         """
-        size = getattr(self.config, f"{purpose}_batch_size")
+        size = self.config.batch_size_of(purpose)
         for name in self.splits.of(purpose):
             batches = trainer.predict(
                 self.splits.create_dataset(name, size),

@@ -18,15 +18,7 @@ from data.io import records
 from files import json_files
 from files.atomic import write_json
 from files.paths import is_remote
-from modeling.checkpoints import tf1
-from modeling.checkpoints.huggingface import is_huggingface
-from training import model_folder
-from training.run_folder import (
-    MAY_BE_MISSING,
-    PREFIX,
-    RunFolder,
-    checkpoint_steps,
-)
+from training.run_folder import MAY_BE_MISSING, RunFolder
 
 # Name of the file that stores the inputs' checksums, so that a resumed run does
 # not have to read the inputs again to compute them.
@@ -91,7 +83,7 @@ class Inputs:
         Also returns True if training ran no evaluations.
         """
         run = RunFolder(self._output_dir)
-        recorded = run.saved.settings.get("eval_input_file")
+        recorded = run.saved.training.get("eval_input_file")
         return recorded is None or recorded == self.identify(files)
 
     def save(self) -> None:
@@ -203,53 +195,3 @@ def fingerprint_of(
         ).hexdigest()[:16]
         for part, value in {"run": run, **data}.items()
     }
-
-
-def check_weights(path: str | os.PathLike[str]) -> None:
-    """Checks that the files beside a run's weights describe these weights.
-
-    The check fails if checkpoints of another run were copied into the folder,
-    or if the lines of labels.txt were reordered. You may rename labels.
-
-    Args:
-        path: path of the run, or of a checkpoint in it.
-
-    Raises:
-        ValueError: model.json or labels.txt beside a checkpoint describes other
-            weights.
-    """
-    prefixes: list[str] = []
-    with contextlib.suppress(OSError):
-        # Loading the weights reports that they are missing or damaged.
-        prefixes.append(modeling.find_checkpoint(path))
-    if prefixes and os.path.isdir(path):
-        steps = checkpoint_steps(path)[-1:]
-        prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
-    for prefix in dict.fromkeys(prefixes):
-        run = _read_run(prefix)
-        folder = model_folder.read(prefix)
-        if run is None or not folder.settings:
-            continue
-        if run != fingerprint_of(folder.settings, {})["run"]:
-            raise ValueError(
-                f"{folder.description} describes another run than the weights "
-                f"{prefix}. Restore the file, or use the checkpoint that "
-                "belongs to it"
-            )
-        labels, trained = folder.labels, folder.settings.get("labels")
-        if labels != trained and sorted(labels or ()) == sorted(trained or ()):
-            raise ValueError(
-                f"labels.txt in {folder.path} lists the outputs as {labels}, "
-                f"but they were trained as {trained}. Restore the file"
-            )
-
-
-def _read_run(prefix: str) -> str | None:
-    """Returns the fingerprint of the run that wrote a checkpoint, or None."""
-    # A checkpoint may be damaged, or a run that still trains may delete it.
-    with contextlib.suppress(OSError, ValueError):
-        if not is_huggingface(prefix):
-            with tf1.open_tf1_checkpoint(prefix) as (reader, _):
-                if reader.has_tensor(tf1.RUN):
-                    return reader.get_tensor(tf1.RUN).decode()
-    return None

@@ -13,12 +13,14 @@ from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
-from data.text import casing
 from data.text.tokenization import FullTokenizer
+from modeling.presets import Preset
 from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep, may_use
 from training.callbacks.distillation import Teacher
-from training.config import PretrainingConfig
+from training.pretraining_config import PretrainingConfig
+from training.resolve import read_preset
+from training.run_folder import RunFolder
 from training.trainer import Trainer
 
 
@@ -39,9 +41,9 @@ def run(
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
-    folder = checks.read_model(config)
+    folder = read_preset(config)
     checks.check_identity(config, folder, bert_config, tokenizer, {})
-    _check_heads(config)
+    _check_heads(config, folder)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
     inputs = fingerprints.Inputs(config.output_dir)
@@ -53,18 +55,14 @@ def run(
     if config.do_train:
         settings["input_file"] = inputs.identify(records.files)
     if tokenizer:
-        settings["tokenizer"] = dict(tokenizer.identity)
-        if not casing.is_stated(config, tokenizer.tokens):
-            # The records do not say whether their text was lower-cased, so do
-            # not record a value for do_lower_case.
-            del settings["tokenizer"]["do_lower_case"]
+        settings["tokenizer"] = tokenizer.identity
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
     evaluation = _Evaluation(config, evaluated)
     callbacks = []
     if config.keeps_best:
         settings["eval_input_file"] = inputs.identify(evaluated.files)
-        best = config.open_run().best
+        best = RunFolder(config.output_dir).best
         callbacks.append(
             BestStep(evaluation.evaluate, config.eval_steps, "loss", best)
         )
@@ -81,7 +79,7 @@ def run(
             teacher = Teacher(config, create_model, loss)
             settings |= teacher.settings
     elif folder:
-        settings = dict(folder.settings)
+        settings = dict(folder.training)
     setup = start.RunSetup(
         create_model=functools.partial(create_model, bert_config),
         loss=loss,
@@ -119,14 +117,11 @@ def run(
     return trainer if trainer.is_chief else None
 
 
-def _check_heads(config: PretrainingConfig) -> None:
+def _check_heads(config: PretrainingConfig, folder: Preset | None) -> None:
     """Raises an error if an evaluation would score a random head."""
     start = config.init_checkpoint
-    if (
-        config.do_train
-        or config.has_checkpoint
-        or not (start and config.do_eval)
-    ):
+    resumes = folder is not None and folder.is_resumed
+    if config.do_train or resumes or not (start and config.do_eval):
         return
     names = modeling.read_shapes(modeling.find_checkpoint(start))
     if not any("cls/predictions/" in x.replace(".", "/") for x in names):

@@ -1,71 +1,14 @@
-"""Finds a run's result files, and formats its scores. Imports no TensorFlow."""
+"""Reads and formats the scores of a run. Imports no TensorFlow."""
 
-import fnmatch
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-
-from absl import logging
 
 RATES = ("precision", "recall", "f1")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 # Prefixes of the scores of an export, such as saved_model_f1.
 _FORMATS = ("saved_model", "litert", "onnx")
-# Names of the files that some commands write, and others leave as they are.
-# Those of GLUE's submissions begin with a capital letter.
-_RESULTS = (
-    *("test_results*.tsv", "test_predictions.txt", "[A-Z]*.tsv"),
-    *("predictions*.json*", "nbest_predictions.json", "null_odds.json"),
-    *("test_eval_results*.txt", "report*.html"),
-)
-
-
-class ResultFiles:
-    """Warns of result files that a command leaves as they were.
-
-    For example, a run without --version_2_with_negative writes no
-    null_odds.json, so users could think that an earlier run's null_odds.json
-    contains the new answers. Older files are not deleted, because they may be
-    the user's.
-
-    Args:
-        folder: folder of the run.
-        others: names of other files to find, in addition to the files that
-            --do_predict writes.
-    """
-
-    def __init__(
-        self, folder: str | os.PathLike[str], others: Sequence[str] = ()
-    ) -> None:
-        self._folder, self._others = folder, others
-        self._before = self._find()
-
-    def _find(self) -> set[tuple[str, int, int]]:
-        """Returns (name, inode, time of the last change) of each file.
-
-        If a run rewrites a file, both numbers change.
-        """
-        folder = Path(self._folder)
-        return {
-            (file.name, file.stat().st_ino, file.stat().st_mtime_ns)
-            for file in (folder.iterdir() if folder.is_dir() else ())
-            if any(
-                fnmatch.fnmatchcase(file.name, pattern)
-                for pattern in (*_RESULTS, *self._others)
-            )
-        }
-
-    def warn_of_left(self) -> None:
-        """Warns of files that have not changed since this object exists."""
-        if left := sorted(name for name, *_ in self._before & self._find()):
-            logging.warning(
-                "%s in %s are left over from an earlier run; move or remove "
-                "them.",
-                ", ".join(left),
-                self._folder,
-            )
 
 
 def read_results(path: Path) -> dict[str, float]:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import flags, json_files
-from files.atomic import write_bytes, write_json
+from files.atomic import write_bytes, write_json, write_text
 from files.flags import Role
-from modeling import steps
-from training import model_folder
-from training.model_folder import FILE, ModelFolder
+from modeling import presets, steps
+from modeling.labels import format_labels
+from modeling.presets import FILE, Preset
 
 if TYPE_CHECKING:
     from training.config import TrainingConfig
@@ -83,7 +83,7 @@ class RunFolder:
         return checkpoint_steps(self.path)
 
     @functools.cached_property
-    def saved(self) -> ModelFolder:
+    def saved(self) -> Preset:
         """Description of the folder's weights, read at the first access.
 
         The description is empty if the folder contains no checkpoint.
@@ -92,9 +92,9 @@ class RunFolder:
             ValueError: model.json is malformed.
         """
         if not self.steps:
-            return ModelFolder(os.fspath(self.path))
+            return Preset(os.fspath(self.path))
         try:
-            return model_folder.read(self.path)
+            return presets.read(self.path)
         except ValueError as error:
             raise ValueError(
                 f"{error}. This file contains the settings that the run was "
@@ -110,7 +110,7 @@ class RunFolder:
 
     def contains(self, path: str) -> bool:
         """Returns whether a path names this folder, or a checkpoint in it."""
-        folder = model_folder.folder_of(path)
+        folder = presets.folder_of(path)
         are_there = self.path.is_dir() and os.path.isdir(folder)
         return are_there and os.path.samefile(self.path, folder)
 
@@ -135,7 +135,7 @@ class RunFolder:
         settings = {**settings, "flags": flag_values(config, *_COMPARED)}
         # Compare the settings as model.json stores them, with lists for tuples.
         settings = json.loads(json.dumps(settings))
-        saved = self.saved.settings
+        saved = self.saved.training
         self.settings = {**saved, **settings}
         if not saved:
             return
@@ -146,10 +146,8 @@ class RunFolder:
             optional = optional - {"init_checkpoint"}
         names = settings.keys() | (saved.keys() if are_all else ())
         names -= {"flags"} | optional - (settings.keys() & saved.keys())
-        for name, former, now in model_folder.differences(
-            {name: saved.get(name) for name in names},
-            {name: settings.get(name) for name in names},
-        ):
+        if found := presets.first_difference(saved, settings, names):
+            name, former, now = found
             if name == "init_checkpoint":
                 raise ValueError(
                     f"--output_dir={config.output_dir} contains a run that did "
@@ -174,7 +172,7 @@ class RunFolder:
         # example. The flag is the length of one choice.
         resolved.pop("max_seq_length", None)
         return {
-            "version": model_folder.VERSION,
+            "version": presets.VERSION,
             "task": {"name": type(model).__name__, **head, **resolved},
             "origin": {
                 "script": os.path.basename(sys.argv[0]),
@@ -239,7 +237,7 @@ def write(
         ValueError: files in the folder describe another model.
         OSError: a file cannot be written.
     """
-    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
+    from modeling import tokenizer_files
 
     former = folder / FILE
     found = json_files.read_json(former) if former.is_file() else {"files": []}
@@ -257,11 +255,6 @@ def write(
         texts |= tokenizer_files.describe_tokenizer(
             tokenizer, bert_config.max_position_embeddings
         )
-        known = description["origin"]["settings"].get("tokenizer", {})
-        if "do_lower_case" not in known:
-            # Do not write tokenizer_config.json, which states the casing.
-            # Pretraining records do not say if their text was lower-cased.
-            del texts[tokenizer_files.CONFIG_FILE]
     ours = {*listed}
     for name, text in texts.items():
         path = folder / name
@@ -275,7 +268,7 @@ def write(
                 "train; choose another --output_dir"
             )
     if labels is not None:
-        modeling.save_labels(folder, labels)
+        write_text(folder / "labels.txt", format_labels(labels))
     write_json(former, {**description, "files": sorted(ours)})
 
 

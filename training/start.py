@@ -165,7 +165,7 @@ class RunSetup:
         trainer.settings = run.settings
         if run.is_described and trainer.global_step >= self.num_steps[0]:
             # Keep the description and settings that a finished run wrote.
-            trainer.settings = run.saved.settings
+            trainer.settings = run.saved.training
         elif config.is_chief:
             run.write(
                 trainer, run.path, *([run.best] if config.keeps_best else [])

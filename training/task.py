@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from data.text.tokenization import FullTokenizer
-from training.command_line import cli
 from training.config import FineTuningConfig
 
 if TYPE_CHECKING:
@@ -207,24 +206,3 @@ class Task(abc.ABC):
         By default returns `outputs` unchanged.
         """
         return outputs
-
-
-def run_command(
-    task: Callable[[Any], Task], config: type[FineTuningConfig]
-) -> None:
-    """Runs a script that trains, evaluates, predicts and exports a task.
-
-    Args:
-        task: function (config) -> Task, usually the class of the task.
-        config: the script's flags.
-    """
-
-    def main(options: FineTuningConfig) -> None:
-        # Import TensorFlow late, so that --help and errors in flags appear
-        # quickly.
-        from training import fine_tuning
-
-        fine_tuning.run(task(options), options)
-
-    main.__module__ = task.__module__
-    cli.run(main, config)

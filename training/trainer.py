@@ -20,17 +20,18 @@ import modeling
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_text
+from modeling import descriptions
 from modeling.losses import Loss
 from training import (
     checkpointing,
     devices,
-    model_card,
     train_step,
 )
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
 from training.results import format_results
+from training.run_folder import RunFolder
 
 
 class Trainer(BatchPredictor):
@@ -87,7 +88,7 @@ class Trainer(BatchPredictor):
         self.is_chief = config.is_chief
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
-        self.run = config.open_run()
+        self.run = RunFolder(config.output_dir)
         self.settings: Mapping[str, Any] = {}
         self.fingerprint: Mapping[str, str] = {}
         self.results: dict[str, Mapping[str, float]] = {}
@@ -144,7 +145,7 @@ class Trainer(BatchPredictor):
                 config.initial_checkpoint,
                 config.initial_layers,
                 labels,
-                getattr(config, "load_best", True),
+                config.load_best,
             )
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -338,14 +339,14 @@ class Trainer(BatchPredictor):
                 path,
                 self.tokenizer,
                 self.labels,
-                files=model_card.describe_copy(
+                files=descriptions.describe_copy(
                     self.config.weights,
                     self.model,
+                    descriptions.WEIGHTS,
                     step=self.global_step or None,
-                    card=model_card.WEIGHTS,
                     labels=self.labels,
                     tokenizer=self.tokenizer,
-                    results=self.results,
+                    results=self.results.get("eval_results.txt"),
                 ),
             )
             logging.info("Wrote the weights to %s", path)

@@ -19,6 +19,7 @@ from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.word_cache import WordCache
+from modeling.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
@@ -67,9 +68,7 @@ class FullTokenizer:
         vocab_file: path of a vocabulary with one WordPiece a line, or of a
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents. None =
-            as the tokenizer.json states. If the vocabulary is another file, as
-            `casing.casing_of` returns. If that is unclear (None), True unless
-            any WordPiece contains a capital letter.
+            as the tokenizer.json states, and True for any other file.
 
     Attributes:
         vocab_file: path of the vocabulary.
@@ -99,9 +98,7 @@ class FullTokenizer:
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
         if path.removesuffix(".gz").endswith(".json"):
-            self.vocab_bytes, stated = casing.parse_tokenizer(
-                self.vocab_bytes, path
-            )
+            self.vocab_bytes, stated = parse_tokenizer(self.vocab_bytes, path)
             if do_lower_case not in (None, stated):
                 raise ValueError(
                     f"{path}: `normalizer.lowercase` is {str(stated).lower()}; "
@@ -123,17 +120,9 @@ class FullTokenizer:
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
-        if do_lower_case is None:
-            do_lower_case = casing.casing_of(self.tokens)
-        if do_lower_case is None:
-            # Ignore special tokens such as [CLS], [unused5] and <S>.
-            do_lower_case = all(
-                token == token.lower() or re.fullmatch(r"\[.*\]|<.*>", token)
-                for token in self.tokens
-            )
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._warned: set[str] = set()
-        self.set_casing(do_lower_case)
+        self.set_casing(do_lower_case is not False)
 
     def set_casing(self, do_lower_case: bool) -> None:
         """Sets whether text is lower-cased and accents are stripped."""
@@ -185,10 +174,19 @@ class FullTokenizer:
             special_tokens: WordPieces that the vocabulary must contain.
 
         Raises:
-            ValueError: a special token is missing, or the file contains more
-                lines than `vocab_size`.
+            ValueError: a special token is missing, the file contains more lines
+                than `vocab_size`, or its words are not WordPieces.
         """
         path, num_tokens = self.vocab_file, len(self.tokens)
+        # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a
+        # space with U+0120. Every word would become [UNK].
+        num_foreign = sum(x[:1] in ("\u2581", "\u0120") for x in self.tokens)
+        if num_foreign > num_tokens // 20:
+            raise ValueError(
+                f"{path}: {num_foreign} words begin with \u2581 or \u0120, so "
+                "this is the vocabulary of SentencePiece or GPT-2. Use a "
+                "vocabulary of WordPieces"
+            )
         missing = [name for name in special_tokens if name not in self.vocab]
         if missing:
             raise ValueError(
@@ -231,6 +229,32 @@ class FullTokenizer:
                 logging.warning("%s", message)
         self._warned.update(warnings)
 
+    def check_same_words(self, other: str, source: str = "") -> None:
+        """Checks that another file contains the same WordPieces.
+
+        This vocabulary may have words in place of entries [unusedN] of `other`,
+        and either may have more words.
+
+        Args:
+            other: path of a vocab.txt or a tokenizer.json.
+            source: model that `other` belongs to, for the message.
+
+        Raises:
+            ValueError: an id has another WordPiece in `other`.
+        """
+        if os.path.abspath(other) == os.path.abspath(self.vocab_file):
+            return
+        others = FullTokenizer(other, None).tokens
+        words = zip(others, self.tokens, strict=False)
+        for row, (theirs, ours) in enumerate(words, start=1):
+            if theirs != ours and not theirs.startswith("[unused"):
+                raise ValueError(
+                    f"--vocab_file={self.vocab_file} is not the vocabulary of "
+                    f"{source or other}: line {row} is {ours!r} instead of "
+                    f"{theirs!r}. Remove --vocab_file, or set --vocab_file="
+                    f"{other}"
+                )
+
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
         text = clean_text(convert_to_unicode(text))
@@ -267,23 +291,53 @@ class FullTokenizer:
 def load_tokenizer(
     options: Any, vocab_size: int | None = None
 ) -> FullTokenizer:
-    """Loads a FullTokenizer whose vocabulary and casing fit the model.
+    """Loads the tokenizer that the flags of a script select.
 
     Args:
-        options: options of the script, as in `casing.find_casing`.
+        options: options of the script, with the attributes `vocab_file`,
+            `do_lower_case`, `given_flags` (the flags that the user set) and, if
+            the script loads a model, `weights`.
+        vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
+    """
+    flag = options.do_lower_case
+    if flag and "do_lower_case" not in options.given_flags:
+        flag = None
+    weights = getattr(options, "weights", None)
+    return create_tokenizer(options.vocab_file, flag, weights, vocab_size)
+
+
+def create_tokenizer(
+    vocab_file: str | os.PathLike[str],
+    do_lower_case: bool | None = None,
+    weights: str | None = None,
+    vocab_size: int | None = None,
+) -> FullTokenizer:
+    """Creates a FullTokenizer whose vocabulary and casing fit a model.
+
+    Args:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether to lower-case text. None = as the files beside
+            the vocabulary or the weights state.
+        weights: path of the model's weights. None = only the vocabulary's
+            folder may state the casing.
         vocab_size: size of the model's vocabulary. None skips this check.
 
     Raises:
-        ValueError: the vocabulary does not fit the model, or the casing is
-            unclear.
+        ValueError: the vocabulary does not fit the model, or `find_casing`
+            raises an error.
         OSError: the vocabulary cannot be read.
     """
-    tokenizer = FullTokenizer(options.vocab_file, None)
+    tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab(vocab_size)
-    casing.check_same_words(options.vocab_file, tokenizer.tokens)
-    tokenizer.set_casing(
-        casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
+    folder = os.path.dirname(vocab_file)
+    neighbor = os.path.join(folder, "tokenizer.json")
+    if os.path.isfile(neighbor):
+        tokenizer.check_same_words(neighbor)
+    found = casing.find_casing(
+        *(vocab_file, tokenizer.tokens, do_lower_case, weights),
+        stated_casing=tokenizer.stated_casing,
     )
+    tokenizer.set_casing(found)
     return tokenizer
 
 

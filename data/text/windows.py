@@ -52,7 +52,7 @@ def cut_spans(
         doc_spans.append((start, length))
         if start + length == num_tokens:
             break
-        start += min(length, doc_stride)
+        start += max(min(length, doc_stride), 1)
     return doc_spans
 
 

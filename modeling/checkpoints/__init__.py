@@ -21,7 +21,6 @@ from modeling.checkpoints.huggingface import (
     load_huggingface,
     read_huggingface_shapes,
 )
-from modeling.checkpoints.labels import find_order, load_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
@@ -29,6 +28,8 @@ from modeling.checkpoints.tf1 import (
     load_tf1_checkpoint,
     read_tf1_shapes,
 )
+from modeling.labels import find_order
+from modeling.presets import load_labels
 
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (
@@ -66,6 +67,7 @@ _FOREIGN_ENDINGS = {
     ".keras": "open it with keras.models.load_model, and write it with "
     "modeling.save_huggingface",
 }
+_BLOCK = re.compile(r"(?:^|[/.])encoder[/.]layer[_.](\d+)[/.]")
 _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
@@ -201,6 +203,8 @@ def load_checkpoint(
         report = load_huggingface(model, path, layers)
     else:
         report = load_tf1_checkpoint(model, path, layers, best)
+    if layers is None:
+        _warn_of_blocks(report)
     saved = load_labels(path) if labels else None
     order = find_order(saved or (), labels)
     if order and order != sorted(order):
@@ -211,6 +215,21 @@ def load_checkpoint(
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
+
+
+def _warn_of_blocks(report: LoadReport) -> None:
+    """Warns if a model uses only some blocks of a checkpoint."""
+
+    def count(names: Iterable[str]) -> int:
+        found = filter(None, map(_BLOCK.search, names))
+        return max((int(match[1]) + 1 for match in found), default=0)
+
+    if 0 < count(report.loaded) < count(report.unused):
+        logging.warning(
+            "%s contains %d blocks, but num_hidden_layers is %d. Outputs will "
+            "be wrong unless the model is trained.",
+            *(report.path, count(report.unused), count(report.loaded)),
+        )
 
 
 def has_head(name: str, weights: Collection[str]) -> bool:

@@ -161,7 +161,9 @@ def _check_complete(
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
-        names = ", ".join([*there][:_MAX_NAMED]) or "nothing"
+        # Name the entries that do not fit, which may have other names here.
+        others = [name for name in there if name not in sources.values()]
+        names = ", ".join(others[:_MAX_NAMED]) or "no other entries"
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
             f"variables, such as {first}. The file contains {names}. Is this "

@@ -26,10 +26,10 @@ from modeling.checkpoints.folders import (
     find_missing_best,
     find_tf1_checkpoint,
 )
-from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
-from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.labels import format_labels
+from modeling.tokenizer_files import describe_tokenizer
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -251,11 +251,11 @@ def save_release(
     if tokenizer:
         longest = model.config.max_position_embeddings
         contents |= describe_tokenizer(tokenizer, longest)
+    if labels is not None:
+        contents["labels.txt"] = format_labels(labels)
     contents |= files or {}
     with new_folder(path, contents) as folder:
         save_checkpoint(model, folder / "bert_model.ckpt", leave_out)
-        if labels is not None:
-            save_labels(folder, labels)
 
 
 def write_checkpoint(

@@ -30,9 +30,9 @@ from files import atomic, folders
 from modeling import ops
 from modeling.accelerated import inference, tracing
 from modeling.bert import BertModel
-from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.tf1 import errors_named
 from modeling.layers import all_layers
+from modeling.tokenizer_files import tokenizer_files
 from serving import engines
 from training.config import ExportConfig
 

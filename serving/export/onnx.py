@@ -150,9 +150,9 @@ class _Writer:
             epsilon=self.config.layer_norm_eps,
         )
 
-    def activate(self, inputs: str, hidden_act: str) -> str:
+    def activate(self, inputs: str, hidden_act: str | None) -> str:
         """Adds the activation function `hidden_act` of ops.ACTIVATIONS."""
-        if hidden_act == "linear":
+        if not hidden_act or hidden_act == "linear":
             return inputs
         if hidden_act == "silu":
             return self.add("Mul", inputs, self.add("Sigmoid", inputs))

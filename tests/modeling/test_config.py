@@ -1,8 +1,9 @@
 import json
 
+import numpy as np
 import pytest
 
-from modeling import BertConfig, load_config
+from modeling import BertConfig, BertModel, load_config
 from tests.golden import ROOT
 
 NAN = float("nan")
@@ -41,7 +42,7 @@ def test_only_another_epsilon_is_written():
     "changes",
     [
         {"hidden_act": "swish"},
-        {"num_attention_heads": 7},
+        {"num_attention_heads": 0},
         {"hidden_dropout_prob": 1.0},
         {"attention_probs_dropout_prob": None},
         {"initializer_range": NAN},
@@ -54,6 +55,26 @@ def test_only_another_epsilon_is_written():
 def test_a_wrong_value_is_named(changes):
     with pytest.raises(ValueError, match=f"`{next(iter(changes))}`"):
         BertConfig.from_dict({**RELEASED, **changes})
+
+
+def test_heads_are_checked_when_the_network_is_built():
+    config = BertConfig(vocab_size=99, hidden_size=37)
+    with pytest.raises(ValueError, match="num_attention_heads=12"):
+        BertModel(config)
+
+
+@pytest.mark.parametrize("name", ["", None, "linear"])
+def test_no_activation_is_linear(name):
+    sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
+    sizes |= {"vocab_size": 9, "num_hidden_layers": 1}
+    config = BertConfig(**sizes, hidden_act=name)
+    assert config.to_dict()["hidden_act"] == name
+    model = BertModel(config, seed=1)
+    expected = BertModel(BertConfig(**sizes, hidden_act="linear"), seed=1)
+    ids = {"input_ids": np.arange(9)[None]}
+    found, same = model(ids), expected(ids)
+    for one, other in zip(found, same, strict=True):
+        np.testing.assert_array_equal(found[one], same[other])
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ import safetensors.numpy
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from modeling import presets
 from tests import golden, script_runner
 from tests.checkpoints import listed
 from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
 from tools import convert_checkpoint
-from training import model_folder
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
@@ -55,7 +55,11 @@ def converted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("converted")
     vocab_file = str(write_vocab(folder / "vocab.txt", TOKENS))
     for name, (_, model) in CLASSES.items():
-        convert(RECORDED / name, folder / name, vocab_file=vocab_file)
+        convert(
+            *(RECORDED / name, folder / name),
+            vocab_file=vocab_file,
+            do_lower_case=False,
+        )
         checkpoint = folder / name / "bert_model.ckpt"
         convert(checkpoint, folder / f"{name}-back", model=model)
     return folder
@@ -254,11 +258,44 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert written["problem_type"] == "multi_label_classification"
         assert [*written["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
-        task = model_folder.read(tmp_path / name).task
-        assert task["name"] == "BertClassifier"
-        assert task["output_mode"] == "multilabel"
+        found = presets.read(tmp_path / name)
+        assert found.head == "BertClassifier"
+        assert found.settings["output_mode"] == "multilabel"
         length = json.loads((tmp_path / name / "model.json").read_text())
         assert length["task"]["max_seq_length"] == 20
+
+
+def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
+    """Then transformers' pipeline applies a sigmoid, as it did before."""
+    model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
+    modeling.save_huggingface(model, tmp_path / "there", None, tokenizer)
+    convert(tmp_path / "there", tmp_path / "tf1")
+    convert(tmp_path / "tf1", tmp_path / "back")
+    assert presets.read(tmp_path / "tf1").settings["output_mode"] == (
+        "regression"
+    )
+    for name in ("there", "back"):
+        config = json.loads((tmp_path / name / "config.json").read_text())
+        assert "problem_type" not in config
+
+
+def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
+    """It is a BertPretrainer without the head of the masked words."""
+    model, tokenizer = create(tmp_path, modeling.BertPretrainer)
+    names = modeling.named_variables(model)
+    modeling.save_huggingface(
+        *(model, tmp_path / "there", None, tokenizer),
+        leave_out=[name for name in names if "cls/predictions" in name],
+    )
+    theirs = tmp_path / "there/config.json"
+    architecture = ["BertForNextSentencePrediction"]
+    assert json.loads(theirs.read_text())["architectures"] == architecture
+    convert(tmp_path / "there", tmp_path / "tf1")
+    convert(tmp_path / "tf1", tmp_path / "back")
+    weights = "model.safetensors"
+    check_weights(tmp_path / "there" / weights, tmp_path / "back" / weights)
+    config = json.loads((tmp_path / "back/config.json").read_text())
+    assert config["architectures"] == architecture
 
 
 def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
@@ -287,7 +324,7 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     for _ in range(2):
         convert(start, tmp_path / "tf1")
         convert(tmp_path / "tf1", tmp_path / "back")
-    assert model_folder.read(tmp_path / "tf1").task["max_seq_length"] == 7
+    assert presets.read(tmp_path / "tf1").settings["max_seq_length"] == 7
     for name, values in texts.items():
         assert json.loads((tmp_path / "back" / name).read_text()) == values
     with contextlib.suppress(ImportError):
@@ -315,7 +352,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
     assert not (tmp_path / "out").exists()
     extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
     convert(tmp_path / "run", tmp_path / "tf1", extended_vocab_file=extended)
-    found = model_folder.read(tmp_path / "tf1")
+    found = presets.read(tmp_path / "tf1")
     assert found.network["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")

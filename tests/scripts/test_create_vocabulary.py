@@ -7,6 +7,7 @@ import pytest
 
 import modeling
 from data.text import tokenization, vocabulary
+from modeling import presets
 from tests import golden, script_runner
 from tests.checkpoints import values
 from tests.data.reference_tokenizer import wordpiece
@@ -28,8 +29,13 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
     changes = (
         {"output_file": "vocab.txt"},
         {"output_file": "again.txt"},
-        {"output_file": "cased.txt", "do_lower_case": False, "num_unused": 3},
+        {
+            "output_file": "cased/vocab.txt",
+            "do_lower_case": False,
+            "num_unused": 3,
+        },
     )
+    (tmp_path / "cased").mkdir()
     done, *_ = script_runner.run_each(
         "tools.create_vocabulary", tmp_path, flags, changes
     )
@@ -48,10 +54,16 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
     assert "keeper" in vocab  # a frequent word is whole
     # The same again, and another for cased text.
     assert read_vocab(tmp_path / "again.txt") == vocab
-    cased = read_vocab(tmp_path / "cased.txt")
+    cased = read_vocab(tmp_path / "cased/vocab.txt")
     unused = [f"[unused{number}]" for number in range(3)]
     assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
     assert "The" in cased
+    # The file beside it states the casing.
+    assert not presets.read(tmp_path / "cased").do_lower_case
+    assert presets.read(tmp_path).do_lower_case
+    flags |= {"output_file": "cased/more.txt"}
+    done = script_runner.run("tools.create_vocabulary", tmp_path, **flags)
+    assert "cased/tokenizer_config.json" in done.error
 
 
 def test_ideographs_need_no_row_for_going_on():

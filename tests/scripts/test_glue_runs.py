@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from data.classification import metrics
+from modeling import presets
 from tests import glue_sets, script_runner
 from tests.checkpoints import values
 from tests.script_runner import parse_flags, read_lines, read_results
-from training import model_folder
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def of_labels(labels, *suffixes):
 
 
 def read_class_weights(folder):
-    return model_folder.read(folder).settings["class_weights"]
+    return presets.read(folder).training["class_weights"]
 
 
 def test_scores_are_named_and_weights_exported(runs):

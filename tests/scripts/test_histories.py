@@ -7,10 +7,11 @@ import shutil
 import pytest
 
 from data.io.records import RecordWriter, read_records
+from modeling import presets
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import parse_flags
-from training import checkpointing, model_folder
+from training import checkpointing
 from training.callbacks import history
 
 pytestmark = pytest.mark.slow
@@ -126,9 +127,9 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(
     assert (folder / history.FILE).read_bytes() == lines
     # What is wrong with the run is said before the time is spent.
     results = (folder / "eval_results.txt").read_bytes()
-    (folder / model_folder.FILE).write_text("?")
+    (folder / presets.FILE).write_text("?")
     refused = pretrain(folder, **evaluated)
-    assert f"{folder / model_folder.FILE}" in refused.error
+    assert f"{folder / presets.FILE}" in refused.error
     assert "Evaluating" not in refused.stderr
     assert (folder / "eval_results.txt").read_bytes() == results
 

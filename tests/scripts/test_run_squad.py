@@ -9,11 +9,11 @@ import pytest
 
 import run_squad
 from files.json_files import read_json
+from modeling import presets
 from tests import events, script_runner
 from tests.checkpoints import values
 from tests.data.test_report import ReportPage
 from tests.script_runner import parse_flags, read_results
-from training import model_folder
 
 SQUAD = script_runner.SAMPLES / "squad"
 CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
@@ -115,7 +115,7 @@ def test_answers_are_cut_from_the_passages(answered):
 def test_what_is_kept_of_a_run(answered, name, has_lstm):
     run = answered[0] / name
     assert any("bilstm" in name for name in values(run)) is has_lstm
-    assert model_folder.read(run).network["left_to_right"] is has_lstm
+    assert presets.read(run).network["left_to_right"] is has_lstm
     assert len(events.check_evaluations(run)) == 1
 
 

@@ -6,11 +6,12 @@ import re
 import numpy as np
 import pytest
 
+from modeling import presets
 from tests import events, script_runner
 from tests.checkpoints import values
 from tests.conftest import write_config
 from tests.script_runner import check_refusals, parse_flags
-from training import checkpointing, model_folder
+from training import checkpointing
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +131,7 @@ def test_other_optimizers_precisions_and_losses_train(runs):
 def test_evaluation_while_training_keeps_the_best(runs):
     folder, done = runs["scratch"]
     assert "starting from random weights" in done.stderr
-    assert model_folder.read(folder).network["left_to_right"]
+    assert presets.read(folder).network["left_to_right"]
     assert "Evaluation after step 2" in done.stderr
     assert "Evaluation after step 4" in done.stderr
     best = json.loads((folder / "best" / "eval_results.json").read_text())

@@ -23,6 +23,7 @@ from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
 from tests.serving.server_process import running
 from training.config import ExportConfig
+from training.resolve import resolve_export
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
@@ -99,6 +100,7 @@ def create_model(kind, *args, changes=None, **options):
 def create_options(format, tokenizer=TOKENIZER, length=LENGTH, **config):
     """Returns the options of an export in one or several formats."""
     config = ExportConfig(export_dir="x", export_format=format, **config)
+    config = resolve_export(config)
     return ServingOptions(tokenizer, length, export=config)
 
 

@@ -16,6 +16,7 @@ from tests.models import create_batch
 from tests.serving.conftest import LABELS, LENGTH, create_model, create_options
 from tests.serving.test_engines import ENGINES
 from training.config import ExportConfig
+from training.resolve import resolve_export
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 FORMATS = ENGINES[:2]
@@ -221,10 +222,10 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
 )
 def test_contradictions_are_errors(changes, word):
     with pytest.raises(ValueError, match=word):
-        ExportConfig(export_dir="x", **changes)
+        resolve_export(ExportConfig(export_dir="x", **changes))
 
 
 def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="requirements/onnx.txt"):
-        ExportConfig(export_dir="x", export_format="onnx")
+        resolve_export(ExportConfig(export_dir="x", export_format="onnx"))

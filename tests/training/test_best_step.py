@@ -133,12 +133,11 @@ def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
 
 
 def test_a_figure_that_is_none_is_refused_before_training(options):
-    for changes in (
-        {"metric_for_best": "loss"},
-        {"metric_for_best": "f1", "evaluate_each_epoch": False},
-    ):
-        with pytest.raises(ValueError, match="--metric_for_best"):
-            trains_on(options, [], **changes)
+    with pytest.raises(ValueError, match="--metric_for_best"):
+        trains_on(options, [], metric_for_best="loss")
+    changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
+    with pytest.raises(ValueError, match="--metric_for_best"):
+        dataclasses.replace(options, **changes).check()
 
 
 def remove_checkpoints(folder):

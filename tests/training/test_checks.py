@@ -8,11 +8,14 @@ import pytest
 
 from data.text.tokenization import FullTokenizer
 from files.labels import similar_labels
+from modeling import presets
 from tests.conftest import write_config
 from tests.models import tiny_config
 from tests.script_runner import SAMPLES
-from tests.toy_task import create_config
-from training import checks, model_folder
+from tests.toy_task import create_config, resolve_config
+from training import checks
+from training.config import ExportConfig
+from training.resolve import read_preset, resolve_export
 
 
 def lengths(path, longest, exported=None):
@@ -50,25 +53,26 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
         ({"export_format": "litert"}, "--export_format"),
         ({"quantize": "int8"}, "--quantize"),
         (
-            {
-                "export_dir": "x",
-                "quantize": "int8",
-                "given_flags": {"export_format": "saved_model"},
-            },
+            {"export_dir": "x", "quantize": "int8", "is_given": True},
             "--export_format",
         ),
     ],
 )
-def test_flags_that_do_not_fit_are_refused(tmp_path, changes, flag):
+def test_flags_that_do_not_fit_are_refused(changes, flag):
+    def complete(is_given=False, **changes):
+        return resolve_export(ExportConfig(**changes), is_given)
+
     with pytest.raises(ValueError, match=flag):
-        create_config(tmp_path, **changes)
+        complete(**changes)
     # Int8 is LiteRT by default.
-    command = create_config(tmp_path, export_dir="x", quantize="int8")
-    assert command.export_format == "litert"
+    found = complete(export_dir="x", quantize="int8", export_version=3)
+    assert found.export_formats == ("litert",)
+    assert found.export_dir == "x/3"
 
 
-def check_labels(config, labels):
-    checks.check_labels(types.SimpleNamespace(labels=labels), config, None)
+def check_labels(config, labels, resumes=False):
+    task = types.SimpleNamespace(labels=labels)
+    checks.check_labels(task, config, None, resumes)
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
@@ -84,12 +88,11 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
     check_labels(elsewhere, ["a", "b"])
-    (tmp_path / "model.ckpt-5.index").write_text("")
-    check_labels(command, ["a", "b"])
+    check_labels(command, ["a", "b"], resumes=True)
 
 
 def check_identity(config, *arguments):
-    checks.check_identity(config, checks.read_model(config), *arguments)
+    checks.check_identity(config, read_preset(config), *arguments)
 
 
 def test_weights_of_another_network_are_refused(tmp_path):
@@ -97,18 +100,18 @@ def test_weights_of_another_network_are_refused(tmp_path):
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
-    assert model_folder.read(folder).network == plain
-    assert model_folder.read(folder / "model.ckpt-3").network == plain
+    assert presets.read(folder).network == plain
+    assert presets.read(folder / "model.ckpt-3").network == plain
     settings = {"seed": 1, "left_to_right": True}
     described = {"version": 1, "origin": {"settings": settings}}
     for place in (folder, folder / "best"):
-        (place / model_folder.FILE).write_text(json.dumps(described))
+        (place / presets.FILE).write_text(json.dumps(described))
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
-        assert model_folder.read(path).network == trained
+        assert presets.read(path).network == trained
     (folder / "model.ckpt-3.index").write_text("")
     # A flag that is not given is taken from the folder.
-    told = create_config(
+    told = resolve_config(
         tmp_path / "new", init_checkpoint=str(folder), do_eval=True
     )
     assert told.left_to_right and not told.bilstm
@@ -161,7 +164,7 @@ def test_litert_has_no_lstm_of_any_length(tmp_path):
         export_format="saved_model,litert",
     )
     with pytest.raises(ValueError, match="--export_format"):
-        checks.check(command)
+        checks.check(command, None)
 
 
 @pytest.mark.parametrize(
@@ -198,23 +201,3 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
         check_identity(*arguments)
-
-
-def test_vectors_that_are_no_mean_are_warned_of(tmp_path, caplog):
-    (tmp_path / "1_Pooling").mkdir()
-    file = tmp_path / "1_Pooling/config.json"
-    names = ("pooling_mode_cls_token", "pooling_mode_mean_tokens")
-    for chosen, is_said in ((names[0], True), (names[1], False)):
-        caplog.clear()
-        settings = {"word_embedding_dimension": 8, "include_prompt": True}
-        file.write_text(
-            json.dumps(settings | {name: name == chosen for name in names})
-        )
-        checks._check_pooling(tmp_path)
-        text = f"was trained with pooling by {chosen}, but"
-        assert (text in caplog.text) == is_said
-    # A further layer.
-    module = "sentence_transformers.models.Dense"
-    (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))
-    checks._check_pooling(tmp_path)
-    assert "was trained with a Dense layer" in caplog.text

@@ -7,13 +7,14 @@ import keras
 import pytest
 
 import modeling
+from modeling import presets
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.models import built, tiny_config
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import fine_tuning, fingerprints, model_folder
+from training import fine_tuning, fingerprints
 
 LAST = {"evaluate_each_epoch": False}
 BEST = {"evaluate_each_epoch": True}
@@ -47,7 +48,7 @@ def train(tmp_path_factory):
 
 
 def read(path):
-    config = modeling.load_config(model_folder.folder_of(path))
+    config = modeling.load_config(presets.folder_of(path))
     model = modeling.BertClassifier(config, 2)
     report = modeling.load_checkpoint(model, path)
     assert not report.unused and not report.missing

@@ -11,9 +11,9 @@ import tensorflow as tf
 import modeling
 from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
+from modeling import presets
 from tests import script_runner, toy_task
-from tests.models import built
-from training import fine_tuning, fingerprints, model_folder
+from training import fine_tuning, fingerprints
 
 
 def checksum(path):
@@ -26,7 +26,7 @@ def begin(folder, **settings):
     for end in ("index", "data-00000-of-00001"):
         (folder / f"model.ckpt-1.{end}").touch()
     description = {"version": 1, "origin": {"settings": settings}}
-    (folder / model_folder.FILE).write_text(json.dumps(description))
+    (folder / presets.FILE).write_text(json.dumps(description))
 
 
 @pytest.fixture
@@ -207,44 +207,10 @@ def run(trained, tmp_path):
     return shutil.copytree(trained, tmp_path / "run")
 
 
-def test_labels_in_another_order_are_refused(run):
-    fingerprints.check_weights(run)
-    labels = run / "best/labels.txt"
-    labels.write_text("yes\nno\n")
-    with pytest.raises(ValueError, match="labels.txt"):
-        fingerprints.check_weights(run)
-    # Renamed by the user.
-    labels.write_text("never\nalways\n")
-    fingerprints.check_weights(run)
-
-
-@pytest.mark.parametrize("place", ["", "best"])
-def test_weights_beside_another_description_are_refused(run, place):
-    path = run / place / "model.json"
-    description = json.loads(path.read_text())
-    description["origin"]["settings"]["seed"] = 7
-    path.write_text(json.dumps(description))
-    # As a command that uses the weights does.
-    config = modeling.load_config(run)
-    with pytest.raises(ValueError, match=str(path)):
-        model_folder.read(run, "--init_checkpoint").check_identity(config)
-
-
-def test_weights_of_no_run_and_damaged_ones_pass(run):
-    for index in run.glob("model.ckpt-*.index"):
-        index.write_bytes(b"?")
-    fingerprints.check_weights(run)
-    model = modeling.BertClassifier(modeling.load_config(run), 2)
-    built(model)
-    modeling.save_checkpoint(model, run / "best/model.ckpt-9")
-    (run / "best/model.json").write_text('{"version": 1}')
-    fingerprints.check_weights(run)
-
-
 def test_other_readers_ignore_the_fingerprint(run):
     path = f"{run}/model.ckpt-6"
     reader = tf.train.load_checkpoint(path)
-    settings = model_folder.read(run).settings
+    settings = presets.read(run).training
     found = reader.get_tensor("run_fingerprint").decode()
     assert found == fingerprints.fingerprint_of(settings, {})["run"]
     model = modeling.BertClassifier(modeling.load_config(run), 2)

@@ -10,11 +10,13 @@ import safetensors.numpy
 
 import modeling
 from data.classification import glue
-from modeling.checkpoints.huggingface.config import CLASSES
+from modeling import presets
+from modeling.config_files import CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built, tiny_config
 from tools import convert_checkpoint
-from training import checks, model_folder
+from training import checks
+from training.resolve import read_preset, resolve
 
 MNLI = ["contradiction", "entailment", "neutral"]
 MULTILABEL = "multi_label_classification"
@@ -78,11 +80,12 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, create):
         np.testing.assert_allclose(copy(features), expected, atol=1e-6)
 
 
-def check_head(folder, head, problem_type=None, labels=(), **run):
+def check_head(folder, head, problem_type=None, labels=(), resumes=False):
     """Checks the head of a folder for a task of another command."""
     task = SimpleNamespace(problem_type=problem_type, labels=labels)
-    config = SimpleNamespace(head=head, **{"has_checkpoint": False} | run)
-    found = model_folder.read(folder, "--init_checkpoint")
+    config = SimpleNamespace(head=head)
+    flag = "--output_dir" if resumes else "--init_checkpoint"
+    found = presets.read(folder, flag)
     checks.check_head(task, config, found, found.labels)
 
 
@@ -90,14 +93,14 @@ def check_head(folder, head, problem_type=None, labels=(), **run):
 def test_a_config_tells_heads_apart(tmp_path, architecture):
     name = CLASSES.get(architecture, architecture)
     write(tmp_path, {}, architectures=[name])
-    found = model_folder.read(tmp_path).model_class
+    found = presets.read(tmp_path).head
     assert found == modeling.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if found in (None, "BertModel", "BertPretrainer", other):
-        check_head(tmp_path, other, has_checkpoint=True)
+        check_head(tmp_path, other, resumes=True)
     else:
         with pytest.raises(ValueError, match=f"needs a {other}"):
-            check_head(tmp_path, other, has_checkpoint=True)
+            check_head(tmp_path, other, resumes=True)
 
 
 def described(folder, **task):
@@ -112,7 +115,7 @@ def described(folder, **task):
 def test_what_outputs_are_is_told_apart(tmp_path, caplog, entry):
     value = {"problem_type": MULTILABEL, "output_mode": "multilabel"}[entry]
     described(tmp_path, name="BertClassifier", **{entry: value})
-    run = {"has_checkpoint": True}
+    run = {"resumes": True}
     check_head(tmp_path, "BertClassifier", MULTILABEL, **run)
     for other in ("single_label_classification", "regression"):
         with pytest.raises(ValueError, match=f"needs {other}"):
@@ -138,8 +141,9 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner):
         {"output_dir": str(tmp_path / "run"), "do_predict": True},
         {"output_dir": str(tmp_path / "run"), "do_train": True},
     ):
+        flags = config(**{"output_dir": str(tmp_path / "new")} | given)
         with pytest.raises(ValueError, match="contains a BertOther"):
-            config(**{"output_dir": str(tmp_path / "new")} | given)
+            resolve(flags, read_preset(flags))
 
 
 @pytest.fixture
@@ -179,15 +183,15 @@ def test_a_head_that_is_not_certain_is_warned_of(
     assert warning in caplog.text
 
 
-def test_weights_that_would_not_be_used_are_refused(tagger):
+def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
     """Other programs' heads do not become random outputs."""
     change_weights(tagger, HEAD, **{"model.score.weight": (4, 16)})
     with pytest.raises(ValueError, match=r"model\.score\.weight"):
         check_head(tagger, "BertTokenClassifier")
     block = "bert.encoder.layer.9.output.dense.weight"
     change_weights(tagger, **{block: (16, 16)})
-    with pytest.raises(ValueError, match="num_hidden_layers"):
-        model_folder.read(tagger).check_identity(tiny_config())
+    modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
+    assert "contains 10 blocks" in caplog.text
     adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
     change_weights(tagger, [block], **{adapter: (8, 16)})
     with pytest.raises(ValueError, match="lora_A.weight, a weight of an adap"):
@@ -197,16 +201,13 @@ def test_weights_that_would_not_be_used_are_refused(tagger):
 @pytest.mark.parametrize("saved", [["anger", "joy", "fear"], MNLI[::-1]])
 def test_labels_of_another_task_are_refused(saved):
     task = SimpleNamespace(labels=MNLI, output_names=[MNLI])
-    config = SimpleNamespace(
-        init_checkpoint=None, do_train=False, has_checkpoint=True
-    )
+    config = SimpleNamespace(init_checkpoint=None, do_train=False)
     with pytest.raises(ValueError, match=saved[0]):
-        checks.check_labels(task, config, saved)
+        checks.check_labels(task, config, saved, resumes=True)
 
 
 @pytest.mark.parametrize("entries", [{}, {"origin": {}}])
-def test_a_conversion_takes_labels_in_one_order(tmp_path, entries):
-    """Outputs that have other names may have new ones, but not swapped ones."""
+def test_a_conversion_takes_labels_that_agree(tmp_path, entries):
     release = tmp_path / "release"
     task = {"name": "BertClassifier", "labels": ["no", "yes"]}
     text = json.dumps({"version": 1, "task": task, **entries})
@@ -216,22 +217,15 @@ def test_a_conversion_takes_labels_in_one_order(tmp_path, entries):
         labels=["yes", "no"],
         files={"model.json": text},
     )
-
-    def convert(name):
-        options = {"init_checkpoint": str(release), "model": "classifier"}
-        output = tmp_path / name
-        convert_checkpoint.main(
-            convert_checkpoint.Config(
-                output_dir=str(output), output_format="tf1", **options
-            )
-        )
-        return modeling.load_labels(output)
-
+    options = {"init_checkpoint": str(release), "model": "classifier"}
+    config = convert_checkpoint.Config(
+        output_dir=str(tmp_path / "made"), output_format="tf1", **options
+    )
     with pytest.raises(ValueError, match=r"model\.json"):
-        convert("swapped")
-    for labels in (["no", "yes"], ["bad", "good"]):
-        modeling.checkpoints.labels.save_labels(release, labels)
-        assert convert(labels[0]) == labels
+        convert_checkpoint.main(config)
+    (release / "labels.txt").write_text("no\nyes\n")
+    convert_checkpoint.main(config)
+    assert modeling.load_labels(tmp_path / "made") == ["no", "yes"]
 
 
 def test_names_of_models_are_those_of_the_network():

@@ -6,12 +6,10 @@ import types
 import pytest
 
 import modeling
-from data.text import tokenization
+from modeling import presets
 from tests import conftest, toy_task
 from tests.golden import ROOT
-from tests.script_runner import SAMPLES
-from training import model_folder, run_folder
-from training.config import DataFolderConfig
+from training import run_folder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 
@@ -41,7 +39,7 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
     before = {"seed": 1, "eval_input_file": RECORDS}
     check(folder, before)
     check(folder, {"seed": 1})
-    assert model_folder.read(folder).settings.items() >= before.items()
+    assert presets.read(folder).training.items() >= before.items()
     for other in (["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]):
         with pytest.raises(ValueError, match="eval_input_file="):
             check(folder, {"seed": 1, "eval_input_file": [other]})
@@ -72,10 +70,10 @@ def test_more_epochs_resume_and_another_training_does_not(folder, flag, value):
 
 def test_a_later_version_is_named(folder):
     check(folder, {})
-    path = folder / model_folder.FILE
+    path = folder / presets.FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2}))
     with pytest.raises(ValueError, match="version 2"):
-        model_folder.read(folder / "model.ckpt-1")
+        presets.read(folder / "model.ckpt-1")
 
 
 def test_a_start_that_has_moved_on_can_be_left_out(folder):
@@ -91,7 +89,12 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
         ({"origin": [1]}, "origin"),
         ({"origin": {"settings": {"tokenizer": 5}}}, "tokenizer"),
         ({"task": {"max_seq_length": "64"}}, "max_seq_length"),
+        ({"best_step": [1]}, "best_step"),
         ({"task": {"name": ["x"]}}, "name"),
+        ({"task": {"max_seq_length": 2}}, "max_seq_length"),
+        ({"task": {"doc_stride": -1}}, "doc_stride"),
+        ({"task": {"output_mode": "regresion"}}, "output_mode"),
+        ({"task": {"problem_type": ["regression"]}}, "problem_type"),
         (
             {"origin": {"settings": {"bert_config": {"vocab_size": -1}}}},
             "vocab_size",
@@ -104,9 +107,9 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, name):
-    (folder / model_folder.FILE).write_text(json.dumps({"version": 1} | change))
+    (folder / presets.FILE).write_text(json.dumps({"version": 1} | change))
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        toy_task.create_config(folder, do_eval=True)
+        toy_task.resolve_config(folder, do_eval=True)
 
 
 def write(folder, tokenizer=None, settings=(), **changes):
@@ -131,25 +134,19 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     write(mine)
     with pytest.raises(ValueError, match="bert_config.json"):
         write(mine, num_attention_heads=1)
-    (mine / model_folder.FILE).write_text('{"version": 1, "mine": 2}')
+    (mine / presets.FILE).write_text('{"version": 1, "mine": 2}')
     with pytest.raises(ValueError, match="model.json"):
         write(mine)
-    assert json.loads((mine / model_folder.FILE).read_text())["mine"] == 2
+    assert json.loads((mine / presets.FILE).read_text())["mine"] == 2
 
 
-def test_a_casing_that_nobody_knows_is_not_written(tmp_path):
-    tokenizer = tokenization.FullTokenizer(SAMPLES / "vocab.txt")
-    known = tokenizer.identity
-    write(tmp_path / "a", tokenizer, {"tokenizer": known})
-    assert model_folder.read(tmp_path / "a").do_lower_case is True
-    write(tmp_path / "b", tokenizer, {"tokenizer": {"vocab": known["vocab"]}})
-    assert model_folder.read(tmp_path / "b").do_lower_case is None
-    assert model_folder.read(tmp_path / "b").vocab_file
+def resolve(**changes):
+    toy_task.resolve_config("x", vocab_file=None, **changes)
 
 
 def test_weights_that_are_not_there_are_named():
     with pytest.raises(FileNotFoundError, match="/nowhere/ckpt"):
-        DataFolderConfig(output_dir="x", init_checkpoint="/nowhere/ckpt")
+        resolve(init_checkpoint="/nowhere/ckpt")
 
 
 @pytest.mark.parametrize(
@@ -158,9 +155,9 @@ def test_weights_that_are_not_there_are_named():
 def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
     with pytest.raises(ValueError, match=file):
-        DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
+        resolve(init_checkpoint=str(tmp_path))
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
-    assert model_folder.read(folder).task["legal_tags"] is False
+    assert presets.read(folder).settings["legal_tags"] is False

@@ -1,46 +1,6 @@
-"""Files of results that a run leaves as they were, and tables of scores."""
-
-import logging
-import os
+"""Tables of scores."""
 
 from training import results
-
-WRITTEN = ["predictions.json", "nbest_predictions.json"]
-OPTIONAL = ["null_odds.json", "report.html", "test_eval_results.txt"]
-
-
-def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
-    for name in [*WRITTEN, *OPTIONAL, "eval_results.txt", "my_notes.html"]:
-        (tmp_path / name).write_text("old")
-    files = results.ResultFiles(tmp_path)
-    for name in WRITTEN:
-        # Even where the content and its time are the same.
-        times = os.stat(tmp_path / name)
-        (tmp_path / "new").write_text("old")
-        os.utime(tmp_path / "new", ns=(times.st_atime_ns, times.st_mtime_ns))
-        os.replace(tmp_path / "new", tmp_path / name)
-    with caplog.at_level(logging.WARNING, logger="absl"):
-        files.warn_of_left()
-    (line,) = (record.getMessage() for record in caplog.records)
-    assert ", ".join(OPTIONAL) in line and str(tmp_path) in line
-    assert not any(name in line for name in ["my_notes", *WRITTEN])
-    assert all((tmp_path / name).read_text() == "old" for name in OPTIONAL)
-
-    caplog.clear()
-    files = results.ResultFiles(tmp_path, ["eval_results.txt"])
-    for name in [*WRITTEN, *OPTIONAL]:
-        (tmp_path / name).unlink()
-    files.warn_of_left()
-    (line,) = (record.getMessage() for record in caplog.records)
-    assert "eval_results.txt" in line and "predictions" not in line
-
-
-def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
-    files = results.ResultFiles(tmp_path / "new")
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "predictions.json").write_text("new")
-    files.warn_of_left()
-    assert not caplog.records
 
 
 def test_scores_of_single_labels_are_rows_of_a_table():

@@ -9,19 +9,15 @@ from typing import Any
 import keras
 
 import modeling
-from training import fingerprints, model_folder
+from modeling import presets
+from training import fingerprints
 from training.callbacks import Callback
-from training.config import (
-    PRECISIONS,
-    FineTuningConfig,
-    PretrainingConfig,
-    TrainingConfig,
-)
-from training.model_folder import folder_of
+from training.config import PRECISIONS, TrainingConfig
+from training.run_folder import RunFolder
 
 
 def check_teacher(
-    config: PretrainingConfig | FineTuningConfig,
+    config: TrainingConfig,
     bert_config: modeling.BertConfig,
 ) -> None:
     """Checks that the teacher's model fits the student and the other flags.
@@ -51,7 +47,7 @@ def check_teacher(
                 f"model has {ours} in {config.bert_config_file}; choose a "
                 f"teacher with the model's {name}"
             )
-    if config.open_run().contains(config.teacher):
+    if RunFolder(config.output_dir).contains(config.teacher):
         raise ValueError(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
             f"{config.teacher}, so the run would resume from the teacher; "
@@ -61,7 +57,7 @@ def check_teacher(
 
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
     """Reads the model configuration in a teacher's folder."""
-    return modeling.load_config(folder_of(teacher))
+    return modeling.load_config(presets.folder_of(teacher))
 
 
 class Teacher(Callback):
@@ -90,7 +86,7 @@ class Teacher(Callback):
         labels: Sequence[Sequence[str]] = (),
     ) -> None:
         path = str(config.teacher)
-        folder = model_folder.read(path)
+        folder = presets.read(path)
         found = folder.labels
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(

@@ -16,6 +16,8 @@ from absl import app, flags, logging
 from files import flags as script_flags
 from files import lock, paths
 from training.command_line import chatter
+from training.config import DeviceConfig, ExportConfig
+from training.resolve import resolve_export
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -179,9 +181,12 @@ def _guarded(
     given: list[paths.PathFlag] = []
     try:
         parsed = script_flags.parse(config)
+        if isinstance(parsed, ExportConfig):
+            is_set = flags.FLAGS["export_format"].present > 0
+            parsed = resolve_export(parsed, is_set)
         given += script_flags.path_flags(parsed)
         paths.check_paths(given)
-        writes = getattr(parsed, "is_chief", True)
+        writes = not isinstance(parsed, DeviceConfig) or parsed.is_chief
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():
                 if path := flag.lock_file:

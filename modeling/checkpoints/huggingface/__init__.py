@@ -22,15 +22,15 @@ import safetensors.numpy
 from files.folders import new_folder
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling.checkpoints.huggingface.config import CONFIG_FILE, config_entries
 from modeling.checkpoints.huggingface.pickled import PickledTensors
-from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.names import (
     original_name,
     source_name,
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.config_files import CONFIG_FILE, config_entries
+from modeling.tokenizer_files import tokenizer_files
 
 WEIGHTS_FILE = "model.safetensors"
 # Names of files of weights, and of index files, which list the file that

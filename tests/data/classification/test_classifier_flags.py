@@ -26,7 +26,7 @@ def test_weights_are_for_classes():
     [
         ({"doc_stride": 15}, "--doc_stride"),
         ({"glue_submission": True}, "only for ax, cola"),
-        ({"glue_submission": True, "task_name": "MRPC"}, "--glue_submission"),
+        ({"glue_submission": True, "task_name": "mrpc"}, "--glue_submission"),
         ({"report": True}, "--report"),
         *(
             ({name: value, "task_name": "embedding"}, f"--{name}")
@@ -47,7 +47,7 @@ def test_weights_are_for_classes():
 )
 def test_flags_that_contradict_each_other_are_named(flags, name):
     with pytest.raises(ValueError, match=name):
-        create_config(flags)
+        create_config(flags).check()
 
 
 def create_config(flags):

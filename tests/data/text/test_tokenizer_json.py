@@ -3,7 +3,6 @@
 import copy
 import gzip
 import json
-import types
 
 import pytest
 
@@ -73,15 +72,13 @@ def test_the_casing_is_that_of_the_file(tmp_path):
         tokenization.FullTokenizer(path)
 
 
-def test_added_tokens_have_their_rows(tmp_path, caplog):
+def test_added_tokens_have_their_rows(tmp_path):
     """As in a vocab.txt, rows that nothing has are empty lines."""
     added = [{"id": 10, "content": "[E1]"}, {"id": 2, "content": "[CLS]"}]
     path = write(tmp_path / "a.json", [(None, "added_tokens", added)])
     tokenizer = tokenization.FullTokenizer(path)
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
     tokenizer.check_vocab(11)
-    (message,) = caplog.messages
-    assert "[E1]" in message
 
 
 @pytest.mark.parametrize(
@@ -106,13 +103,12 @@ def test_another_tokenizer_than_berts_is_refused(tmp_path, change, culprit):
 
 def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     saved = write(tmp_path / "tokenizer.json")
-    options = types.SimpleNamespace(
-        vocab_file=tmp_path / "vocab.txt", do_lower_case=True, given_flags={}
-    )
+    file = tmp_path / "vocab.txt"
     # Lines that repeat or contain only white space may differ.
     text = "".join(f"{token} \n" for token in TOKENS)
-    options.vocab_file.write_text(f"{text}\nun\n")
-    assert tokenization.load_tokenizer(options).tokens[: len(TOKENS)] == TOKENS
-    options.vocab_file.write_text(text.replace("un \n", "on \n"))
-    with pytest.raises(ValueError, match=f"{saved}: .*'un'.* 'on'"):
-        tokenization.load_tokenizer(options)
+    file.write_text(f"{text}\nun\n")
+    tokens = tokenization.create_tokenizer(file).tokens
+    assert tokens[: len(TOKENS)] == TOKENS
+    file.write_text(text.replace("un \n", "on \n"))
+    with pytest.raises(ValueError, match=f"{saved}.*'on'.*'un'"):
+        tokenization.create_tokenizer(file)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import losses
+from modeling import losses, presets
 from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
 from tests.models import built
 from tests.script_runner import parse_flags
-from training import fine_tuning, model_folder
+from training import fine_tuning
 from training.callbacks import distillation
 
 
@@ -90,7 +90,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     killed = tmp_path / "killed"
     killed.mkdir()
     for file in run.iterdir():
-        if "ckpt-2." in file.name or file.name == model_folder.FILE:
+        if "ckpt-2." in file.name or file.name == presets.FILE:
             shutil.copy(file, killed)
     fine_tuning.run(
         ToyTask(), dataclasses.replace(options, output_dir=str(killed))
@@ -103,7 +103,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
     config = modeling.load_config(write_config(tmp_path / "teacher.json"))
     model = built(modeling.BertClassifier(config, 2, bilstm=True, seed=5))
     modeling.save_release(model, folder, labels=["no", "yes"])
-    (folder / model_folder.FILE).write_text(
+    (folder / presets.FILE).write_text(
         '{"version": 1, "origin": {"settings": {"bilstm": true}}}'
     )
     made = []
@@ -167,10 +167,10 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 )
 def test_contradictions_are_refused_early(options, changes, culprit):
     config = modeling.load_config(options.bert_config_file)
+    options = dataclasses.replace(options, **changes)
     with pytest.raises(ValueError, match=culprit):
-        distillation.check_teacher(
-            dataclasses.replace(options, **changes), config
-        )
+        options.check()
+        distillation.check_teacher(options, config)
 
 
 def test_a_teacher_of_another_shape_task_or_folder_is_refused(
@@ -207,5 +207,5 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = model_folder.read(tmp_path / "student").settings
+    settings = presets.read(tmp_path / "student").training
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")

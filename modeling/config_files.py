@@ -9,13 +9,11 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import keras
-
 from files.json_files import read_json
 from files.labels import check_labels
 from files.paths import StrPath
-from modeling.checkpoints.labels import default_labels
 from modeling.config import ACTIVATIONS, BertConfig
+from modeling.labels import default_labels
 
 CONFIG_FILE = "config.json"
 
@@ -45,6 +43,7 @@ CLASSES = {
 # {class of transformers: class of this project}.
 ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
 ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
+ARCHITECTURES["BertForNextSentencePrediction"] = "BertPretrainer"
 
 
 def read_architectures(path: StrPath) -> list[str]:
@@ -104,7 +103,7 @@ def load_config(path: StrPath) -> BertConfig:
                 f"{path}: `{key}` must be {expected!r}, because this project "
                 f"lacks other variants. Received: {key}={values[key]!r}"
             )
-    activation = values.get("hidden_act", "gelu")
+    activation = values.get("hidden_act", "gelu") or "linear"
     if activation not in list(_ACTIVATIONS):
         raise ValueError(
             f"{path}: `hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
@@ -141,7 +140,7 @@ def _find_config(path: StrPath) -> str:
 
 
 def config_entries(
-    model: keras.Model,
+    model: Any,
     labels: Sequence[str] | None,
     leave_out: Collection[str] = (),
 ) -> dict[str, Any]:
@@ -163,7 +162,7 @@ def config_entries(
         del values[name]
     activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
     values |= {
-        "hidden_act": activations[config.hidden_act],
+        "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,
         "model_type": "bert",
         "pad_token_id": 0,
@@ -172,6 +171,8 @@ def config_entries(
     architecture = CLASSES[class_name]
     if "cls/seq_relationship/output_weights" in leave_out:
         architecture = "BertForMaskedLM"
+    elif "cls/predictions/output_bias" in leave_out:
+        architecture = "BertForNextSentencePrediction"
     values["architectures"] = [architecture]
     if hasattr(model, "num_labels"):
         labels = default_labels(model.num_labels) if labels is None else labels

@@ -8,8 +8,8 @@ from modeling import (
     BertClassifier,
     BertConfig,
     load_labels,
+    presets,
     save_huggingface,
-    save_labels,
     save_release,
 )
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
@@ -33,10 +33,6 @@ def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, culprit):
     for save in (save_release, save_huggingface):
         with pytest.raises(ValueError, match=culprit):
             save(model, tmp_path / "new", labels=labels)
-    if len(labels) == 2:
-        # The number is unknown without a model.
-        with pytest.raises(ValueError, match=culprit):
-            save_labels(tmp_path, labels)
     assert not list(tmp_path.iterdir())
 
 
@@ -66,6 +62,35 @@ def test_labels_are_kept(tmp_path):
     assert load_labels(tmp_path) == ["no", "yes"]
     save_huggingface(model, tmp_path)
     assert load_labels(tmp_path / "model.safetensors") is None
+
+
+NAMES = ["neutral", "positive", "negative"]
+
+
+@pytest.mark.parametrize("other", ["config.json", "model.json"])
+@pytest.mark.parametrize("names", [sorted(NAMES), ["a", "b", "c"]])
+def test_two_files_with_other_labels_are_named(tmp_path, other, names):
+    task = {"name": "BertClassifier", "labels": names}
+    described = {"version": 1, "task": task}
+    if other == "config.json":
+        described = {"id2label": dict(enumerate(names))}
+    (tmp_path / other).write_text(json.dumps(described))
+    for agree, contents in ((False, NAMES), (True, names)):
+        (tmp_path / "labels.txt").write_text("\n".join(contents) + "\n")
+        if agree:
+            assert presets.read(tmp_path).labels == names
+            continue
+        with pytest.raises(ValueError, match=f"labels.txt.*{other}"):
+            presets.read(tmp_path)
+
+
+def test_placeholders_contradict_nothing(tmp_path):
+    placeholders = {"0": "LABEL_0", "1": "LABEL_1"}
+    text = json.dumps({"id2label": placeholders})
+    (tmp_path / "config.json").write_text(text)
+    assert load_labels(tmp_path) is None
+    (tmp_path / "labels.txt").write_text("no\nyes\n")
+    assert load_labels(tmp_path) == ["no", "yes"]
 
 
 @pytest.mark.parametrize(

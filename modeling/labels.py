@@ -1,60 +1,52 @@
-"""Reads and writes the names of a model's outputs, in order."""
+"""Reads and compares the names of a model's outputs, in order."""
 
-import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from files.atomic import write_text
-from files.json_files import read_json
 from files.labels import check_labels
 from files.paths import StrPath, named_errors
 
 LABELS_FILE = "labels.txt"
 
 
-def load_labels(
-    path: StrPath, num_labels: int | None = None
-) -> list[str] | None:
-    """Reads the names of a model's outputs from the folder of its weights.
-
-    Args:
-        path: a folder, the prefix of a TF1 checkpoint in it, or a
-            `.safetensors` file in it.
-        num_labels: number of the model's outputs. None = do not check it.
-
-    Returns:
-        list of str: the lines of `labels.txt`, else `id2label` or `label2id`
-        of a Hugging Face `config.json`. None if the folder names no labels, or
-        only the placeholders LABEL_0, LABEL_1, ...
+def read_labels_file(path: StrPath) -> list[str]:
+    """Reads `labels.txt`, one label per line.
 
     Raises:
-        ValueError: the number of labels is not `num_labels`, `check_labels`
-            raises an error for a label, or `id2label` and `label2id` contradict
-            each other. The message names the file.
+        OSError: the file cannot be read.
+        ValueError: the file is not UTF-8, or `check_labels` raises an error.
     """
-    path = str(path)
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
-    labels_file = os.path.join(folder, LABELS_FILE)
-    config_file = os.path.join(folder, "config.json")
-    if os.path.isfile(labels_file):
-        with named_errors(labels_file), open(labels_file, "rb") as reader:
-            contents = reader.read()
-        try:
-            # Accept the byte order mark and line ends that Windows writes.
-            text = contents.decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{labels_file}: byte {error.start} is not UTF-8. Save the "
-                "file as UTF-8"
-            ) from error
-        labels = text.removesuffix("\n").split("\n")
-        check_labels(labels, labels_file, num_labels)
-        return labels
-    if not os.path.isfile(config_file):
-        return None
-    values = read_json(config_file)
+    with named_errors(path), open(path, "rb") as reader:
+        contents = reader.read()
+    try:
+        # Accept the byte order mark and line ends that Windows writes.
+        text = contents.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8"
+        ) from error
+    labels = text.removesuffix("\n").split("\n")
+    check_labels(labels, str(path))
+    return labels
+
+
+def labels_of_config(
+    values: Mapping[str, Any], config_file: str
+) -> list[str] | None:
+    """Returns the labels in `id2label` or `label2id` of a config.json.
+
+    Args:
+        values: contents of the file.
+        config_file: path of the file, for messages.
+
+    Returns:
+        the labels, or None if the file names only LABEL_0, LABEL_1, ...
+
+    Raises:
+        ValueError: an entry is malformed, or the two contradict each other.
+    """
     numbers = values.get("label2id")
     numbered: list[str] = []
     if isinstance(numbers, dict) and {*map(str, numbers.values())} == {
@@ -66,7 +58,7 @@ def load_labels(
         names = numbered
         if names == default_labels(len(names)):
             return None
-    check_labels(names, f"{config_file}: `id2label`", num_labels)
+    check_labels(names, f"{config_file}: `id2label`")
     if numbered and names != numbered and sorted(names) == sorted(numbered):
         raise ValueError(
             f"{config_file}: `id2label` orders the labels as {names}, and "
@@ -112,18 +104,14 @@ def default_labels(num_labels: int) -> list[str]:
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
-def save_labels(directory: StrPath, labels: Sequence[str]) -> None:
-    """Writes `labels.txt`, one label per line, completely or not at all.
+def format_labels(labels: Sequence[str]) -> str:
+    """Returns the contents of `labels.txt`, one label per line.
 
     Raises:
         ValueError: `check_labels` raises an error for the labels.
-        OSError: the file cannot be written.
     """
     check_labels(labels)
-    write_text(
-        os.path.join(directory, LABELS_FILE),
-        "".join(f"{label}\n" for label in labels),
-    )
+    return "".join(f"{label}\n" for label in labels)
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:

@@ -5,7 +5,7 @@ import dataclasses
 from data.pretraining.options import MaskingOptions
 from files import flags
 from files.paths import Kind
-from training.config.training import TrainingConfig
+from training.config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -92,9 +92,9 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         100, "Maximum number of batches to evaluate.", at_least=1
     )
 
-    def __post_init__(self) -> None:
-        """Checks the flags against each other."""
-        super().__post_init__()
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
         if self.max_predictions_per_seq > self.max_seq_length:
             raise ValueError(
                 f"--max_predictions_per_seq={self.max_predictions_per_seq} is "

@@ -1,0 +1,237 @@
+"""Formats the model.json and the README.md (model card) of saved weights.
+
+Both contain names and checksums of input files, but no folders, no names of
+machines and no texts of examples. This module imports no TensorFlow.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from files.json_files import format_json, read_json
+from modeling import presets
+
+# File name of a model card.
+CARD = "README.md"
+# Kinds of folders for which a model card is written.
+EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
+# {class of the model: (purpose, Hugging Face's name of the task, method of
+# serving.TextModel with its arguments)}
+_TASKS = {
+    "BertClassifier": (
+        "classifies a text, or a pair of texts",
+        "text-classification",
+        'classify("a text")',
+    ),
+    "BertEmbedder": (
+        "computes a vector for a text",
+        "feature-extraction",
+        'embed("a text")',
+    ),
+    "BertModel": (
+        "computes vectors for a text and its WordPieces",
+        "feature-extraction",
+        'embed("a text")',
+    ),
+    "BertMultipleChoice": (
+        "chooses one of several endings of a text",
+        "multiple-choice",
+        "",
+    ),
+    "BertPretrainer": (
+        "predicts masked words",
+        "fill-mask",
+        'fill_mask("The [MASK] is blue.")',
+    ),
+    "BertSpanLabeler": (
+        "finds the answer to a question in a text",
+        "question-answering",
+        'answer("Who came?", "Ann came.")',
+    ),
+    "BertTokenClassifier": (
+        "tags each word of a text",
+        "token-classification",
+        'tag("Ann lives in Bern.")',
+    ),
+}
+# Used for a model class that the user wrote.
+_OTHER = ("is of a class that this project does not define", "", "")
+# {class of a model: class of transformers that loads it}.
+_AUTO_CLASSES = {
+    "fill-mask": "AutoModelForMaskedLM",
+    "multiple-choice": "AutoModelForMultipleChoice",
+    "question-answering": "AutoModelForQuestionAnswering",
+    "text-classification": "AutoModelForSequenceClassification",
+    "token-classification": "AutoModelForTokenClassification",
+}
+
+
+def describe_copy(
+    path: str | None,
+    model: Any,
+    kind: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+    labels: Sequence[str] | None = None,
+    tokenizer: Any = None,
+    results: Mapping[str, float] | None = None,
+) -> dict[str, str]:
+    """Returns {file: text} of model.json and README.md for a copy of weights.
+
+    Args:
+        path: checkpoint or folder that the weights come from. None if the
+            weights are random.
+        model: the model that is copied or exported.
+        kind: EXPORT, WEIGHTS or HUGGINGFACE. A HUGGINGFACE card begins with
+            the metadata that the Hugging Face hub reads.
+        settings: settings of the head to add to the ones of `path`.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings recorded at `path` that no longer apply to
+            the copy.
+        labels: names of the outputs, in order. None = list no names.
+        tokenizer: tokenizer of the model. None = do not state the casing.
+        results: {name: score} to show in the card.
+    """
+    preset = presets.read(path) if path else presets.Preset("")
+    values: dict[str, Any] = {"version": presets.VERSION}
+    file = os.path.join(preset.path, presets.FILE)
+    if os.path.isfile(file):
+        values = read_json(file)
+    name = type(model).__name__
+    values["task"] = {**preset.settings, "name": name, **(settings or {})}
+    origin = values.setdefault("origin", {})
+    origin["settings"] = {
+        name: preset.training[name]
+        for name in preset.training
+        if name not in changed
+    }
+    if step is not None:
+        origin["step"] = step
+    # These entries are about the files in the folder of a run.
+    for entry in ("best_step", "files"):
+        values.pop(entry, None)
+    casing = tokenizer.do_lower_case if tokenizer else None
+    return {
+        presets.FILE: format_json(values, presets.FILE, indent=2) + "\n",
+        CARD: format_card(
+            values, kind, labels, casing, _arguments(model, preset), results
+        ),
+    }
+
+
+def _arguments(model: Any, preset: presets.Preset) -> str:
+    """Returns the arguments that create a model of the same shape."""
+    arguments = ['modeling.load_config("FOLDER")']
+    if num_labels := getattr(model, "num_labels", None):
+        arguments.append(f"num_labels={num_labels}")
+    network = preset.network
+    arguments += [f"{name}=True" for name in network if network[name]]
+    return ", ".join(arguments)
+
+
+def format_card(
+    description: Mapping[str, Any],
+    kind: str,
+    labels: Sequence[str] | None,
+    do_lower_case: bool | None,
+    arguments: str,
+    results: Mapping[str, float] | None = None,
+) -> str:
+    """Returns the text of a model card, in Markdown.
+
+    Args:
+        description: contents of the folder's model.json.
+        kind: EXPORT, WEIGHTS or HUGGINGFACE.
+        labels: names of the outputs, in order. None = list no names.
+        do_lower_case: whether text is lower-cased, or None if unknown.
+        arguments: arguments that create the model.
+        results: {name: score}, None = show no results.
+    """
+    task, origin = description["task"], description["origin"]
+    purpose, tag, call = _TASKS.get(task["name"], _OTHER)
+    lines = []
+    if kind == HUGGINGFACE:
+        lines += ["---", "# license: fill in, such as apache-2.0"]
+        lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
+        lines += ["tags:", "- bert", "---", ""]
+    names = (task["name"], task.get("task_name"))
+    lines += [f"# {' '.join(filter(None, names))}", ""]
+    lines += [f"This BERT model {purpose}.", ""]
+    if labels:
+        lines += ["Labels, in the order of the outputs:", ""]
+        lines += [f"{index}. `{name}`" for index, name in enumerate(labels)]
+        lines.append("")
+    if mode := task.get("output_mode"):
+        lines.append(f"- Kind of output: {mode}")
+    if length := task.get("max_seq_length"):
+        lines.append(f"- Longest input: {length} WordPieces")
+    if do_lower_case is not None:
+        kept = "lower-cased" if do_lower_case else "case is kept"
+        lines.append(f"- Text: {kept}")
+    code = _format_code(kind, task["name"], tag, call, arguments)
+    lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+    lines += ["```python", *code, "```", ""]
+    if results:
+        lines += ["## Results", "", "| score | value |", "|---|---|"]
+        lines += [f"| {name} | {results[name]:.4g} |" for name in results]
+        lines.append("")
+    lines += ["## Training", "", *_format_training(origin), ""]
+    lines += ["## License", "", "Not stated yet: add your license here."]
+    return "\n".join(lines) + "\n"
+
+
+def _format_code(
+    kind: str, name: str, tag: str, call: str, arguments: str
+) -> list[str]:
+    if kind == HUGGINGFACE:
+        auto = _AUTO_CLASSES.get(tag, "AutoModel")
+        return [
+            f"from transformers import AutoTokenizer, {auto}",
+            'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
+            f'model = {auto}.from_pretrained("FOLDER")',
+        ]
+    if kind == EXPORT and call:
+        return ["import serving", f'print(serving.load("FOLDER").{call})']
+    if kind == EXPORT:
+        return [
+            "from pathlib import Path",
+            "from serving import engines",
+            'print(engines.open_engine(Path("FOLDER")).inputs)',
+        ]
+    if not tag:
+        return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
+    return [
+        "import modeling",
+        f"model = modeling.{name}({arguments})",
+        'modeling.load_checkpoint(model, "FOLDER")',
+    ]
+
+
+def _format_training(origin: Mapping[str, Any]) -> list[str]:
+    if not origin.get("script"):
+        return ["How the weights were trained is not known."]
+    lines = [f"- Step: {origin['step']}"] if origin.get("step") else []
+    versions = origin.get("versions", {})
+    versions = ", ".join(f"{name} {versions[name]}" for name in versions)
+    flags = [
+        shlex.quote(f"--{name}={value}")
+        for name, value in origin.get("command", {}).items()
+        if value is not None
+    ]
+    lines += [f"- Versions: {versions}", ""]
+    lines += ["Command, with the names of its files only:", "", "```bash"]
+    lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
+    files = [
+        (name, *entry)
+        for name, entries in origin.get("settings", {}).items()
+        if isinstance(entries, list)
+        for entry in entries
+        if isinstance(entry, list) and len(entry) == 3
+    ]
+    if files:
+        lines += ["", "| data | file | bytes | checksum |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(str, file))} |" for file in files]
+    return lines

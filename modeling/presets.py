@@ -1,0 +1,439 @@
+"""Reads what a folder of weights states: ours, Google's or Hugging Face's.
+
+This project writes model.json, bert_config.json, vocab.txt,
+tokenizer_config.json and labels.txt beside weights. Google's and Hugging Face's
+folders contain some of these files, or similar files with other names. This
+module imports neither Keras nor TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from absl import logging
+
+from files.json_files import parse_json, read_json
+from files.labels import PROBLEM_TYPES, check_labels
+from files.paths import StrPath
+from modeling import labels as label_files
+from modeling.config import BertConfig
+from modeling.config_files import (
+    ARCHITECTURES,
+    CONFIG_FILE,
+    load_config,
+    read_architectures,
+)
+from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
+
+FILE = "model.json"
+VERSION = 1
+# Options of the network for which bert_config.json contains no entry.
+NETWORK = ("left_to_right", "bilstm")
+# Classes of models without a task-specific head. None = unknown class.
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
+# {path of an entry in model.json: its type, or its valid values}. Serving and
+# training trust these entries. All of them are optional.
+_ENTRIES: dict[str, Any] = {
+    "best_step": int | None,
+    "origin": dict,
+    "origin.settings": dict,
+    "origin.settings.bert_config": dict,
+    "origin.settings.bilstm": bool,
+    "origin.settings.flags": dict,
+    "origin.settings.left_to_right": bool,
+    "origin.settings.num_texts": (None, 1, 2),
+    "origin.settings.tokenizer": dict,
+    "origin.settings.tokenizer.do_lower_case": bool,
+    "task": dict,
+    "task.doc_stride": range(2**31),
+    "task.labels": list | None,
+    "task.legal_tags": bool,
+    "task.max_query_length": range(1, 2**31),
+    "task.max_seq_length": range(3, 2**31),
+    "task.name": str | None,
+    "task.output_mode": (None, *PROBLEM_TYPES),
+    "task.problem_type": str | None,
+}
+# Entries of bert_config.json that inference does not use.
+_NOT_IDENTITY = {
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+}
+# Entries of bert_config.json that the shapes of the weights do not determine.
+_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """What the files in a folder state about its weights.
+
+    Attributes:
+        path: path of the folder.
+        weights: path that was passed to `read`: the folder, or a checkpoint in
+            it.
+        flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
+        config_file: path of the configuration, or None if it is missing.
+        vocab_file: path of vocab.txt or tokenizer.json, or None if both are
+            missing.
+        tokenizer: result of `read_tokenizer`, {} if nothing is stated.
+        head: class of the model, or None if it is unknown.
+        labels: names of the outputs, in order, or None if no file names them.
+        pooling: how sentence-transformers turns the vectors of tokens into one
+            vector, such as "cls". None if it averages, or if nothing is stated.
+        best_step: step with the best weights of a run, or None.
+        settings: settings of the head, {flag: value}, and in model.json and a
+            Hugging Face classifier `problem_type`.
+        training: settings that must not change when the run that wrote the
+            folder is resumed. {} if no run wrote it, as for Google's models.
+    """
+
+    path: str
+    weights: str = ""
+    flag: str = ""
+    config_file: str | None = None
+    vocab_file: str | None = None
+    tokenizer: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    head: str | None = None
+    labels: list[str] | None = None
+    pooling: str | None = None
+    best_step: int | None = None
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The path that was read, as --flag=path, for messages."""
+        return f"{self.flag}={self.weights}" if self.flag else self.weights
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a command continues the run in this folder."""
+        return self.flag == "--output_dir"
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{option in NETWORK: whether the weights were trained with it}."""
+        return {name: self.training.get(name, False) for name in NETWORK}
+
+    @property
+    def do_lower_case(self) -> bool | None:
+        """Whether text is lower-cased, or None if no file states it."""
+        stated = self.tokenizer.get("do_lower_case")
+        if stated is None:
+            stated = self.training.get("tokenizer", {}).get("do_lower_case")
+        return stated
+
+    def load_config(self) -> BertConfig | None:
+        """Reads the configuration, None if the folder contains none.
+
+        Raises:
+            ValueError: it is not the configuration of a BERT.
+        """
+        return load_config(self.config_file) if self.config_file else None
+
+    def check_head(self, name: str | None) -> None:
+        """Checks that the head was not trained for another task.
+
+        A model without a head passes, although its answers would be random.
+
+        Args:
+            name: class of the model that loads the weights, or None if unknown.
+
+        Raises:
+            ValueError: the folder describes a model of a different class.
+        """
+        if self.head != name and not {self.head, name} & _HEADLESS:
+            raise ValueError(
+                f"{self.path} contains a {self.head}, but this task needs a "
+                f"{name}. Use the model for its own task, or pass it to "
+                "--init_checkpoint, with --do_train and another --output_dir"
+            )
+
+    def warn_of_pooling(self) -> None:
+        """Warns if sentence-transformers would compute different vectors."""
+        if self.pooling:
+            logging.warning(
+                "%s was trained with %s, but this program averages the vectors "
+                "of a text's tokens. The results will differ from the vectors "
+                "that sentence-transformers computes.",
+                *(self.path, self.pooling),
+            )
+
+    def check_identity(
+        self,
+        bert_config: BertConfig,
+        tokenizer: Any = None,
+        given: Mapping[str, Any] | None = None,
+        trains: bool = False,
+    ) -> None:
+        """Checks that a model is used with the settings it was trained with.
+
+        Args:
+            bert_config: configuration of the network that loads the weights.
+            tokenizer: FullTokenizer of the texts, or None.
+            given: other settings to compare, such as the options in NETWORK, as
+                {setting: value}. Settings that the folder does not state are
+                not compared.
+            trains: whether the model will be trained. Then its sizes may differ
+                from the folder's, because a student may contain fewer blocks.
+
+        Raises:
+            ValueError: a setting differs. The message names the setting.
+        """
+        now = {**(given or {}), "bert_config": bert_config.to_dict()}
+        if tokenizer:
+            now["tokenizer"] = tokenizer.identity
+        saved = {**self.training, **self.network}
+        if trains:
+            # --bilstm belongs to the head, which starts with new weights.
+            # Without a record, any network may be trained.
+            for name in NETWORK if not self.training else ("bilstm",):
+                del saved[name]
+        if self.do_lower_case is not None:
+            known = saved.get("tokenizer", {})
+            saved["tokenizer"] = {"do_lower_case": self.do_lower_case, **known}
+        if "bert_config" not in saved and (config := self.load_config()):
+            saved["bert_config"] = config.to_dict()
+        for each in (saved, now):
+            if "bert_config" in each:
+                config = BertConfig.from_dict(each["bert_config"])
+                values = dataclasses.asdict(config)
+                names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+                each["bert_config"] = {name: values[name] for name in names}
+        if tokenizer and self.vocab_file:
+            tokenizer.check_same_words(self.vocab_file, self.source)
+        found = first_difference(saved, now, saved.keys() & now.keys())
+        if found:
+            name, before, value = found
+            raise ValueError(
+                f"{self.source} was trained with {name}={before}; received "
+                f"{value}. Use the value that it was trained with"
+            )
+
+
+def read(path: StrPath, flag: str = "") -> Preset:
+    """Reads what the files beside weights state about the weights.
+
+    Args:
+        path: a folder with weights, or a checkpoint in it.
+        flag: flag whose value is `path`, such as "--init_checkpoint", for
+            messages.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed, two files contradict each other, or the
+            weights need another tokenizer than BERT's.
+    """
+    path = os.fspath(path)
+    folder = Path(folder_of(path))
+
+    def find(*names: str) -> str | None:
+        files = (folder / name for name in names)
+        return next((str(file) for file in files if file.is_file()), None)
+
+    file, theirs = find(FILE), find(CONFIG_FILE)
+    values: dict[str, Any] = {}
+    if file:
+        values = _read_model_file(file)
+    elif theirs:
+        values = _read_huggingface(theirs)
+    return Preset(
+        str(folder),
+        path,
+        flag,
+        find("bert_config.json", CONFIG_FILE),
+        find("vocab.txt", TOKENIZER_FILE),
+        read_tokenizer(folder),
+        labels=_read_labels(folder, values)[1],
+        pooling=_read_pooling(folder),
+        **values,
+    )
+
+
+def folder_of(path: StrPath) -> str:
+    """Returns the folder of a checkpoint. A folder is returned unchanged."""
+    path = os.fspath(path)
+    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
+
+
+def _read_model_file(file: str) -> dict[str, Any]:
+    values = read_json(file)
+    version = values.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"{file} has the version {version!r}, but this installation reads "
+            f"version {VERSION}; use the version of this project that wrote "
+            "the file, or a newer version"
+        )
+    for path, allowed in _ENTRIES.items():
+        *parents, name = path.split(".")
+        inside = values
+        for parent in parents:
+            inside = inside.get(parent, {})
+        if name not in inside:
+            continue
+        value = inside[name]
+        if isinstance(allowed, range):
+            is_valid = isinstance(value, int) and value in allowed
+        elif isinstance(allowed, tuple):
+            is_valid = value in allowed
+        else:
+            is_valid = isinstance(value, allowed)
+        if not is_valid:
+            raise ValueError(
+                f"{file}: `{name}` is {repr(value)[:80]}, which is not a valid "
+                "value; restore the file from a backup"
+            )
+    training = values.get("origin", {}).get("settings", {})
+    if config := training.get("bert_config"):
+        try:
+            BertConfig.from_dict(config)
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
+    settings = dict(values.get("task", {}))
+    head = settings.pop("name", None)
+    if mode := settings.get("output_mode"):
+        settings.setdefault("problem_type", PROBLEM_TYPES[mode])
+    return {
+        "head": head,
+        "best_step": values.get("best_step"),
+        "settings": settings,
+        "training": training,
+    }
+
+
+def _read_huggingface(file: str) -> dict[str, Any]:
+    values = read_json(file)
+    names = read_architectures(file)
+    kind = values.get("problem_type")
+    if not isinstance(kind, str | None):
+        raise ValueError(
+            f"{file}: `problem_type` must be a string. Received: {kind!r}"
+        )
+    modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
+    settings: dict[str, Any] = {"problem_type": kind} if kind else {}
+    if kind in modes:
+        settings["output_mode"] = modes[kind]
+    elif not kind and len(values.get("id2label") or ()) == 1:
+        # transformers trains a single output as a regression. Cross-encoders
+        # are saved without a problem_type.
+        settings |= {"output_mode": "regression", "problem_type": None}
+    if names == ["BertForTokenClassification"]:
+        # The tags may be in IOB1, whose sequences look illegal in IOB2.
+        settings["legal_tags"] = False
+    head = ARCHITECTURES.get(names[0]) if names else None
+    return {"head": head, "settings": settings}
+
+
+def load_labels(
+    path: StrPath, num_labels: int | None = None
+) -> list[str] | None:
+    """Reads the names of a model's outputs from the folder of its weights.
+
+    Args:
+        path: a folder, or a checkpoint in it.
+        num_labels: number of the model's outputs. None = do not check it.
+
+    Returns:
+        the labels in labels.txt, config.json or model.json. None if the folder
+        names no labels, or only the placeholders LABEL_0, LABEL_1, ...
+
+    Raises:
+        ValueError: two files contradict each other, `check_labels` raises an
+            error, or the number of labels is not `num_labels`.
+    """
+    folder = Path(folder_of(path))
+    file = folder / FILE
+    values = _read_model_file(str(file)) if file.is_file() else {}
+    source, labels = _read_labels(folder, values)
+    if labels is not None:
+        check_labels(labels, source, num_labels)
+    return labels
+
+
+def best_step_of(folder: StrPath) -> int | None:
+    """Returns the step that a run's model.json names as its best, or None."""
+    file = os.path.join(folder, FILE)
+    return _read_model_file(file)["best_step"] if os.path.isfile(file) else None
+
+
+def _read_labels(
+    folder: Path, values: Mapping[str, Any]
+) -> tuple[str, list[str] | None]:
+    """Returns (name of a file, the labels that all files in a folder name).
+
+    `values` are the entries of the Preset.
+    """
+    found: dict[str, list[str]] = {}
+    path, config = folder / label_files.LABELS_FILE, folder / CONFIG_FILE
+    if path.is_file():
+        found[str(path)] = label_files.read_labels_file(path)
+    if config.is_file():
+        names = label_files.labels_of_config(read_json(config), str(config))
+        if names:
+            found[f"{config}: `id2label`"] = names
+    for place in ("settings", "training"):
+        if names := values.get(place, {}).get("labels"):
+            found[str(folder / FILE)] = [*map(str, names)]
+    for other, names in found.items():
+        first, labels = next(iter(found.items()))
+        if names != labels:
+            raise ValueError(
+                f"{first} names the outputs {labels}, but {other} names them "
+                f"{names}. Correct or remove the wrong file"
+            )
+    return next(iter(found.items()), ("", None))
+
+
+def _read_pooling(folder: Path) -> str | None:
+    """Returns how sentence-transformers pools, None if it averages."""
+    file, modules = folder / "1_Pooling/config.json", folder / "modules.json"
+    if modules.is_file():
+        listed = parse_json(modules.read_bytes(), str(modules), list)
+        if any("Dense" in str(module) for module in listed):
+            return "a Dense layer"
+    pooling = read_json(file) if file.is_file() else {}
+    modes = [
+        value if isinstance(value, str) else name
+        for name, value in pooling.items()
+        if name.startswith("pooling_mode") and value
+    ]
+    if modes in ([], ["mean"], ["pooling_mode_mean_tokens"]):
+        return None
+    return f"pooling by {', '.join(modes)}"
+
+
+def first_difference(
+    saved: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]
+) -> tuple[str, Any, Any] | None:
+    """Returns (name, saved value, value now) of the first difference, or None.
+
+    Args:
+        saved: recorded settings.
+        now: settings of this command.
+        names: names of the settings to compare. The names of entries in a dict
+            are dotted, such as `bert_config.hidden_size`. Of the entry
+            `tokenizer`, only what both sides state is compared.
+    """
+    for name in sorted(names):
+        before, value = saved.get(name), now.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            inner = before.keys() | value.keys()
+            if name == "tokenizer":
+                inner = before.keys() & value.keys()
+            if found := first_difference(before, value, inner):
+                return f"{name}.{found[0]}", *found[1:]
+        elif before != value:
+            if isinstance(before, list) and isinstance(value, list):
+                # Of a long list, such as a list of files, name only the
+                # entries that differ.
+                gone = [entry for entry in before if entry not in value]
+                come = [entry for entry in value if entry not in before]
+                if gone and come:
+                    return name, gone, come
+            return name, before, value
+    return None

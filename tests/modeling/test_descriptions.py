@@ -1,0 +1,117 @@
+"""Model cards: what they say, and whose README.md stays."""
+
+import json
+import re
+
+import pytest
+
+import modeling
+from modeling import descriptions
+from tests import conftest, toy_task
+from tests.models import built
+from training.run_folder import RunFolder
+
+TINY = modeling.BertConfig(**conftest.TINY)
+
+
+def describe(name):
+    """The model.json of a run at step 7."""
+    return {
+        "version": 1,
+        "best_step": 5,
+        "task": {"name": name, "task_name": "mrpc", "max_seq_length": 32},
+        "origin": {
+            "script": "run_classifier.py",
+            "step": 7,
+            "versions": {"keras": "3.15.1"},
+            "settings": {
+                "train_records": [["train.tf_record", 12, "c77e"]],
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize("kind", [descriptions.EXPORT, descriptions.WEIGHTS])
+def test_says_what_the_model_does(kind):
+    card = descriptions.format_card(
+        describe("BertClassifier"), kind, ["no", "yes"], True, "", {"f1": 0.5}
+    )
+    for part in (
+        "0. `no`\n1. `yes`",
+        "32 WordPieces",
+        "lower-cased",
+        "| f1 | 0.5 |",
+        "| train_records | train.tf_record | 12 | c77e |",
+        "Step: 7",
+        "keras 3.15.1",
+        "## License",
+    ):
+        assert part in card
+    assert not card.startswith("---")
+    assert card.count("\n") < 50
+
+
+def test_hugging_face_metadata_is_yaml():
+    yaml = pytest.importorskip("yaml", reason="not among the requirements")
+    card = descriptions.format_card(
+        describe("BertSpanLabeler"), descriptions.HUGGINGFACE, None, None, ""
+    )
+    front = yaml.safe_load(card.split("---\n", 2)[1])
+    assert front["pipeline_tag"] == "question-answering"
+    assert front["library_name"] == "transformers"
+
+
+def test_command_names_files_but_no_folders(tmp_path):
+    teacher = tmp_path / "secret" / "teacher"
+    config = toy_task.create_config(
+        "secret/run",
+        given_flags={
+            "output_dir": "secret/run/",
+            "teacher": str(teacher),
+            "records": "gs://secret/a.tf_record",
+            "master": "grpc://secret",
+            "learning_rate": 2e-05,
+            "tpu_name": "secret",
+        },
+    )
+    description = RunFolder("secret/run").describe(config, None)
+    card = descriptions.format_card(
+        description, descriptions.WEIGHTS, None, None, ""
+    )
+    assert "secret" not in card
+    for flag in ("output_dir=run", "teacher=teacher", "records=a.tf_record"):
+        assert f"--{flag}" in card
+
+
+def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
+    described = describe("BertClassifier") | {"files": ["vocab.txt"]}
+    (tmp_path / "model.json").write_text(json.dumps(described))
+    model = built(modeling.BertClassifier(TINY, 2))
+    files = descriptions.describe_copy(
+        str(tmp_path), model, descriptions.WEIGHTS, {"doc_stride": 3}, step=5
+    )
+    found = json.loads(files["model.json"])
+    assert found["task"] == described["task"] | {"doc_stride": 3}
+    assert found["origin"]["step"] == 5
+    assert not {"best_step", "files"} & found.keys()
+
+
+def save(folder, model):
+    files = descriptions.describe_copy(
+        None, model, descriptions.WEIGHTS, labels=["no", "yes"]
+    )
+    modeling.save_release(model, folder, labels=["no", "yes"], files=files)
+
+
+def test_weights_have_a_card_whose_code_runs(tmp_path):
+    model = built(modeling.BertClassifier(TINY, 2))
+    for _ in range(2):
+        # The second one replaces the first one's card.
+        save(tmp_path / "mine", model)
+        card = (tmp_path / "mine/README.md").read_text()
+        (tmp_path / "mine/README.md").write_text("changed")
+    assert "not known" in card and str(tmp_path) not in card
+    [code] = re.findall("```python\n(.*?)```", card, re.DOTALL)
+    found = {}
+    exec(code.replace("FOLDER", str(tmp_path / "mine")), found)
+    assert found["model"].num_labels == 2

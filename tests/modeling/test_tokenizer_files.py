@@ -1,0 +1,94 @@
+"""What the files of a tokenizer state, and which tokenizers are refused."""
+
+import json
+
+import pytest
+
+from modeling import presets
+from modeling.tokenizer_files import read_tokenizer
+
+
+def read(folder, **files):
+    """Writes {name without .json: contents}, and reads the folder."""
+    for name, contents in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(contents))
+    return presets.read(folder).tokenizer.get("do_lower_case")
+
+
+@pytest.mark.parametrize(
+    "settings, culprit",
+    [
+        ({"do_lower_case": "yes"}, "do_lower_case"),
+        ({"do_lower_case": 1}, "do_lower_case"),
+        ({"do_lower_case": True, "strip_accents": False}, "strip_accents"),
+        # transformers lower-cases where nothing is said.
+        ({"strip_accents": False}, "strip_accents"),
+        ({"tokenize_chinese_chars": False}, "tokenize_chinese_chars"),
+        ({"never_split": ["[user]"]}, "never_split"),
+        # Japanese models.
+        ({"word_tokenizer_type": "mecab"}, "word_tokenizer_type"),
+        ({"cls_token": {"content": "<s>"}}, "cls_token"),
+    ],
+)
+def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, culprit):
+    with pytest.raises(ValueError, match=f"tokenizer_config.json: `{culprit}"):
+        read(tmp_path, tokenizer_config=settings)
+
+
+def test_another_tokenizer_is_refused(tmp_path, caplog):
+    file = tmp_path / "special_tokens_map.json"
+    with pytest.raises(ValueError, match="map.json: `sep_token"):
+        read(tmp_path, special_tokens_map={"sep_token": "</s>"})
+    file.unlink()
+    # As transformers 4 and 5 write them for BERT.
+    for kind in ("BertTokenizerFast", "TokenizersBackend"):
+        texts = {
+            "tokenizer_class": kind,
+            "cls_token": {"content": "[CLS]"},
+            "sep_token": "[SEP]",
+            "unk_token": None,
+        }
+        assert read(tmp_path, tokenizer_config=texts) is None
+    assert not caplog.text
+    # It may return the same tokens.
+    for kind in ("RoFormerTokenizer", "ClinicTokenizer"):
+        read(tmp_path, tokenizer_config={"tokenizer_class": kind})
+        assert kind in caplog.text
+
+
+def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path):
+    tokenizer = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
+    # transformers reads tokenizer_config.json first.
+    assert read(tmp_path, tokenizer=tokenizer) is False
+    assert read(tmp_path, tokenizer_config={}) is False
+    assert read(tmp_path, tokenizer_config={"do_lower_case": True}) is True
+    assert read_tokenizer(tmp_path)["file"].endswith("tokenizer_config.json")
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert read(tmp_path, tokenizer={"normalizer": None}) is None
+
+
+FIVE = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"added_tokens": {"[E1]": 1600}},
+        {"special_tokens_map": {"additional_special_tokens": ["[E1]"]}},
+        {"tokenizer_config": {"extra_special_tokens": ["[E1]"]}},
+        {
+            "tokenizer_config": {
+                "added_tokens_decoder": {"9": {"content": "[E1]"}}
+            }
+        },
+        {"tokenizer": {"added_tokens": [{"id": 9, "content": "[E1]"}]}},
+    ],
+)
+def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
+    five = {str(n): {"content": token} for n, token in enumerate(FIVE)}
+    read(tmp_path, tokenizer_config={"added_tokens_decoder": five})
+    assert not caplog.text
+    for _ in range(2):
+        read(tmp_path, **files)
+    (message,) = caplog.messages
+    assert "[E1]" in message and "[CLS]" not in message

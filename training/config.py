@@ -1,0 +1,614 @@
+"""Flags of training. Each field defines a flag, its default and help.
+
+`files/flags.py` defines the flags of a class, and returns an instance of the
+class with the parsed values. resolve.py completes them with what the model's
+folder states. To vary a configuration, use `dataclasses.replace`. This module
+imports no TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from files import flags, json_files
+from files.paths import Kind
+
+# {value of --mixed_precision: Keras's dtype policy}.
+PRECISIONS = {
+    "float32": "float32",
+    "bfloat16": "mixed_bfloat16",
+    "float16": "mixed_float16",
+}
+# Largest decay rate of Adam's moments. At 1.0, they would never change.
+_LARGEST_BETA = 0.999999
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TextConfig:
+    """Flags that determine how text is split into WordPieces."""
+
+    vocab_file: str = flags.identity(
+        None,
+        "Vocabulary that the model was trained with. The default is the file "
+        "in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
+    do_lower_case: bool = flags.identity(
+        True,
+        "Lower-case the text: True for uncased models, False for cased models. "
+        "If the flag is not set, a tokenizer_config.json beside the model or "
+        "the vocabulary decides.",
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportConfig:
+    """Flags of an export: its folder and its format."""
+
+    export_dir: str | None = flags.neutral(
+        None,
+        "Export the model for serving to this folder, by default as a "
+        "SavedModel.",
+        kind=Kind.NEW_FOLDER,
+    )
+    export_format: str = flags.neutral(
+        "saved_model",
+        "Format of the export: saved_model, litert or onnx, or several of "
+        "them, separated by commas. Only a saved_model can read text. The "
+        "other formats read token ids. The tokenizer files are saved beside "
+        "the model.",
+    )
+    export_seq_length: int | None = flags.neutral(
+        None,
+        "Fixed input length of exports in formats other than saved_model. By "
+        "default, inputs may have any length.",
+        at_least=3,
+    )
+    export_version: int | None = flags.neutral(
+        None,
+        "Version of the export. It is written to the subfolder of --export_dir "
+        "with this number, where TensorFlow Serving looks for versions.",
+        at_least=1,
+    )
+    quantize: str | None = flags.neutral(
+        None,
+        "Quantize LiteRT and ONNX exports to int8. With this flag, the default "
+        "format is litert. A SavedModel in the same export is not quantized.",
+        choices=("int8",),
+    )
+
+    @property
+    def export_formats(self) -> tuple[str, ...]:
+        """Formats of the export, without duplicates."""
+        names = map(str.strip, self.export_format.split(","))
+        return tuple(dict.fromkeys(names))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceConfig:
+    """Flags that select the devices and the precision of the computation."""
+
+    distribution_strategy: str | None = flags.neutral(
+        None,
+        "Distribution strategy. By default, TF_CONFIG and the available "
+        "devices determine it.",
+        choices=("one_device", "mirrored", "multi_worker", "tpu"),
+    )
+    mixed_precision: str = flags.training(
+        "float32",
+        "Precision of the computation. Variables stay float32.",
+        choices=tuple(PRECISIONS),
+    )
+    jit_compile: bool = flags.training(
+        False,
+        "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
+    )
+    use_tpu: bool = flags.neutral(False, "Use a TPU.")
+    tpu_name: str | None = flags.neutral(
+        None, "Name of the TPU, or its grpc address."
+    )
+    tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
+    gcp_project: str | None = flags.neutral(None, "Cloud project of the TPU.")
+    master: str | None = flags.neutral(
+        None, "Address of the TPU, if --tpu_name is not set."
+    )
+    num_tpu_cores: int = flags.neutral(
+        8,
+        "Expected number of TPU cores. A warning is logged if the TPU's number "
+        "differs.",
+    )
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the run's files.
+
+        TF_CONFIG may list several workers. Then only the chief writes files,
+        or the first worker if there is no chief.
+
+        Raises:
+            ValueError: TF_CONFIG is not JSON.
+        """
+        is_worker = "TF_CONFIG" in os.environ and not self.use_tpu
+        if not is_worker or self.distribution_strategy not in (
+            None,
+            "multi_worker",
+        ):
+            return True
+        config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+        task, cluster = config.get("task", {}), config.get("cluster", {})
+        if task.get("type", "chief") == "worker":
+            return "chief" not in cluster and int(task.get("index", 0)) == 0
+        return task.get("type", "chief") == "chief"
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the model runs on a TPU, which needs fixed shapes."""
+        return self.use_tpu or self.distribution_strategy == "tpu"
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        """Whether each new batch shape would recompile the model."""
+        return self.is_tpu or self.jit_compile
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Flags of the model that a script loads.
+
+    `resolve` sets `weights` to the path of the weights to use, None for random
+    weights. `given_flags` contains {name: value} of the flags on the command
+    line, and `all_flags` contains {name: value} of all the script's flags.
+    """
+
+    bert_config_file: str = flags.identity(
+        None,
+        "JSON file of the model's architecture, from Google or Hugging Face "
+        "(config.json). The default is the file in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
+    init_checkpoint: str | None = flags.training(
+        None,
+        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
+        "checkpoint (bert_model.ckpt), a .safetensors file or a "
+        "pytorch_model.bin. The configuration, the vocabulary and the casing "
+        "are read from the checkpoint's folder, unless other flags set them.",
+        kind=Kind.MODEL,
+    )
+    weights: str | None = None
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+    all_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    @property
+    def head(self) -> str | None:
+        """Class of the model, or None for any class."""
+        return None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return ("bert_config_file",)
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerConfig:
+    """Flags of the optimizer and the learning rate schedule."""
+
+    learning_rate: float = flags.training(
+        5e-5, "Peak learning rate.", at_least=0
+    )
+    optimizer: str = flags.training(
+        "adamw",
+        "adamw is the optimizer of Google's code. lamb is for batches of "
+        "thousands of examples.",
+        choices=("adamw", "lamb"),
+    )
+    adam_beta_1: float = flags.training(
+        0.9,
+        "Decay rate of the first moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    adam_beta_2: float = flags.training(
+        0.999,
+        "Decay rate of the second moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    bias_correction: bool = flags.training(
+        False,
+        "Correct the bias of Adam's moments, which Google's code does not "
+        "correct. LAMB always corrects the bias. The correction helps short "
+        "runs at high learning rates.",
+    )
+    weight_decay: float = flags.training(
+        0.01,
+        "Decoupled weight decay. Not applied to LayerNorm and biases.",
+        at_least=0.0,
+        at_most=1000.0,
+    )
+    lr_schedule: str = flags.training(
+        "original",
+        "Schedule of the learning rate. With original, as in Google's code, "
+        "the decay begins at step 0, so the rate drops below its peak right "
+        "after the warmup. With continuous, the decay begins after the warmup.",
+        choices=("original", "continuous"),
+    )
+    poly_power: float = flags.training(
+        1.0, "Exponent of the learning rate's decay. 1 is linear.", at_least=0
+    )
+    layerwise_lr_decay: float = flags.training(
+        1.0,
+        "Multiply each block's learning rate by this factor to get the rate "
+        "of the block below it.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
+    """Flags of every training run."""
+
+    output_dir: str = flags.neutral(
+        ...,
+        "Folder for checkpoints, records and results.",
+        kind=Kind.RUN_FOLDER,
+    )
+    do_train: bool = flags.neutral(False, "Train on the train set.")
+    do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
+    train_batch_size: int = flags.training(
+        32, "Number of examples in a training batch.", at_least=1
+    )
+    gradient_accumulation_steps: int = flags.training(
+        1,
+        "Number of batches to accumulate per weight update.",
+        at_least=1,
+        at_most=2**31 - 1,
+    )
+    gradient_checkpointing: bool = flags.training(
+        False,
+        "Recompute activations in the backward pass. Training then needs less "
+        "memory, but about a third more time.",
+    )
+    trim_padding: bool = flags.training(
+        False,
+        "Skip padding: cut batches to their longest input and, in training, "
+        "pack several short inputs into one row for attention. Ignored on a "
+        "TPU and with --jit_compile. Results differ only by rounding errors, "
+        "except for SQuAD: Google's code includes padding positions in the "
+        "softmax over answer positions, so removing padding changes SQuAD's "
+        "results more.",
+    )
+    clip_norm: float = flags.training(
+        1.0,
+        "Maximum global norm of the gradient. Larger gradients are scaled "
+        "down to this norm.",
+        at_least=1e-6,
+        at_most=1e6,
+    )
+    max_hours: float | None = flags.training(
+        None,
+        "Save and stop after this many hours of training, including the hours "
+        "before the run was resumed. By default, only --num_train_steps or "
+        "--num_train_epochs end training.",
+        at_least=1e-9,
+        at_most=1e6,
+        may_grow=True,
+    )
+    freeze_layers: int = flags.training(
+        0,
+        "Freeze the embeddings and this number of the lowest blocks. 0 trains "
+        "all weights.",
+        at_least=0,
+    )
+    left_to_right: bool = flags.identity(
+        False,
+        "Let each WordPiece attend only to itself and earlier WordPieces, as "
+        "in the paper's ablation LTR. The pooled output is computed from the "
+        "last WordPiece instead of [CLS].",
+    )
+    seed: int = flags.training(
+        12345,
+        "Seed of initialization, dropout and data order.",
+        at_least=0,
+        at_most=2**32 - 1,
+    )
+    deterministic: bool = flags.training(
+        False, "Use only operations whose results can be repeated exactly."
+    )
+    init_from: str | None = flags.neutral(
+        None,
+        "Start a new run from random weights (scratch) or from "
+        "--init_checkpoint (checkpoint). By default, --init_checkpoint is used "
+        "if it is set. Checkpoints in --output_dir take precedence.",
+        choices=("scratch", "checkpoint"),
+    )
+    max_nonfinite_steps: int = flags.neutral(
+        10,
+        "Stop after this many consecutive steps with a non-finite loss or "
+        "gradient. Such steps do not change the weights.",
+        at_least=1,
+    )
+    save_checkpoints_steps: int = flags.neutral(
+        1000, "Number of steps between checkpoints.", at_least=1
+    )
+    keep_checkpoint_max: int = flags.neutral(
+        5, "Number of newest checkpoints to keep. 0 keeps all.", at_least=0
+    )
+    iterations_per_loop: int = flags.neutral(
+        1000, "On a TPU, number of training steps per host call.", at_least=1
+    )
+    summary_steps: int = flags.neutral(
+        100,
+        "Number of steps between TensorBoard entries. 0 disables TensorBoard.",
+        at_least=0,
+    )
+    teacher: str | None = flags.training(
+        None,
+        "Folder of a larger model of the same task to learn from. It contains "
+        "a checkpoint (TF1 or Hugging Face) and its configuration, such as a "
+        "folder that --export_weights wrote.",
+        kind=Kind.MODEL,
+    )
+    distill_temperature: float = flags.training(
+        2.0,
+        "Temperature that divides the logits of teacher and student. Higher "
+        "values reveal more about the less probable classes.",
+        at_least=0.01,
+    )
+    distill_alpha: float = flags.training(
+        0.5,
+        "Weight alpha of the teacher's loss. The labels' loss is weighted by "
+        "1 - alpha.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    distill_hidden: bool = flags.training(
+        False, "Learn the output of the teacher's last block too."
+    )
+    init_layers: Sequence[str] | None = flags.training(
+        None,
+        "Blocks whose weights initialize the model's blocks, such as 0,2,5 for "
+        "a model of 3 blocks. These are indices, from 0, of the blocks of "
+        "--init_checkpoint or, if that flag is not set, of --teacher.",
+    )
+    export_weights: str | None = flags.neutral(
+        None,
+        "Write the weights without the optimizer's slots (a third of the size) "
+        "to a folder laid out like Google's releases.",
+        kind=Kind.NEW_FOLDER,
+    )
+    # Not flags here, but in fine-tuning.
+    bilstm: bool = False
+    load_best: bool = True
+
+    # A command must set at least one of these flags.
+    actions: ClassVar[tuple[str, ...]] = (
+        "do_train",
+        "do_eval",
+        "export_dir",
+        "export_weights",
+    )
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        if self.init_from is not None and bool(self.init_checkpoint) != (
+            self.init_from == "checkpoint"
+        ):
+            raise ValueError(
+                f"--init_from={self.init_from} contradicts --init_checkpoint="
+                f"{self.init_checkpoint}. Change one of the two flags"
+            )
+        for name in ("distill_temperature", "distill_alpha", "distill_hidden"):
+            if name in self.given_flags and not self.teacher:
+                raise ValueError(f"--{name} needs --teacher")
+        if self.teacher and not (self.distill_alpha or self.distill_hidden):
+            raise ValueError(
+                "--distill_alpha=0 ignores --teacher; set --distill_alpha "
+                "above 0, or set --distill_hidden"
+            )
+        if self.init_layers is not None and not self.initial_checkpoint:
+            raise ValueError(
+                "--init_layers needs --init_checkpoint or --teacher"
+            )
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to restore the weights of the best step, if they exist."""
+        return False
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training runs evaluations and saves the best step."""
+        return False
+
+    @property
+    def initial_checkpoint(self) -> str | None:
+        """The checkpoint that a new run starts from.
+
+        None if the run starts from random weights.
+        """
+        return self.init_checkpoint or (
+            self.teacher if self.init_layers is not None else None
+        )
+
+    @property
+    def initial_layers(self) -> list[int] | None:
+        """Indices of the blocks in --init_layers, or None without the flag."""
+        if self.init_layers is None:
+            return None
+        return [int(layer) for layer in self.init_layers]
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{flag: value} of the flags in `presets.NETWORK`.
+
+        These flags are also arguments of the model's constructor.
+        """
+        return {"left_to_right": self.left_to_right, "bilstm": self.bilstm}
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """{flag: value} for TensorBoard's HPARAMS page, which compares runs."""
+        choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
+        return {
+            name: value
+            for name, value in self.all_flags.items()
+            if isinstance(value, (bool, int, float))
+            or (name in choices and value is not None)
+        }
+
+    @property
+    def batch_size(self) -> int:
+        """Number of examples in each weight update, over all devices."""
+        return self.train_batch_size * self.gradient_accumulation_steps
+
+    @property
+    def unpads(self) -> bool:
+        """Whether --trim_padding is set and the devices allow it."""
+        return self.trim_padding and not self.has_fixed_shapes
+
+    @property
+    def steps_per_call(self) -> int:
+        """Number of steps that one call of the training function runs."""
+        return self.iterations_per_loop if self.is_tpu else 1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig, TextConfig):
+    """Flags of all fine-tuning scripts, such as input length and epochs."""
+
+    data_dir: str = flags.training(
+        None,
+        "Folder of the task's data files. Not needed if you only export.",
+        kind=Kind.DATA_FOLDER,
+    )
+    max_seq_length: int = flags.head(
+        128,
+        "Input length in WordPieces. Longer inputs are cut, shorter inputs "
+        "are padded.",
+        at_least=3,
+    )
+    trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
+    do_predict: bool = flags.neutral(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral(
+        8, "Number of examples in an eval batch.", at_least=1
+    )
+    predict_batch_size: int = flags.neutral(
+        8, "Number of examples in a test batch.", at_least=1
+    )
+    num_train_epochs: float = flags.training(
+        3.0,
+        "Number of training epochs.",
+        at_least=0.0,
+        at_most=1e9,
+        may_grow=True,
+    )
+    warmup_proportion: float = flags.training(
+        0.1,
+        "Fraction of the training steps used for warmup. 0.1 = 10%.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    evaluate_each_epoch: bool = flags.training(
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    early_stopping_patience: int = flags.training(
+        0,
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement. 0 disables early stopping.",
+        at_least=0,
+    )
+    metric_for_best: str | None = flags.training(
+        None,
+        "Metric that chooses the best step. The default is the task's main "
+        "metric. For eval_loss, lower values are better.",
+    )
+    load_best: bool = flags.decoding(
+        True,
+        "Evaluate, predict and export with the weights of the best step, if "
+        "training ran evaluations. --noload_best uses the last step.",
+    )
+    bilstm: bool = flags.identity(
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How many percentage points an export may score below the model in "
+        "the task's main metric on the dev set. If an export scores lower, the "
+        "command fails, and --export_dir does not change.",
+        at_least=0.0,
+    )
+
+    actions = (*TrainingConfig.actions, "do_predict")
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        reads = self.do_train or self.evaluates or self.do_predict
+        data = ["data_dir"] if reads else []
+        return ("bert_config_file", "vocab_file", *data)
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
+        if self.metric_for_best and self.do_train and not self.keeps_best:
+            raise ValueError(
+                "--metric_for_best needs --evaluate_each_epoch or "
+                "--early_stopping_patience. Set one of them"
+            )
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to restore the weights of the best step, if they exist."""
+        return self.load_best and not self.do_train
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training runs evaluations and saves the best step."""
+        return self.do_train and (
+            self.evaluate_each_epoch or self.early_stopping_patience > 0
+        )
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the command evaluates, during or after training."""
+        return self.do_eval or self.keeps_best
+
+    def batch_size_of(self, purpose: str) -> int:
+        """Returns the number of records in a batch to "eval" or "predict"."""
+        if purpose == "eval":
+            return self.eval_batch_size
+        return self.predict_batch_size
+
+    def num_steps(self, num_examples: int) -> tuple[int, int]:
+        """Returns the numbers of training and warmup steps, rounded down.
+
+        Args:
+            num_examples: number of examples in an epoch.
+
+        Raises:
+            ValueError: the training would be shorter than one step.
+        """
+        size = self.batch_size
+        steps = int(num_examples / size * self.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={self.num_train_epochs} over "
+                f"{num_examples} examples is shorter than one training step of "
+                f"{size} examples; "
+                "set a smaller --train_batch_size or more epochs"
+            )
+        return steps, int(steps * self.warmup_proportion)

@@ -1,0 +1,165 @@
+"""Completes the flags of a script with what the model's folder states."""
+
+import dataclasses
+import importlib.util
+import os
+from typing import Any, TypeVar
+
+import modeling
+from files import flags, requirements
+from files.flags import Role
+from modeling import presets
+from modeling.presets import Preset
+from training.config import ExportConfig, ModelConfig, TrainingConfig
+from training.run_folder import RunFolder, checkpoint_steps
+
+Flags = TypeVar("Flags", bound=ModelConfig)
+Export = TypeVar("Export", bound=ExportConfig)
+# Formats of an export.
+_FORMATS = ("saved_model", "litert", "onnx")
+
+
+def read_preset(config: TrainingConfig) -> Preset | None:
+    """Reads the folder of the weights that a training command begins with.
+
+    This is --output_dir if it contains a checkpoint, else the folder of
+    --init_checkpoint. Returns None if the weights are random.
+    """
+    if checkpoint_steps(config.output_dir):
+        return presets.read(config.output_dir, "--output_dir")
+    start = config.initial_checkpoint
+    if not start:
+        return None
+    is_teacher = not config.init_checkpoint
+    return presets.read(
+        start, "--teacher" if is_teacher else "--init_checkpoint"
+    )
+
+
+def resolve(config: Flags, preset: Preset | None) -> Flags:
+    """Sets the flags that the user did not set to the values in a folder.
+
+    The network, the vocabulary and the casing are those of the folder. The
+    settings of the head are only used if the command does not train.
+
+    Args:
+        config: the parsed flags.
+        preset: what the folder of the weights states, None without weights.
+
+    Raises:
+        ValueError: a required flag is not set, and the folder does not state
+            it. Or flags contradict each other, the folder or the run.
+    """
+    found: dict[str, Any] = {}
+    trains = isinstance(config, TrainingConfig) and config.do_train
+    if preset:
+        if not trains or preset.is_resumed:
+            preset.check_head(config.head)
+        found = _stated_flags(config, preset, trains)
+        found["weights"] = preset.weights
+    every = config.all_flags
+    found["all_flags"] = {**every, **{n: found[n] for n in every if n in found}}
+    config = dataclasses.replace(config, **found)
+    _check_required(config)
+    if isinstance(config, TrainingConfig) and config.do_train:
+        RunFolder(config.output_dir).check(config, {}, are_all=False)
+    config.check()
+    return config
+
+
+def _stated_flags(
+    config: ModelConfig, preset: Preset, trains: bool
+) -> dict[str, Any]:
+    """Returns {flag: value in the folder} of the flags that are not set."""
+    stated = {
+        **({} if trains else {**preset.settings, **preset.network}),
+        "left_to_right": preset.network["left_to_right"],
+        "bert_config_file": preset.config_file,
+        "vocab_file": preset.vocab_file,
+        "do_lower_case": preset.do_lower_case,
+    }
+    found = {}
+    for field in flags.fields(config, Role.IDENTITY, Role.HEAD, Role.DECODING):
+        name, value = field.name, stated.get(field.name)
+        is_set = name in config.given_flags
+        if value is None or is_set or vars(config)[name] != field.default:
+            continue
+        if not flags.accepts(type(config), name, value):
+            raise ValueError(
+                f"{preset.source}: {presets.FILE} contains {name}={value!r}, "
+                f"which --{name} does not accept; restore {presets.FILE} from "
+                "a backup"
+            )
+        found[name] = value
+    return found
+
+
+def _check_required(config: ModelConfig) -> None:
+    missing = [f"--{n}" for n in config.required if vars(config)[n] is None]
+    # `paths.check_paths` reports an empty --init_checkpoint.
+    if not missing or config.init_checkpoint == "":
+        return
+    where = "see --help"
+    if config.weights:
+        # Fail here if the path does not exist or contains no weights, such as
+        # the path of an export.
+        modeling.find_checkpoint(config.weights)
+        where = f"{config.weights} does not set them"
+    raise ValueError(f"missing required flags: {', '.join(missing)} ({where})")
+
+
+def resolve_export(config: Export, is_given: bool = False) -> Export:
+    """Completes the flags of an export, before its paths are checked.
+
+    Appends --export_version to --export_dir. With --quantize, the default
+    format is litert.
+
+    Args:
+        config: the parsed flags.
+        is_given: whether the user set --export_format.
+
+    Raises:
+        ValueError: flags contradict each other, or a format is unknown or needs
+            a package that is not installed.
+    """
+    for name, default in (
+        ("export_version", None),
+        ("export_format", "saved_model"),
+        ("quantize", None),
+    ):
+        value = vars(config)[name]
+        if value != default and config.export_dir is None:
+            raise ValueError(f"--{name}={value} needs --export_dir")
+    # `paths.check_paths` reports an empty path.
+    if config.export_version is not None and config.export_dir:
+        path = os.path.join(config.export_dir, str(config.export_version))
+        config = dataclasses.replace(
+            config, export_dir=path, export_version=None
+        )
+    if config.quantize and config.export_format == "saved_model":
+        if is_given:
+            raise ValueError(
+                f"--quantize={config.quantize} is not for --export_format="
+                "saved_model; set --export_format=litert or onnx"
+            )
+        config = dataclasses.replace(config, export_format="litert")
+    names = config.export_formats
+    if unknown := [name for name in names if name not in _FORMATS]:
+        raise ValueError(
+            f"--export_format={config.export_format}: {unknown[0]!r} is not a "
+            f"format; choose from {', '.join(_FORMATS)}"
+        )
+    # ONNX Runtime contains the quantizer.
+    needed = ["onnx", *(["onnxruntime"] if config.quantize else [])]
+    missing = [name for name in needed if not importlib.util.find_spec(name)]
+    if "onnx" in names and missing:
+        raise ValueError(
+            f"--export_format=onnx needs {' and '.join(missing)}: "
+            f"{requirements.install('requirements/onnx.txt')}"
+        )
+    if config.export_seq_length and names == ("saved_model",):
+        raise ValueError(
+            "--export_seq_length is not for saved_model, which accepts inputs "
+            "of any length; remove the flag, or choose another --export_format"
+        )
+    return config
