@@ -236,11 +236,10 @@ def read(path: StrPath, flag: str = "") -> Preset:
         return next((str(file) for file in files if file.is_file()), None)
 
     file, theirs = find(FILE), find(CONFIG_FILE)
-    values: dict[str, Any] = {}
-    if file:
-        values = _read_model_file(file)
-    elif theirs:
-        values = _read_huggingface(theirs)
+    values: dict[str, Any] = _read_model_file(file) if file else {}
+    if theirs and not values.get("head"):
+        # A model.json may only list the files of the folder.
+        values |= _read_huggingface(theirs)
     return Preset(
         str(folder),
         path,
