@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1958,
+    ".": 1990,
     "benchmarks": 1598,
-    "data": 11527,
+    "data": 11500,
     "docs": 226,
     "examples": 350,
     "files": 1366,
-    "modeling": 6120,
+    "modeling": 7010,
     "serving": 4737,
     "tests": 24688,
     "tools": 799,
-    "training": 6014,
+    "training": 5990,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

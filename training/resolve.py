@@ -39,7 +39,7 @@ def read_preset(config: TrainingConfig) -> Preset | None:
 def resolve(config: Flags, preset: Preset | None) -> Flags:
     """Sets the flags that the user did not set to the values in a folder.
 
-    The network, the vocabulary and the casing are those of the folder. The
+    The network, the vocabulary and the casing come from the folder. The
     settings of the head are only used if the command does not train.
 
     Args:
