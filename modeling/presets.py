@@ -1,4 +1,4 @@
-"""Reads what a folder of weights states: ours, Google's or Hugging Face's.
+"""Reads the files of a folder of weights: ours, Google's or Hugging Face's.
 
 This project writes model.json, bert_config.json, vocab.txt,
 tokenizer_config.json and labels.txt beside weights. Google's and Hugging Face's
@@ -69,7 +69,7 @@ _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """What the files in a folder state about its weights.
+    """Statements of the files in a folder about its weights.
 
     Attributes:
         path: path of the folder.
@@ -216,7 +216,7 @@ class Preset:
 
 
 def read(path: StrPath, flag: str = "") -> Preset:
-    """Reads what the files beside weights state about the weights.
+    """Reads the files beside weights, which describe the weights.
 
     Args:
         path: a folder with weights, or a checkpoint in it.

@@ -34,7 +34,7 @@ def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
 
     Args:
         config: the resolved flags.
-        folder: what the folder of the weights states, None without weights.
+        folder: Preset of the weights, None without weights.
 
     Returns:
         configuration of the model.

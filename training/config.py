@@ -1,8 +1,8 @@
 """Flags of training. Each field defines a flag, its default and help.
 
 `files/flags.py` defines the flags of a class, and returns an instance of the
-class with the parsed values. resolve.py completes them with what the model's
-folder states. To vary a configuration, use `dataclasses.replace`. This module
+class with the parsed values. resolve.py completes them with the values of the
+model's folder. To vary a configuration, use `dataclasses.replace`. This module
 imports no TensorFlow.
 """
 

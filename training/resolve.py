@@ -1,4 +1,4 @@
-"""Completes the flags of a script with what the model's folder states."""
+"""Completes the flags of a script from the model's folder."""
 
 import dataclasses
 import importlib.util
@@ -44,7 +44,7 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
 
     Args:
         config: the parsed flags.
-        preset: what the folder of the weights states, None without weights.
+        preset: Preset of the weights, None without weights.
 
     Raises:
         ValueError: a required flag is not set, and the folder does not state
