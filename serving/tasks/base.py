@@ -169,12 +169,15 @@ class TextTask(abc.ABC):
         most = self.model.max_seq_length
         texts = [
             self.model.tokenizer.tokenize_beginning(text, most)
-            for text in [*self.texts_of(request), ""][:2]
+            for text in self.texts_of(request)
         ]
         return self.pack(request, *texts)
 
     def pack(
-        self, request: Request, tokens_a: list[str], tokens_b: Sequence[str]
+        self,
+        request: Request,
+        tokens_a: list[str],
+        tokens_b: Sequence[str] = (),
     ) -> Row:
         """Packs the WordPieces of one or two texts into one input.
 

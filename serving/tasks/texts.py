@@ -45,7 +45,7 @@ class Classify(PairTask):
         # Also create a window for a text without WordPieces, because every
         # request must get a prediction.
         packed = [
-            self.pack(request, tokens[start : start + length], [])
+            self.pack(request, tokens[start : start + length])
             for start, length in cut_spans(
                 max(len(tokens), 1),
                 self.model.max_seq_length - 2,

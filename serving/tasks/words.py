@@ -40,7 +40,7 @@ class FillMask(TextTask):
             tokens += [MASK] * (number > 0)
             if len(tokens) < most:
                 tokens += tokenizer.tokenize_beginning(part, most)
-        return self.pack(request, tokens, [])
+        return self.pack(request, tokens)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the top_k probabilities and WordPiece ids for each [MASK]."""

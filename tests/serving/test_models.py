@@ -186,6 +186,7 @@ def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
     assert bert.task().fields == bert.task("tokenize").fields
     assert bert.task().fields == {"text_a": True}
     assert bert.classify("A boat") == bert.classify("A boat", "")
+    assert bert.tokenize("A boat")["tokens"] == ["[CLS]", "a", "boat", "[SEP]"]
     for call in (bert.classify, bert.tokenize):
         with pytest.raises(ValueError, match="text_b"):
             call("A boat", "The sea")
