@@ -1,26 +1,25 @@
 """Saves the checkpoints of a training run, and restores them.
 
-A run saves TF1 checkpoints, `model.ckpt-STEP`, with the variable names of
-Google's code. They contain the model's variables (including the state of
-dropout's random seed), the optimizer slots of each trained variable
-(`.../adam_m`, `.../adam_v`), `global_step`, and in float16 the loss scale
-(`loss_scale`, `loss_scale_good_steps`). A string variable, `run_fingerprint`,
-identifies the run (fingerprints.py). A checkpoint can therefore resume
-training, or be the --init_checkpoint of another task. Each save also adds a
-line to the history (callbacks/history.py), from which a resumed run reads the
-hours trained so far.
+`Trainer.save` writes all that is saved at a step:
+
+- `model.ckpt-STEP`, a TF1 checkpoint with the variable names of Google's code.
+  It contains the model's variables (including the state of dropout's random
+  seed), the optimizer slots of each trained variable (`.../adam_m`,
+  `.../adam_v`), `global_step`, and in float16 the loss scale (`loss_scale`,
+  `loss_scale_good_steps`). A string variable, `run_fingerprint`, identifies the
+  run (fingerprints.py). A checkpoint can therefore resume training, or be the
+  --init_checkpoint of another task.
+- before it, a line of the history (callbacks/history.py) with the hours trained
+  and the best step so far.
 
 A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`), including the variables of the callbacks. Then
-   `RunSetup.open` stops a run whose settings have changed since it began
-   (`RunFolder.check`).
-2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
-   trained before the checkpoint, and deletes the later lines of the history.
-3. `create_dataset` (data/io/tfrecords.py) skips the records of all earlier
-   steps. The order of the records depends only on the seed and the epoch.
-4. `Trainer.fit` continues with the next step.
+   (`Checkpointer.restore`) and its line of the history. Then `RunSetup.open`
+   stops a run whose settings have changed since it began (`RunFolder.check`).
+2. `Trainer.fit` skips the records of all earlier steps, deletes the later lines
+   of the history, and continues with the next step. The order of the records
+   depends only on the seed and the epoch (data/io/tfrecords.py).
 """
 
 import os
@@ -56,8 +55,7 @@ class Checkpointer:
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that only reads checkpoints.
-        before_save: functions (step) that are called before each checkpoint is
-            written.
+        run: fingerprint of the run, to store with the variables.
     """
 
     def __init__(
@@ -67,12 +65,12 @@ class Checkpointer:
         optimizer: keras.optimizers.Optimizer | None = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
-        before_save: Sequence[Callable[[int], None]] = (),
+        run: str | None = None,
     ) -> None:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
-        self._before_save = before_save
+        self._run = run
         self._damaged: set[int] = set()
         self._weights = frozenset(variables)
         self._variables = dict(variables)
@@ -97,12 +95,15 @@ class Checkpointer:
         """Returns the path, without extension, of a step's checkpoint."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
-    def save(self, step: int, run: str | None = None) -> None:
+    def save(
+        self, step: int, before: Callable[[], None] = lambda: None
+    ) -> None:
         """Writes a checkpoint, and deletes old and damaged checkpoints.
 
         Args:
             step: number of steps trained so far.
-            run: fingerprint of the run, to store with the variables.
+            before: function that is called right before the checkpoint is
+                written, if one is written.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -121,10 +122,9 @@ class Checkpointer:
             return
         self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
+        name = {tf1.RUN: self._run} if self._run else {}
         try:
-            for function in self._before_save:
-                function(step)
-            name = {tf1.RUN: run} if run else {}
+            before()
             tf1.write_checkpoint(path, self._variables | name)
         except OSError as error:
             raise OSError(f"{error}{_kept(self.steps())}") from error
@@ -165,7 +165,7 @@ class Checkpointer:
             path = self.path(step)
             try:
                 with tf1.open_tf1_checkpoint(path) as (reader, _):
-                    self._assign(path, reader)
+                    self._assign(reader)
                 if damage := self._damage():
                     damage = f"The checkpoint {path} is damaged: {damage}"
             except OSError as error:
@@ -184,27 +184,11 @@ class Checkpointer:
             )
         return None
 
-    def _assign(self, path: str, reader: Any) -> None:
-        saved = reader.get_variable_to_shape_map()
+    def _assign(self, reader: Any) -> None:
         for name, variable in self._variables.items():
-            if name not in saved and not self._trains and "seed_" in name:
-                # Only training needs the state of the dropout's seed generator,
-                # which Google's checkpoints do not contain.
-                continue
-            if name not in saved:
-                raise ValueError(
-                    f"the checkpoint {path} contains no variable {name}, so it "
-                    "is from a run with other settings; use another "
-                    "--output_dir"
-                )
-            if list(saved[name]) != list(variable.shape):
-                raise ValueError(
-                    f"{name} has shape {saved[name]} in the checkpoint {path} "
-                    f"and {list(variable.shape)} in this model; use the "
-                    "configuration of the checkpoint, or another --output_dir"
-                )
-        for name, variable in self._variables.items():
-            if name in saved:
+            # Only training needs the state of the dropout's seed generator,
+            # which Google's checkpoints do not contain.
+            if self._trains or "seed_" not in name or reader.has_tensor(name):
                 variable.assign(reader.get_tensor(name))
 
     def _damage(self) -> str | None:

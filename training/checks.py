@@ -12,7 +12,7 @@ from files import folders
 from files.labels import PROBLEM_TYPES, similar_labels
 from modeling import presets
 from modeling.presets import Preset
-from training.callbacks import distillation
+from training import distillation
 from training.config import FineTuningConfig, TrainingConfig
 from training.resolve import read_preset
 from training.run_folder import RunFolder

@@ -12,19 +12,9 @@ from training.config import PRECISIONS, DeviceConfig
 
 
 def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
-    """Returns the strategy that the device flags select.
-
-    Raises:
-        ValueError: the flags contradict each other, or no TPU can be reached.
-    """
-    name = config.distribution_strategy
+    """Returns the strategy that the device flags select."""
     if not config.is_tpu:
-        return create_strategy(name)
-    if name not in (None, "tpu"):
-        raise ValueError(
-            f"--use_tpu contradicts --distribution_strategy={name}; set only "
-            "one of the two flags"
-        )
+        return create_strategy(config.distribution_strategy)
     strategy = _tpu_strategy(
         config.tpu_name or config.master,
         config.tpu_zone,
@@ -71,19 +61,11 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
 def _tpu_strategy(
     address: str | None, zone: str | None, project: str | None
 ) -> tf.distribute.Strategy:
-    try:
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-            tpu=address, zone=zone, project=project
-        )
-        tf.config.experimental_connect_to_cluster(resolver)
-        tf.tpu.experimental.initialize_tpu_system(resolver)
-    except (ValueError, RuntimeError, OSError, tf.errors.OpError) as error:
-        reason = str(error).strip().split("\n", 1)[0]
-        raise ValueError(
-            f"--use_tpu: no TPU could be reached at {address or 'this host'} "
-            f"({reason}); check --tpu_name, --tpu_zone and --gcp_project, or "
-            "run without --use_tpu"
-        ) from error
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+        tpu=address, zone=zone, project=project
+    )
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
     return tf.distribute.TPUStrategy(resolver)
 
 

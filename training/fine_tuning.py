@@ -12,10 +12,9 @@ from absl import logging
 from data.io import tfrecords
 from training import checks, exports, fingerprints, start
 from training.callbacks.best_step import BestStep
-from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
+from training.distillation import Teacher
 from training.prediction import LossFigures
-from training.run_folder import RunFolder
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -115,20 +114,19 @@ class _Flow:
     def train(self) -> Trainer:
         """Opens the run, and trains its model if --do_train is set."""
         config = self.config
-        callbacks: list[BestStep] = []
-        if config.keeps_best:
-            callbacks.append(
-                BestStep(
-                    lambda trainer: self._evaluate(trainer, trainer.step),
-                    self.steps_per_epoch,
-                    config.metric_for_best or self.task.metrics[0],
-                    RunFolder(config.output_dir).best,
-                    config.early_stopping_patience,
-                )
-            )
-        trainer = self.setup.open(config, callbacks)
-        self.setup.train(trainer)
-        if callbacks and callbacks[0].is_of_run and config.load_best:
+        trainer = self.setup.open(config)
+        if not config.keeps_best:
+            self.setup.train(trainer)
+            return trainer
+        best = BestStep(
+            trainer,
+            lambda trainer: self._evaluate(trainer, trainer.step),
+            self.steps_per_epoch,
+            config.metric_for_best or self.task.metrics[0],
+            config.early_stopping_patience,
+        )
+        self.setup.train(trainer, [best])
+        if best.is_of_run and config.load_best:
             trainer.restore_best()
         return trainer
 

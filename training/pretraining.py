@@ -17,10 +17,9 @@ from data.text.tokenization import FullTokenizer
 from modeling.presets import Preset
 from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep, may_use
-from training.callbacks.distillation import Teacher
+from training.distillation import Teacher
 from training.pretraining_config import PretrainingConfig
 from training.resolve import read_preset
-from training.run_folder import RunFolder
 from training.trainer import Trainer
 
 
@@ -59,13 +58,8 @@ def run(
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
     evaluation = _Evaluation(config, evaluated)
-    callbacks = []
     if config.keeps_best:
         settings["eval_input_file"] = inputs.identify(evaluated.files)
-        best = RunFolder(config.output_dir).best
-        callbacks.append(
-            BestStep(evaluation.evaluate, config.eval_steps, "loss", best)
-        )
     is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, and restore or load its weights. -----
     create_model = functools.partial(
@@ -91,12 +85,17 @@ def run(
         teacher=teacher,
         tokenizer=tokenizer,
     )
-    trainer = setup.open(config, callbacks)
+    trainer = setup.open(config)
+    callbacks = []
+    if config.keeps_best:
+        callbacks.append(
+            BestStep(trainer, evaluation.evaluate, config.eval_steps, "loss")
+        )
     if config.is_chief:
         inputs.save()
     with tfrecords.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
-        setup.train(trainer)
+        setup.train(trainer, callbacks)
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step

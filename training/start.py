@@ -1,4 +1,4 @@
-"""Starts a run: creates model, optimizer and callbacks, and loads weights."""
+"""Starts a run: creates model, optimizer and Trainer, and loads weights."""
 
 import contextlib
 import dataclasses
@@ -11,15 +11,13 @@ import tensorflow as tf
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.losses import Loss
-from training import devices, fingerprints
-from training.callbacks import Callback, distillation
+from training import devices, distillation, fingerprints
+from training.callbacks import Callback
 from training.callbacks.best_step import may_use
-from training.callbacks.endings import StopSignals, TimeLimit
-from training.callbacks.history import History
-from training.callbacks.nonfinite import NonFinite
-from training.callbacks.progress import ProgressBar, Summaries
+from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.train_step import TrainStep
 from training.trainer import Trainer
 
 
@@ -30,7 +28,7 @@ class RunSetup:
     Attributes:
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
-        loss: the task's loss. None if the model only predicts.
+        loss: the task's loss.
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
         num_steps: (training steps, warmup steps), or None without training.
@@ -48,7 +46,7 @@ class RunSetup:
     """
 
     create_model: Callable[..., keras.Model]
-    loss: Loss | None
+    loss: Loss
     shape: tuple[int, int]
     num_steps: tuple[int, int] | None = None
     records: tfrecords.Records | None = None
@@ -59,9 +57,7 @@ class RunSetup:
     labels: Sequence[str] | None = None
     output_names: Sequence[Sequence[str]] = ()
 
-    def open(
-        self, config: TrainingConfig, more_callbacks: Sequence[Callback] = ()
-    ) -> Trainer:
+    def open(self, config: TrainingConfig) -> Trainer:
         """Creates the Trainer of a run, and restores or loads its weights.
 
         The weights come from the newest checkpoint in --output_dir, else from
@@ -69,28 +65,29 @@ class RunSetup:
 
         Args:
             config: the flags of the run.
-            more_callbacks: callbacks of the task, such as BestStep.
 
         Raises:
             ValueError: a flag does not fit the model, the devices or the run in
                 the folder.
         """
-        trainer = self._create_trainer(config, more_callbacks)
-        trainer.tokenizer, trainer.labels = self.tokenizer, self.labels
-        trainer.records = self.records
+        trainer = self._create_trainer(config)
         self._restore(trainer)
         return trainer
 
-    def _create_trainer(
-        self, config: TrainingConfig, more_callbacks: Sequence[Callback]
-    ) -> Trainer:
+    def _create_trainer(self, config: TrainingConfig) -> Trainer:
         """Creates a Trainer with random weights."""
         strategy = devices.strategy_of(config)
+        replicas = strategy.num_replicas_in_sync
+        if self.num_steps and config.train_batch_size % replicas:
+            raise ValueError(
+                f"--train_batch_size={config.train_batch_size} cannot be split "
+                f"evenly over {replicas} devices; set a multiple of {replicas}"
+            )
         keras.utils.set_random_seed(config.seed)
         if config.deterministic:
             tf.config.experimental.enable_op_determinism()
         devices.set_precision(config.mixed_precision)
-        optimizer = None
+        step, settings = None, dict(self.settings)
         with strategy.scope():
             model = self.create_model(
                 use_one_hot_embeddings=config.is_tpu,
@@ -107,75 +104,66 @@ class RunSetup:
                 if config.mixed_precision == "float16":
                     # Small gradients underflow in float16 without a loss scale.
                     optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-        clock = TimeLimit(config.max_hours)
-        callbacks: list[Callback] = [History(config, clock), *more_callbacks]
-        if self.num_steps:
-            # Each callback votes on a decision, such as to end training, and
-            # the workers average the votes callback by callback. So all workers
-            # need the same number of callbacks.
-            summaries = Summaries() if config.is_chief else Callback()
-            callbacks = [
-                *([self.teacher] if self.teacher else []),
-                NonFinite(),
-                ProgressBar(),
-                *callbacks,
-                *([summaries] if config.summary_steps else []),
-                clock,
-                StopSignals(),
-            ]
+                trained, loss = model, self.loss
+                if self.teacher:
+                    trained, loss = self.teacher.distill(model)
+                step = TrainStep(trained, loss, optimizer, config, strategy)
+                settings = {
+                    "bert_config": model.config.to_dict(),
+                    "batch_size": config.batch_size,
+                    "max_seq_length": self.shape[0],
+                    "optimizer": config.optimizer,
+                    "freeze_layers": config.freeze_layers,
+                    "seed": config.seed,
+                    **settings,
+                }
         return Trainer(
-            model, self.loss, optimizer, config, callbacks, strategy, self.shape
+            model,
+            config,
+            step,
+            settings=settings,
+            fingerprint=fingerprints.fingerprint_of(settings, self.data),
+            records=self.records,
+            tokenizer=self.tokenizer,
+            labels=self.labels,
         )
 
     def _restore(self, trainer: Trainer) -> None:
         """Loads a run's weights, checks its settings, writes model.json."""
-        config, run = trainer.config, trainer.run
-        start = config.init_checkpoint
-        settings = dict(self.settings)
+        config, settings = trainer.config, trainer.settings
+        run, start = trainer.run, config.init_checkpoint
         if self.num_steps:
-            settings = {
-                "bert_config": trainer.model.config.to_dict(),
-                "batch_size": config.batch_size,
-                "max_seq_length": self.shape[0],
-                "optimizer": config.optimizer,
-                "freeze_layers": config.freeze_layers,
-                "seed": config.seed,
-                **self.settings,
-            }
-        trainer.settings = settings
-        trainer.fingerprint = fingerprints.fingerprint_of(settings, self.data)
+            if start and not run.contains(start):
+                # A resumed run does not need its initial checkpoint, which the
+                # user may have deleted.
+                with contextlib.suppress(OSError):
+                    found = fingerprints.fingerprint_checkpoint(start)
+                    settings = {**settings, "init_checkpoint": found}
+            run.check(config, settings)
         has_best = config.prefers_best and may_use(run, settings)
         if not (has_best and trainer.restore_best()):
             trainer.restore_or_load(self.output_names)
         if not self.num_steps:
             return
-        replicas = trainer.strategy.num_replicas_in_sync
-        if config.train_batch_size % replicas:
-            raise ValueError(
-                f"--train_batch_size={config.train_batch_size} cannot be split "
-                f"evenly over {replicas} devices; set a multiple of {replicas}"
-            )
-        if start and not run.contains(start):
-            # A resumed run does not need its initial checkpoint, which the user
-            # may have deleted.
-            with contextlib.suppress(OSError):
-                found = fingerprints.fingerprint_checkpoint(start)
-                settings = {**settings, "init_checkpoint": found}
-        run.check(config, settings)
-        trainer.settings = run.settings
-        if run.is_described and trainer.global_step >= self.num_steps[0]:
-            # Keep the description and settings that a finished run wrote.
-            trainer.settings = run.saved.training
-        elif config.is_chief:
+        is_finished = trainer.global_step >= self.num_steps[0]
+        # Keep the description that a finished run wrote.
+        if config.is_chief and not (run.is_described and is_finished):
             run.write(
                 trainer, run.path, *([run.best] if config.keeps_best else [])
             )
 
-    def train(self, trainer: Trainer) -> None:
-        """Trains to the last step if --do_train is set."""
+    def train(
+        self, trainer: Trainer, callbacks: Sequence[Callback] = ()
+    ) -> None:
+        """Trains to the last step if --do_train is set.
+
+        `callbacks` are callbacks of the task, such as BestStep.
+        """
         config, records = trainer.config, self.records
         if records is None or self.num_steps is None:
             return
+        if config.is_chief and config.summary_steps:
+            callbacks = [*callbacks, Summaries(trainer, self.shape)]
 
         def create_dataset(
             batch_size: int, skip_records: int
@@ -189,7 +177,7 @@ class RunSetup:
                 trim=config.unpads,
             )
 
-        trainer.fit(create_dataset, self.num_steps[0])
+        trainer.fit(create_dataset, self.num_steps[0], callbacks)
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:

@@ -8,7 +8,7 @@ loss and its gradient do not depend on how the batch is split.
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 import numpy as np
@@ -16,13 +16,11 @@ import tensorflow as tf
 
 from modeling.losses import Loss
 from modeling.model import select_features
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
+from training.config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
-# (logs, outcomes, votes), as returned by TrainStep.one and TrainStep.many.
-StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
+# (logs, outcomes), as TrainStep._next returns.
+StepResult = tuple[dict[str, tf.Tensor], tf.Tensor]
 # (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 
@@ -35,73 +33,86 @@ MADE, OVERFLOWED, NOT_FINITE = range(3)
 class TrainStep:
     """Reads the next batch, and updates the model.
 
+    A step whose loss or gradient is not finite does not change the weights.
+
     Args:
         model: the model to train, already built. Its argument `seed`
             (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
-        trainer: the Trainer.
-
-    Attributes:
-        one: tf.function (iterator, votes) -> (logs, outcomes, votes). The logs
-            are a dict of scalars: the total loss and its terms, the learning
-            rate and the norm of the gradient. The outcomes, int [1], contain
-            MADE, OVERFLOWED or NOT_FINITE. The votes, float [number of
-            callbacks], are averaged over the workers, for Callback.on_step.
-        many: tf.function (iterator, votes, number) -> (logs, outcomes, votes),
-            which runs several steps without returning to Python. The outcomes,
-            int [number], include all steps. The logs and votes come from the
-            last step.
+        optimizer: an AdamWeightDecayOptimizer with `aggregate_gradients=False`,
+            in a LossScaleOptimizer for float16.
+        config: flags of the training.
+        strategy: the tf.distribute strategy that created the variables.
     """
 
-    def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:
-        self.model, self.loss = model, loss
-        self.optimizer, self.strategy = trainer.optimizer, trainer.strategy
-        self.config = trainer.config
+    def __init__(
+        self,
+        model: Any,
+        loss: Loss,
+        optimizer: Any,
+        config: TrainingConfig,
+        strategy: tf.distribute.Strategy | None = None,
+    ) -> None:
+        self.model, self.loss, self.optimizer = model, loss, optimizer
+        self.strategy = strategy or tf.distribute.get_strategy()
+        self._clip_norm = config.clip_norm
+        self._num_parts = config.gradient_accumulation_steps
         self._scales_loss = isinstance(
-            self.optimizer, keras.optimizers.LossScaleOptimizer
+            optimizer, keras.optimizers.LossScaleOptimizer
         )
         with self.strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        # AdamWeightDecayOptimizer can clip within its update (`apply_scaled`).
-        # Keras's optimizers cannot.
-        self._clips_in_update = is_alone and getattr(
-            self.optimizer, "can_apply_scaled", False
-        )
+        # One device without loss scaling can clip within the optimizer's
+        # update, which is faster (`apply_scaled`).
+        self._clips_in_update = is_alone and not self._scales_loss
         self._batch_gradients = self._accumulate_gradients
-        if self.config.jit_compile:
+        if config.jit_compile:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
-        self.one = tf.function(self._next, autograph=False)
-        self.many = tf.function(self._next_many, autograph=False)
-        if not self.optimizer.built:
+        self._one = tf.function(self._next, autograph=False)
+        self._many = tf.function(self._next_many, autograph=False)
+        if not optimizer.built:
             with self.strategy.scope():
-                self.optimizer.build(model.trainable_variables)
+                optimizer.build(model.trainable_variables)
 
-    def _next(
-        self, iterator: Iterator[Features], votes: tf.Tensor
-    ) -> StepResult:
-        features = next(iterator)
-        grads, clip_factor, *reduced = self.strategy.run(
-            self._reduced_gradients, args=(features, votes)
+    def __call__(
+        self, batches: Iterator[Features], num_steps: int = 1
+    ) -> tuple[dict[str, float], np.ndarray]:
+        """Runs steps on the next batches.
+
+        Returns:
+            logs of the last step, {name: value}: the total loss and its terms,
+            the learning rate and the norm of the gradient. And the outcome of
+            each step, MADE, OVERFLOWED or NOT_FINITE, int [num_steps].
+        """
+        logs, outcomes = (
+            self._one(batches)
+            if num_steps == 1
+            else self._many(batches, tf.constant(num_steps))
         )
-        norm, losses, outcome, votes = tf.nest.map_structure(
+        return {name: float(x) for name, x in logs.items()}, outcomes.numpy()
+
+    def _next(self, batches: Iterator[Features]) -> StepResult:
+        features = next(batches)
+        grads, clip_factor, *reduced = self.strategy.run(
+            self._reduced_gradients, args=(features,)
+        )
+        norm, losses, outcome = tf.nest.map_structure(
             # Every replica computed the same reduced value, so read the first.
             lambda value: self.strategy.experimental_local_results(value)[0],
             reduced,
         )
-        votes /= self.strategy.num_replicas_in_sync
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
             "gradient_norm": norm,
         }
-
         self._update(grads, clip_factor, outcome == MADE)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return logs, outcome[tf.newaxis], votes
+        return logs, outcome[tf.newaxis]
 
     def _update(
         self,
@@ -144,17 +155,14 @@ class TrainStep:
             tf.cond(is_made, apply, lambda: tf.constant(False))
 
     def _next_many(
-        self,
-        iterator: Iterator[Features],
-        votes: tf.Tensor,
-        num_steps: tf.Tensor,
+        self, batches: Iterator[Features], num_steps: tf.Tensor
     ) -> StepResult:
         # Run several steps in one call for TPUs, where each return to the host
         # is expensive.
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
-            _, outcome, _ = self._next(iterator, votes)
+            _, outcome = self._next(batches)
             return index + 1, outcomes.write(index, outcome[0])
 
         _, outcomes = tf.while_loop(
@@ -163,25 +171,19 @@ class TrainStep:
             (0, tf.TensorArray(tf.int32, num_steps, element_shape=[])),
             parallel_iterations=1,
         )
-        logs, outcome, votes = self._next(iterator, votes)
+        logs, outcome = self._next(batches)
         outcomes = outcomes.write(num_steps - 1, outcome[0])
-        return logs, outcomes.stack(), votes
+        return logs, outcomes.stack()
 
-    def _reduced_gradients(
-        self, features: Features, votes: tf.Tensor
-    ) -> tuple[Any, ...]:
+    def _reduced_gradients(self, features: Features) -> tuple[Any, ...]:
         """Sums the gradients over all replicas, and computes the clip factor.
 
         Returns:
             (gradients, factor by which `_update` multiplies them to clip them,
-            their global norm, losses, outcome of the step (MADE, OVERFLOWED or
-            NOT_FINITE), sum of the callbacks' votes over the replicas).
+            their global norm, losses, outcome of the step: MADE, OVERFLOWED or
+            NOT_FINITE).
         """
-        # tf.identity copies the votes to this replica's device, as the
-        # reduction requires.
-        weights, votes = _all_reduce(
-            (self.loss.weights(features), tf.identity(votes))
-        )
+        weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
@@ -202,10 +204,10 @@ class TrainStep:
         outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
         # As in tf.clip_by_global_norm, the clip factor is NaN if the norm is
         # not finite.
-        limit = self.config.clip_norm * scale
+        limit = self._clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
-        return grads, clip_factor, norm / scale, losses, outcome, votes
+        return grads, clip_factor, norm / scale, losses, outcome
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
         # One seed is drawn per step. Each replica and accumulation step adds a
@@ -218,7 +220,7 @@ class TrainStep:
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
         """Adds up the gradients and losses of a batch's micro-batches."""
-        num_parts = self.config.gradient_accumulation_steps
+        num_parts = self._num_parts
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
         parts = tf.nest.map_structure(

@@ -65,12 +65,11 @@ def training(options, dataset, flops=0, **setup):
     trainer = start.RunSetup(**setup).open(options)
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size
-    status = [0.0] * len(trainer.callbacks)
 
     def repeat(num_steps):
         # Run the steps as Trainer.fit does, but without its callbacks.
         for _ in range(num_steps):
-            trainer._make_steps(batches, 1, status)
+            trainer.train_step(batches)
 
     return race.Work(repeat, batch_size, batch_size * flops)
 

@@ -199,10 +199,10 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from training import checkpointing
 from training.callbacks import history
 save = checkpointing.Checkpointer.save
-def limited(self, step, run):
+def limited(self, step, before):
     if step == 3:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
-    save(self, step, run)
+    save(self, step, before)
 checkpointing.Checkpointer.save = limited
 runpy.run_path("{script_runner.ROOT}/run_pretraining.py", run_name="__main__")
 """

@@ -1,18 +1,21 @@
 """A model with two weights, and a Trainer for it."""
 
 import dataclasses
+import tempfile
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from training.callbacks import Callback
-from training.callbacks.nonfinite import NonFinite
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.train_step import TrainStep
 from training.trainer import Trainer
 
 BATCH_SIZE = 2
+# Contains the output folders of runs whose files no test reads.
+_FOLDERS = tempfile.TemporaryDirectory()
 
 
 class Pair(keras.Model):
@@ -52,7 +55,7 @@ class OnStep(Callback):
     def __init__(self, function):
         self._function = function
 
-    def on_step(self, step, logs, agreed):
+    def on_step(self, step, logs):
         return self._function(step, logs)
 
 
@@ -67,28 +70,31 @@ class Config(TrainingConfig):
         return self.at_once
 
 
-def create_config(output_dir="", **changes):
+def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
     return Config(
         bert_config_file="",
-        output_dir=str(output_dir),
+        output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
         train_batch_size=BATCH_SIZE,
-        **{"keep_checkpoint_max": 0} | changes,
+        **{"keep_checkpoint_max": 0, "summary_steps": 0} | changes,
     )
 
 
-def create_trainer(precision="float32", strategy=None, callbacks=(), **changes):
+def create_trainer(precision="float32", strategy=None, records=None, **changes):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    callbacks = [NonFinite(), *callbacks]
-    return Trainer(Pair(), Sum(), optimizer, config, callbacks, strategy)
+    model = Pair()
+    step = TrainStep(model, Sum(), optimizer, config, strategy)
+    return Trainer(model, config, step, records=records)
 
 
-def fit(trainer, dataset, num_train_steps):
+def fit(trainer, dataset, num_train_steps, *callbacks):
     """Trains on a dataset that begins with the next step's batch."""
-    trainer.fit(lambda batch_size, skip_records: dataset, num_train_steps)
+    trainer.fit(
+        lambda batch_size, skip_records: dataset, num_train_steps, callbacks
+    )
 
 
 def batches(factors, zeros=None):

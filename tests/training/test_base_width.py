@@ -10,6 +10,7 @@ from tests.modeling import base_width
 from tests.testdata.golden.base_width import record
 from tests.training.pair import OnStep, create_config, fit
 from training.optimizers import optimization
+from training.train_step import TrainStep
 from training.trainer import Trainer
 
 
@@ -20,14 +21,13 @@ def train(dtype):
     optimizer = optimization.create_optimizer(config, record.NUM_TRAIN_STEPS, 0)
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
-    trainer = Trainer(
-        model, losses.PretrainingLoss(), optimizer, config, [look]
-    )
+    step = TrainStep(model, losses.PretrainingLoss(), optimizer, config)
+    trainer = Trainer(model, config, step)
     batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
     dataset = tf.data.Dataset.from_tensor_slices(
         {name: [batch[name] for batch in batches] for name in batches[0]}
     )
-    fit(trainer, dataset, record.NUM_STEPS)
+    fit(trainer, dataset, record.NUM_STEPS, look)
     changes = {
         name: variable.numpy() - record.draw(name, variable.shape)
         for name, variable in modeling.named_variables(model).items()

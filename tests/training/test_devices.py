@@ -13,8 +13,7 @@ from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
 from tests.scripts import test_run_swag
-from training import checkpointing
-from training.callbacks import endings
+from training import checkpointing, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -39,7 +38,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
     flags = flags | {"output_dir": output_dir} | more
     with script_runner.start(script, output_dir, **flags) as run:
         stop_after_some_steps(run, output_dir)
-        assert run.finish().status == endings.INTERRUPTED_STATUS
+        assert run.finish().status == stopping.INTERRUPTED_STATUS
     return recorded_losses(output_dir)
 
 
@@ -132,8 +131,10 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
-    assert statuses == [endings.INTERRUPTED_STATUS] * 2, done
+    assert statuses == [stopping.INTERRUPTED_STATUS] * 2, done
     (saved,) = checkpointing.checkpoint_steps(tmp_path)
+    # Workers agree to stop only now and then.
+    assert saved % stopping.AGREEMENT_STEPS == 0
     for one in done:
         assert f"Stopped after step {saved}," in one.stderr
 

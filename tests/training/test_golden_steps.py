@@ -12,6 +12,7 @@ from tests import golden
 from tests.models import NO_DROPOUT, built
 from tests.training.pair import OnStep, create_config, fit
 from training.optimizers import optimization
+from training.train_step import TrainStep
 from training.trainer import Trainer
 
 TASKS = {
@@ -21,7 +22,7 @@ TASKS = {
 }
 
 
-def start(path, look, **changes):
+def start(path, **changes):
     """Builds the recorded task's model at its recorded start."""
     recording = np.load(path)
     # The recordings were made without dropout.
@@ -45,8 +46,8 @@ def start(path, look, **changes):
         int(recording["num_train_steps"]),
         int(recording["num_warmup_steps"]),
     )
-    trainer = Trainer(model, create_loss(), optimizer, config, [OnStep(look)])
-    return recording, variables, trainer
+    step = TrainStep(model, create_loss(), optimizer, config)
+    return recording, variables, Trainer(model, config, step)
 
 
 def batches(recording):
@@ -77,11 +78,10 @@ def test_training_equals_the_original(path, form, num_parts, monkeypatch):
     logs = []
     with golden.form(form):
         recording, variables, trainer = start(
-            path,
-            lambda step, values: logs.append(values),
-            gradient_accumulation_steps=num_parts,
+            path, gradient_accumulation_steps=num_parts
         )
-        fit(trainer, batches(recording), len(recording["global_norm"]))
+        look = OnStep(lambda step, values: logs.append(values))
+        fit(trainer, batches(recording), len(recording["global_norm"]), look)
     names = ["masked_lm_loss", "next_sentence_loss"]
     names = names if names[0] in recording else ["loss"]
     for name in names:
@@ -105,10 +105,9 @@ def test_steps_made_without_returning_are_the_same_steps():
     # What --iterations_per_loop does on a TPU.
     path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
     steps = []
-    recording, variables, trainer = start(
-        path, lambda step, values: steps.append(step), at_once=7
-    )
-    fit(trainer, batches(recording), len(recording["global_norm"]))
+    recording, variables, trainer = start(path, at_once=7)
+    look = OnStep(lambda step, values: steps.append(step))
+    fit(trainer, batches(recording), len(recording["global_norm"]), look)
     assert steps == [7, 14, 21, 28, 30]
     name = "bert/embeddings/word_embeddings"
     np.testing.assert_allclose(

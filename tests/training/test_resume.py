@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing
-from training.callbacks import endings
+from training import checkpointing, stopping
 from training.run_folder import RunFolder
 
 NUM_STEPS = 60
@@ -105,7 +104,7 @@ def test_killed_runs_end_with_the_same_bits(
             while_saving=number % 3 == 0,
         )
         assert status == (
-            endings.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
+            stopping.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
         )
         caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)
@@ -127,7 +126,7 @@ def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
                 break
             time.sleep(0.02)
         done = run.finish()
-    assert done.status == endings.INTERRUPTED_STATUS, done.stderr
+    assert done.status == stopping.INTERRUPTED_STATUS, done.stderr
     saved = checkpointing.checkpoint_steps(tmp_path)[-1]
     assert saved < NUM_STEPS
     assert f"Stopped after step {saved}, which is saved" in done.stderr

@@ -34,46 +34,40 @@ class BestStep(Callback):
     earlier run in the same folder, are ignored.
 
     Args:
+        trainer: the Trainer of the run, which has restored its weights.
         evaluate: function (Trainer) -> {name of a metric: value}.
         every: number of steps between two evaluations.
         metric: name of the metric that chooses the best step.
-        folder: folder of the best weights.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
 
     Attributes:
-        is_of_run: whether this run wrote the weights in `folder`.
+        is_of_run: whether this run wrote the weights in the folder.
     """
 
     def __init__(
         self,
+        trainer: "Trainer",
         evaluate: Callable[["Trainer"], Mapping[str, float]],
         every: int,
         metric: str,
-        folder: Path,
         patience: int = 0,
     ) -> None:
         self.every = every
-        self._evaluate = evaluate
-        self._metric = metric
-        self._patience = patience
+        self._trainer, self._evaluate = trainer, evaluate
+        self._metric, self._patience = metric, patience
         self._sign = sign_of(metric)
-        self._folder, self._path = folder, folder / _FILE
-        self.is_of_run = False
+        self._folder = trainer.run.best
+        self._path = self._folder / _FILE
         # Metrics of the best step so far. They are kept in memory, so that all
         # workers use the same metrics even if one worker reads the file late.
         self._best: dict[str, Any] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
-
-    def on_restore(self, step: int) -> None:
-        """Drops the saved metrics if they come from another run or dev set."""
-        if self.is_of_run:
-            return
-        fault = _find_fault(self._folder, self.trainer.settings, step)
+        fault = _find_fault(self._folder, trainer.settings, trainer.global_step)
         self.is_of_run = not fault
         if self._best and not fault:
-            if self._best.get("fingerprint") == self.trainer.fingerprint:
+            if self._best.get("fingerprint") == trainer.fingerprint:
                 self._read_weights()
             else:
                 fault = f"{self._path} contains metrics of another dev set"
@@ -81,8 +75,8 @@ class BestStep(Callback):
             logging.warning("%s; the next best step overwrites best/.", fault)
             # Start from the best evaluation in the history, so that a worse
             # step does not become the best.
-            best = self.trainer.history.best() or {}
-            self._best = best if best.get(self._metric) is not None else None
+            best = trainer.history.best() or {}
+            self._best = best if best.get(metric) is not None else None
 
     def _read_weights(self) -> None:
         """Raises an error if the weights in the folder are damaged.
@@ -97,47 +91,45 @@ class BestStep(Callback):
         except OSError as error:
             raise OSError(f"{error}{_ADVICE.format(self._folder)}") from error
 
-    def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
+    def on_step(self, step: int, logs: Logs) -> bool:
         """Runs an evaluation if one is due at `step`.
 
-        Returns True if training should stop. Ignores `logs` and `agreed`.
+        Returns True if training should stop.
         """
+        trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
         # multiple of `every`.
-        if step % self.every and step != self.trainer.num_train_steps:
+        if step % self.every and step != trainer.num_train_steps:
             return False
-        # Set global_step, because the Trainer's global_step is still the
-        # step at which this call of `fit` began.
-        results = {**self._evaluate(self.trainer), "global_step": step}
-        self.trainer.history.add("eval", step, results)
+        results = {**self._evaluate(trainer), "global_step": step}
+        value = results[self._metric]
+        is_best = not math.isnan(value) and (
+            self._best is None
+            or self._sign * (value - self._best[self._metric]) > 0
+        )
+        rate = logs.get("learning_rate")
+        trainer.history.add("eval", step, results, rate, is_best)
         figures = {k: v for k, v in results.items() if k != "global_step"}
         shown = format_results(figures)
         logging.info("Evaluation after step %d\n%s", step, shown)
-        value = results[self._metric]
         if math.isnan(value):
             logging.warning(
                 "%s is NaN, so this evaluation counts as the worst.",
                 self._metric,
             )
-        elif (
-            self._best is None
-            or self._sign * (value - self._best[self._metric]) > 0
-        ):
-            self._best = results
-            self.is_of_run, self.trainer.history.best_step = True, step
-            self.trainer.save_weights(self._folder, step)
-            if self.trainer.is_chief:
-                # JSON cannot express NaN and infinity.
-                finite = {
-                    name: figure if math.isfinite(figure) else None
-                    for name, figure in results.items()
-                }
-                fingerprint = self.trainer.fingerprint
-                atomic.write_json(
-                    self._path, finite | {"fingerprint": fingerprint}
-                )
-            return False
-        return self.has_ended(step)
+        if not is_best:
+            return self.has_ended(step)
+        self._best, self.is_of_run = results, True
+        trainer.save_best(step)
+        if trainer.is_chief:
+            # JSON cannot express NaN and infinity.
+            finite = {
+                name: figure if math.isfinite(figure) else None
+                for name, figure in results.items()
+            }
+            fingerprint = {"fingerprint": trainer.fingerprint}
+            atomic.write_json(self._path, finite | fingerprint)
+        return False
 
     def has_ended(self, step: int) -> bool:
         """Returns whether training stops early at `step`. Logs the reason."""

@@ -17,49 +17,47 @@ import contextlib
 import json
 import math
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
-from training.callbacks import Callback, Logs
 
 if TYPE_CHECKING:
-    from training.callbacks.endings import TimeLimit
     from training.config import TrainingConfig
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
 # Keys that every line contains besides `kind` and `metrics`.
 _NAMES = ("step", "hours", "examples", "learning_rate")
-# Largest valid value in a line. Plots cannot show larger values.
-_LARGEST = 1e300
 
 
-class History(Callback):
-    """Writes the history of a run.
-
-    Attributes:
-        best_step: step of the best evaluation so far, or None before the first
-            evaluation. Each `checkpoint` line contains it.
+class History:
+    """Writes the history of a run, and counts the hours of its training.
 
     Args:
         config: TrainingConfig. Only the chief writes the history and, unless
             `summary_steps` is 0, the files for TensorBoard.
-        clock: the run's TimeLimit, which counts the hours.
+        fingerprint: {"run", "dev_set": checksum} of the run's evaluations.
+
+    Attributes:
+        best_step: step of the best evaluation so far, or None before the first
+            evaluation. Each `checkpoint` line contains it.
 
     Raises:
         ValueError: a line of the file is malformed.
         OSError: the file cannot be read.
     """
 
-    def __init__(self, config: "TrainingConfig", clock: "TimeLimit") -> None:
-        self._config, self._clock = config, clock
+    def __init__(
+        self, config: "TrainingConfig", fingerprint: Mapping[str, str]
+    ) -> None:
+        self._config, self._fingerprint = config, dict(fingerprint)
         self._path = Path(config.output_dir) / FILE
-        self._is_chief = config.is_chief
         self._shows = config.is_chief and config.summary_steps > 0
         self.best_step: int | None = None
-        self._rate: float | None = None
+        self._hours_before, self._started = 0.0, 0.0
         self._writer: Any = None
         found, self._is_torn = [], False
         if self._path.exists():
@@ -68,27 +66,31 @@ class History(Callback):
             self._is_torn = not self._path.read_bytes().endswith(b"\n")
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
-    def on_restore(self, step: int) -> None:
-        """Sets the clock to the hours trained before the checkpoint of `step`.
+    @property
+    def hours(self) -> float:
+        """Hours that the run has trained so far, evaluations included."""
+        now = time.monotonic() if self._started else 0.0
+        return self._hours_before + (now - self._started) / 3600
+
+    def restore(self, step: int) -> None:
+        """Continues from the line of the checkpoint that was restored.
 
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
-        self._clock.hours_before = line.get("hours") or 0.0
+        self._hours_before = line.get("hours") or 0.0
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Prepares the history file when a `with` block of training begins.
+    def training(self, step: int) -> Iterator[None]:
+        """Counts the hours inside a `with` block of training from `step` on.
 
-        Deletes the lines after the step from which training resumes, because
-        training repeats their steps.
+        Deletes the lines of later steps, because training repeats these steps.
         """
-        step = self.trainer.global_step
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
-        if self._is_chief and self._path.exists():
+        if self._config.is_chief and self._path.exists():
             self._write_all()
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -97,17 +99,20 @@ class History(Callback):
             values = self._config.hyperparameters
             with self._tensorboard():
                 api.hparams(values, trial_id=str(self._path.parent))
-        yield
+        self._started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._hours_before, self._started = self.hours, 0.0
 
-    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
-        """Stores the learning rate for the next line of the history."""
-        self._rate = logs.get("learning_rate")
-
-    def on_save(self, step: int) -> None:
-        """Adds a line of the kind "checkpoint", which a resumed run reads."""
-        self.add("checkpoint", step, {})
-
-    def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
+    def add(
+        self,
+        kind: str,
+        step: int,
+        metrics: Mapping[str, float],
+        learning_rate: float | None = None,
+        is_best: bool = False,
+    ) -> None:
         """Adds a line to the history.
 
         If the history already contains a line of this kind and step, replaces
@@ -117,22 +122,27 @@ class History(Callback):
             kind: kind of the line, one of KINDS.
             step: number of steps trained.
             metrics: {name: value}.
+            learning_rate: learning rate of the step, None if it is unknown.
+            is_best: whether this evaluation is the best so far.
 
         Raises:
             OSError: the file cannot be written.
         """
+        if is_best:
+            self.best_step = step
         found = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
             if name != "global_step"
         }
         known = self._lines.get((kind, step))
-        if not self._is_chief or (known and known["metrics"] == found):
+        is_same = known is not None and known["metrics"] == found
+        if is_same or not self._config.is_chief:
             return
-        line = known or self._describe(step)
+        line = known or self._describe(step, learning_rate)
         line = {"kind": kind, **line, "metrics": found}
         if kind == "eval":
-            line["fingerprint"] = dict(self.trainer.fingerprint)
+            line["fingerprint"] = self._fingerprint
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
         self._lines[kind, step] = line
@@ -157,11 +167,13 @@ class History(Callback):
         the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0)) or {}
-        if line.get("fingerprint") != self.trainer.fingerprint:
+        if line.get("fingerprint") != self._fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
-    def _describe(self, step: int) -> dict[str, Any]:
+    def _describe(
+        self, step: int, learning_rate: float | None
+    ) -> dict[str, Any]:
         """Returns {name in _NAMES: value} for the lines of a step.
 
         These values are the same in all lines of the step.
@@ -170,7 +182,7 @@ class History(Callback):
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
         examples = step * self._config.batch_size
-        values = step, self._clock.hours, examples, self._rate
+        values = step, self.hours, examples, learning_rate
         return dict(zip(_NAMES, values, strict=True))
 
     @contextlib.contextmanager
@@ -206,29 +218,13 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     for number, text in enumerate(lines, start=1):
         where = f"{os.fspath(path)}, line {number}"
         line = json_files.parse_json(text, where)
-        if not _is_line(line):
+        if not {"kind", *_NAMES, "metrics"} <= line.keys():
             raise ValueError(
                 f"{where} is not a line of a run's history; restore the file "
                 "from a backup, or remove the file"
             )
         found.append(line)
     return found
-
-
-def _is_line(line: Mapping[str, Any]) -> bool:
-    if not {"kind", *_NAMES, "metrics"} <= line.keys():
-        return False
-    metrics = line["metrics"]
-    return (
-        line["kind"] in KINDS
-        and type(line["step"]) is int
-        and isinstance(metrics, dict)
-        and isinstance(line.get("fingerprint", {}), dict)
-        and all(
-            n is None or (type(n) in (int, float) and abs(n) <= _LARGEST)
-            for n in (*(line[name] for name in _NAMES), *metrics.values())
-        )
-    )
 
 
 def _line_of(line: Mapping[str, Any]) -> str:

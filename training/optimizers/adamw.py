@@ -186,21 +186,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             self._rates(tf.cast(learning_rate, variable.dtype)),
         )
 
-    @property
-    def can_apply_scaled(self) -> bool:
-        """Whether `apply_scaled` computes the same update as `apply`.
-
-        This is False if an option of Keras (EMA, decay, clipping) is set.
-        """
-        return not (
-            self.use_ema
-            or self.weight_decay
-            or self.clipnorm
-            or self.clipvalue
-            or self.global_clipnorm
-            or self.gradient_accumulation_steps
-        )
-
     def apply_scaled(
         self,
         grads: Sequence[tf.Tensor],
@@ -212,8 +197,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
         A tf.cond that scales the gradients and calls `apply` would compute the
         same, but this method needs a third of the operations and fewer passes
-        over memory. Does not increase `iterations`. Call this method only if
-        `can_apply_scaled` is True and the strategy uses one replica.
+        over memory. Does not increase `iterations`, and ignores Keras's
+        options, such as `global_clipnorm`. Call this method only if the
+        strategy uses one replica.
 
         Args:
             grads: dense gradients of `variables`.
@@ -233,13 +219,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             self._update(gradient, variable.value, *scalars[variable.dtype])
 
     def _rates(self, learning_rate: tf.Tensor) -> Rates:
-        return Rates(
-            learning_rate,
-            self.beta_1,
-            1.0 - self.beta_1,
-            self.beta_2,
-            1.0 - self.beta_2,
-        )
+        beta_1, beta_2 = self.beta_1, self.beta_2
+        return Rates(learning_rate, beta_1, 1.0 - beta_1, beta_2, 1.0 - beta_2)
 
     def _update(
         self,

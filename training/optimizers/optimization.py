@@ -110,15 +110,6 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     power: float = 1.0
     continuous: bool = False
 
-    def __post_init__(self) -> None:
-        """Checks the numbers of steps."""
-        if self.num_train_steps < 1 or self.num_warmup_steps < 0:
-            raise ValueError(
-                "A schedule needs num_train_steps >= 1 and num_warmup_steps "
-                f">= 0. Received: num_train_steps={self.num_train_steps}, "
-                f"num_warmup_steps={self.num_warmup_steps}"
-            )
-
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the learning rate of the next update after `step` updates.
 

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from files import json_files
-from tests.training.pair import batches, create_config, create_trainer, fit
+from tests.training.pair import batches, create_trainer, fit
 from training import checkpointing, costs
-from training.callbacks import progress
+from training.callbacks import summaries
 from training.callbacks.best_step import BestStep
-from training.callbacks.endings import TimeLimit
-from training.callbacks.history import History
 
 
 @pytest.mark.parametrize(
@@ -21,13 +19,13 @@ from training.callbacks.history import History
     ],
 )
 def test_the_peak_rate_is_the_best_of_all_moments(share, expected, monkeypatch):
-    monkeypatch.setattr(progress, "_MEASURING_SHARE", share)
+    monkeypatch.setattr(summaries, "_MEASURING_SHARE", share)
     rates = iter([10.0, 30.0, 20.0, 20.0])
     monkeypatch.setattr(costs, "matmul_rate", lambda precision: next(rates))
-    summaries = progress.Summaries()
-    summaries.trainer = create_trainer()
+    trainer = create_trainer(trim_padding=True)
+    summary = summaries.Summaries(trainer, (0, 0))
     achieved = [0.0, 5.0, 40.0, 5.0]
-    found = [summaries._peak_rate(rate) for rate in achieved]
+    found = [summary._peak_rate(rate) for rate in achieved]
     assert found == [10.0, *expected]
 
 
@@ -37,14 +35,14 @@ def test_the_machines_rate_is_measured_again_and_again():
             assert 0 < costs.matmul_rate(precision) < float("inf")
 
 
-def best_step(folder, values, patience=0):
+def best_step(trainer, values, patience=0):
     """Evaluates to one value after the other, once a step."""
     values = iter(values)
     return BestStep(
+        trainer,
         lambda trainer: {"pearson": next(values), "loss": float("nan")},
         1,
         "pearson",
-        folder,
         patience,
     )
 
@@ -56,35 +54,34 @@ def test_the_last_steps_are_evaluated_too(tmp_path):
         evaluated.append(trainer.step)
         return {"pearson": float(trainer.step)}
 
-    (tmp_path / "run").mkdir()
-    history = History(create_config(tmp_path / "run"), TimeLimit())
-    best = BestStep(evaluate, 3, "pearson", tmp_path)
-    fit(create_trainer(callbacks=[history, best]), batches([]), 7)
+    trainer = create_trainer(output_dir=tmp_path)
+    best = BestStep(trainer, evaluate, 3, "pearson")
+    fit(trainer, batches([]), 7, best)
     assert evaluated == [3, 6, 7]
-    assert checkpointing.checkpoint_steps(tmp_path) == [7]
+    assert checkpointing.checkpoint_steps(tmp_path / "best") == [7]
 
 
 def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
-    history = History(create_config(tmp_path / "run"), TimeLimit())
-    (tmp_path / "run").mkdir()
-    trainer = create_trainer(
-        callbacks=[history, best_step(tmp_path, values, 2)]
-    )
-    fit(trainer, batches([]), 1)
-    assert not checkpointing.checkpoint_steps(tmp_path)
-    fit(trainer, batches([]), 9)
+    trainer = create_trainer(output_dir=tmp_path)
+    best = best_step(trainer, values, 2)
+    fit(trainer, batches([]), 1, best)
+    assert not checkpointing.checkpoint_steps(tmp_path / "best")
+    fit(trainer, batches([]), 9, best)
     assert trainer.step == 6
-    assert checkpointing.checkpoint_steps(tmp_path) == [4]
-    best = json_files.read_json(tmp_path / "eval_results.json")
+    assert checkpointing.checkpoint_steps(tmp_path / "best") == [4]
+    best = json_files.read_json(tmp_path / "best/eval_results.json")
     figures = {"pearson": 0.0, "loss": None, "global_step": 4}
     assert best == {**figures, "fingerprint": {}}
     # A resumed run finds it there.
-    assert best_step(tmp_path, [], 2).has_ended(6)
+    trainer = create_trainer(output_dir=tmp_path)
+    trainer.restore_or_load()
+    assert best_step(trainer, [], 2).has_ended(6)
 
 
 @pytest.mark.parametrize("text", ["[", '{"pearson": "0.5", "global_step": 3}'])
 def test_figures_of_the_best_that_cannot_be_read_are_named(tmp_path, text):
-    (tmp_path / "eval_results.json").write_text(text)
+    (tmp_path / "best").mkdir()
+    (tmp_path / "best/eval_results.json").write_text(text)
     with pytest.raises(ValueError, match="eval_results.json"):
-        best_step(tmp_path, [])
+        best_step(create_trainer(output_dir=tmp_path), [])

@@ -294,9 +294,3 @@ def test_rates_of_the_steps(arguments, expected):
     )
     found = [float(schedule(step)) for step in range(len(expected))]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("steps, warmup", [(0, 0), (10, -1)])
-def test_impossible_schedules_are_refused(steps, warmup):
-    with pytest.raises(ValueError, match="num_warmup_steps"):
-        optimization.WarmupPolynomialDecay(1.0, steps, warmup)

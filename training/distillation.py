@@ -11,7 +11,6 @@ import keras
 import modeling
 from modeling import presets
 from training import fingerprints
-from training.callbacks import Callback
 from training.config import PRECISIONS, TrainingConfig
 from training.run_folder import RunFolder
 
@@ -60,8 +59,8 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
     return modeling.load_config(presets.folder_of(teacher))
 
 
-class Teacher(Callback):
-    """Trains a student to match the outputs of the model in --teacher.
+class Teacher:
+    """The model in --teacher, whose outputs a student learns to match.
 
     Args:
         config: configuration that `check_teacher` accepts.
@@ -124,23 +123,15 @@ class Teacher(Callback):
                 "teacher's last block"
             )
 
-    def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns a Distiller that runs both models, and the distillation loss.
+    def distill(
+        self, student: keras.Model
+    ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
+        """Returns the model and the loss of a TrainStep that distills.
 
-        Args:
-            model: the student.
-            loss: loss of the task. Not used, because the distillation loss
-                already contains it.
+        A Distiller runs both models, and the loss compares their outputs. Call
+        this method in the scope of the student's strategy.
         """
-        self._distiller = modeling.Distiller(
-            model, self._model, self._loss, self._seed
+        distiller = modeling.Distiller(
+            student, self._model, self._loss, self._seed
         )
-        return self._distiller, self._loss
-
-    def variables(self) -> dict[str, keras.Variable]:
-        """Returns {path in Keras: variable} of the Distiller's projection.
-
-        The projection is the layer that maps the student's hidden states to the
-        teacher's width.
-        """
-        return {v.path: v for v in self._distiller.own_variables}
+        return distiller, self._loss

@@ -18,7 +18,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     with caplog.at_level("INFO", logger="absl"):
         fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
     assert trainer.step == 5
-    assert float(trainer.optimizer.dynamic_scale) == 2**13
+    assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     assert not [r for r in caplog.records if r.levelno > logging.INFO]
     logged = [r.message for r in caplog.records if "overflowed" in r.message]
     assert [text.split()[1] for text in logged] == ["2", "3"]
@@ -31,7 +31,7 @@ def overflow_on_all_devices():
             "float16", strategy, at_once=4, max_nonfinite_steps=1
         )
     fit(trainer, batches([1, 1e36, 1e36, 1]), 6)
-    scale = trainer.optimizer.dynamic_scale.value
+    scale = trainer.train_step.optimizer.dynamic_scale.value
     assert [float(x) for x in strategy.experimental_local_results(scale)] == [
         2**13,
         2**13,
@@ -39,7 +39,7 @@ def overflow_on_all_devices():
 
 
 def test_devices_overflow_together(tmp_path):
-    code = "from tests.training.callbacks import test_nonfinite\n"
+    code = "from tests.training import test_nonfinite\n"
     code += "test_nonfinite.overflow_on_all_devices()"
     script = script_runner.write_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
@@ -65,8 +65,8 @@ def test_steps_made_together_that_are_not_finite_end_the_run(monkeypatch):
 
     monkeypatch.setattr(tfrecords, "describe_records", describe)
     factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
-    trainer = create_trainer(at_once=50, max_nonfinite_steps=3)
-    trainer.records = tfrecords.Records(["a"], {})
+    records = tfrecords.Records(["a"], {})
+    trainer = create_trainer(records=records, at_once=50, max_nonfinite_steps=3)
     with pytest.raises(
         ValueError, match="step 7 on 2 records of .*a.* from 12 on[.]"
     ):
@@ -76,8 +76,8 @@ def test_steps_made_together_that_are_not_finite_end_the_run(monkeypatch):
     fit(trainer, batches(factors), 8)
     left_out = create_trainer()
     fit(left_out, batches([1, 1]), 4)
-    assert float(trainer.optimizer._momentums[0]) == pytest.approx(
-        float(left_out.optimizer._momentums[0])
+    assert float(trainer.train_step.optimizer._momentums[0]) == pytest.approx(
+        float(left_out.train_step.optimizer._momentums[0])
     )
 
 

@@ -14,8 +14,7 @@ from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
 from tests.models import built
 from tests.script_runner import parse_flags
-from training import fine_tuning
-from training.callbacks import distillation
+from training import distillation, fine_tuning
 
 
 class ToyTask(toy_task.ToyTask):
