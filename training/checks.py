@@ -14,7 +14,6 @@ from modeling import presets
 from modeling.presets import Preset
 from training import distillation
 from training.config import FineTuningConfig, TrainingConfig
-from training.resolve import read_preset
 from training.run_folder import RunFolder
 from training.splits import suffix_of
 from training.task import Task
@@ -92,26 +91,29 @@ def load_config(config: Any) -> modeling.BertConfig:
 
 
 def prepare(
-    task: Task, config: FineTuningConfig
-) -> tuple[modeling.BertConfig, Preset | None]:
-    """Checks a fine-tuning command, and calls `prepare` of its task.
+    task: Task,
+    config: FineTuningConfig,
+    folder: Preset | None,
+    bert_config: modeling.BertConfig,
+) -> None:
+    """Calls `prepare` of a task, and checks the task against the model.
 
-    Returns:
-        (configuration of the model, result of `read_preset`).
+    Args:
+        task: the task.
+        config: the flags.
+        folder: Preset of the weights, None without weights.
+        bert_config: configuration of the model.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
-        OSError: a file is missing, or an output cannot be written.
+        OSError: a file is missing.
     """
-    folder = read_preset(config)
-    bert_config = check(config, folder)
     saved_labels = None
     # A run that starts fine-tuning ignores the labels of --init_checkpoint.
     if folder and (folder.is_resumed or not config.do_train):
         saved_labels = folder.labels
     task.prepare(bert_config, saved_labels)
-    tokenizer = getattr(task, "tokenizer", None)
-    check_identity(config, folder, bert_config, tokenizer, task.settings)
+    check_identity(config, folder, bert_config, task.tokenizer, task.settings)
     if folder and not config.do_train:
         check_head(task, config, folder, saved_labels)
     if task.labels:
@@ -127,7 +129,6 @@ def prepare(
             f"--metric_for_best={config.metric_for_best} is not a metric of "
             f"this task; choose one of {', '.join(names)}"
         )
-    return bert_config, folder
 
 
 def check_identity(

@@ -9,10 +9,11 @@ from pathlib import Path
 from absl import logging
 
 from files import folders
-from training.splits import Splits, suffix_of
+from training.splits import Split, names_of, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
+Splits = Mapping[str, Split]
 # {format of an export: {score: value}}. Each score's name ends in the suffix of
 # its split (see `suffix_of`).
 Scores = Mapping[str, Mapping[str, float]]
@@ -26,7 +27,7 @@ def export(
     Args:
         task: the task.
         trainer: the Trainer whose model is exported.
-        splits: the examples that the command evaluates or predicts.
+        splits: the splits that the command evaluates or predicts.
         results: the model's scores on the dev set, or {} if unknown.
 
     Raises:
@@ -57,26 +58,24 @@ def _evaluate(
     Returns {} if no engine can run the export.
     """
     found: dict[str, dict[str, float]] = {}
-    for split in splits.of("eval"):
+    for name in names_of(task, splits, "eval"):
         by_format = task.evaluate_export(
             os.fspath(folder),
-            split,
-            functools.partial(splits.create_dataset, split),
+            name,
+            functools.partial(
+                splits[name].create_dataset, trim=trainer.config.unpads
+            ),
         )
         for form, scores in by_format.items():
-            found.setdefault(form, {}).update(
-                (f"{name}{suffix_of(split)}", float(value))
-                for name, value in scores.items()
-                # JSON cannot express NaN.
-                if math.isfinite(value)
-            )
+            named = {f"{k}{suffix_of(name)}": v for k, v in scores.items()}
+            found.setdefault(form, {}).update(named)
     if found:
-        named = {
+        every = {
             f"{form}_{name}": value
             for form, scores in found.items()
             for name, value in scores.items()
         }
-        trainer.write_results("export_eval_results.txt", named)
+        trainer.write_results("export_eval_results.txt", every)
     else:
         logging.warning(
             "The export is not checked, because no installed engine could "
@@ -100,7 +99,7 @@ def _check_loss(
     """
     config = trainer.config
     for form, scores in found.items():
-        for split in splits.of("eval"):
+        for split in names_of(task, splits, "eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"
             if not math.isfinite(results[name]):
                 continue

@@ -4,7 +4,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from absl import logging
@@ -15,189 +15,229 @@ from training.callbacks.best_step import BestStep
 from training.config import FineTuningConfig
 from training.distillation import Teacher
 from training.prediction import LossFigures
-from training.splits import Splits, suffix_of
+from training.resolve import read_preset
+from training.splits import (
+    Split,
+    describe_dev_set,
+    names_of,
+    suffix_of,
+    write_splits,
+)
 from training.task import Batches, Task
 from training.trainer import Trainer
+
+Splits = Mapping[str, Split]
+Scores = dict[str, float]
 
 
 def run(task: Task, config: FineTuningConfig) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
+    Args:
+        task: the task.
+        config: the flags, as `resolve` completed them.
+
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing or cannot be written.
     """
-    # ----- Check the flags and files, then write the records. -----
-    flow = _Flow(task, config)
-    with tfrecords.naming_wrong_records(flow.splits.records.values()):
-        # ----- Train and evaluate. -----
-        trainer = flow.train()
-        results: dict[str, float] = {}
+    ##### Checks, before any slow work #####
+    preset = read_preset(config)
+    bert_config = checks.check(config, preset)
+    checks.prepare(task, config, preset, bert_config)
+    teacher = num_steps = None
+    if config.do_train and config.teacher:
+        create, names = task.create_model, task.output_names
+        teacher = Teacher(config, create, task.loss, names)
+
+    ##### Records #####
+    splits = write_splits(task, config, bert_config)
+
+    ##### Model and weights #####
+    # The weights are those of the run's own newest checkpoint, else of
+    # --init_checkpoint. Otherwise they are random.
+    settings: Mapping[str, Any] = preset.training if preset else {}
+    if config.do_train:
+        num_steps = count_steps(task, config, splits["train"])
+        settings = describe_training(task, config, splits["train"], teacher)
+    length = config.max_seq_length * task.sequences_per_example
+    trainer = start.open_run(
+        config,
+        functools.partial(task.create_model, bert_config, **config.network),
+        task.train_loss or task.loss,
+        (length, 0),
+        num_steps,
+        settings,
+        describe_dev_set(task, splits),
+        records=splits["train"].records if config.do_train else None,
+        teacher=teacher,
+        tokenizer=task.tokenizer,
+        labels=task.labels,
+        output_names=task.output_names,
+    )
+
+    records = [split.records for split in splits.values()]
+    with tfrecords.naming_wrong_records(records):
+        ##### Train #####
+        evaluate_at = create_evaluation(task, config, splits)
+        if num_steps:
+            train(task, config, splits, trainer, num_steps[0], evaluate_at)
+
+        ##### Evaluate #####
+        results: Scores = {}
         if config.do_eval:
-            results = flow.evaluate(trainer)
+            results = evaluate_at(trainer, trainer.global_step)
+            trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
             # Only the chief writes files.
             return
-        # ----- Report, predict and export. -----
         if config.do_eval:
-            for name, batches in flow.predict(trainer, "eval", "Reporting"):
+            found = predict(task, config, splits, trainer, "eval", "Reporting")
+            for name, batches in found:
                 task.write_report(name, batches, config.output_dir)
+
+        ##### Predict #####
         if config.do_predict:
             logging.info("Predicting with %s", trainer.described_step)
-            results = flow.write_predictions(trainer, results)
+            results = write_predictions(task, config, splits, trainer, results)
+
+        ##### Export #####
         if config.export_dir:
-            exports.export(task, trainer, flow.splits, results)
+            exports.export(task, trainer, splits, results)
         trainer.finish()
 
 
-class _Flow:
-    """Trains, evaluates and predicts one task, on behalf of `run`."""
+def count_steps(
+    task: Task, config: FineTuningConfig, split: Split
+) -> tuple[int, int]:
+    """Returns the numbers of training and warmup steps."""
+    examples, records = split.num_examples, split.num_records
+    return config.num_steps(examples if task.counts_examples else records)
 
-    def __init__(self, task: Task, config: FineTuningConfig) -> None:
-        bert_config, folder = checks.prepare(task, config)
-        self.task, self.config = task, config
-        teacher = None
-        if config.do_train and config.teacher:
-            teacher = Teacher(
-                config, task.create_model, task.loss, task.output_names
-            )
-        self.splits = Splits(task, config, bert_config)
-        # {step: results} of all evaluations so far.
-        self.evaluated: dict[int, dict[str, float]] = {}
-        training: dict[str, Any] = {}
-        if config.do_train:
-            training = self._describe_training(teacher)
-        elif folder:
-            training["settings"] = folder.training
-        self.setup = start.RunSetup(
-            create_model=functools.partial(
-                task.create_model, bert_config, **config.network
-            ),
-            loss=task.train_loss or task.loss,
-            shape=(config.max_seq_length * task.sequences_per_example, 0),
-            data=self.splits.describe(),
-            teacher=teacher,
-            tokenizer=getattr(task, "tokenizer", None),
-            labels=task.labels,
-            output_names=task.output_names,
-            **training,
-        )
 
-    def _describe_training(self, teacher: Teacher | None) -> dict[str, Any]:
-        """Returns the fields of RunSetup that only training needs."""
-        task, config, splits = self.task, self.config, self.splits
-        records = splits.records["train"]
-        num_examples = splits.num_records["train"]
-        self.steps_per_epoch = max(num_examples // config.batch_size, 1)
-        if task.counts_examples:
-            num_examples = splits.num_examples["train"]
-        num_steps = config.num_steps(num_examples)
-        settings = {
-            **task.settings,
-            **{name: True for name, is_on in config.network.items() if is_on},
-            "train_records": fingerprints.fingerprint(records.files),
-            # Reading the complete records for their checksums is fast. This run
-            # has just written them, so they are in the system's file cache.
-            "train_records_checksum": fingerprints.checksums(records.files),
-        }
-        if tokenizer := getattr(task, "tokenizer", None):
-            settings["tokenizer"] = tokenizer.identity
-        if teacher:
-            settings |= teacher.settings
-        return {
-            "num_steps": num_steps,
-            "records": records,
-            "settings": settings,
-        }
+def describe_training(
+    task: Task, config: FineTuningConfig, split: Split, teacher: Teacher | None
+) -> dict[str, Any]:
+    """Returns the settings that must not change when a run is resumed."""
+    files = split.records.files
+    settings = {
+        **task.settings,
+        **{name: True for name, is_on in config.network.items() if is_on},
+        "train_records": fingerprints.fingerprint(files),
+        # Reading the complete records for their checksums is fast. This run
+        # has just written them, so they are in the system's file cache.
+        "train_records_checksum": fingerprints.checksums(files),
+    }
+    if task.tokenizer:
+        settings["tokenizer"] = task.tokenizer.identity
+    return settings | (teacher.settings if teacher else {})
 
-    def train(self) -> Trainer:
-        """Opens the run, and trains its model if --do_train is set."""
-        config = self.config
-        trainer = self.setup.open(config)
-        if not config.keeps_best:
-            self.setup.train(trainer)
-            return trainer
-        best = BestStep(
-            trainer,
-            lambda trainer: self._evaluate(trainer, trainer.step),
-            self.steps_per_epoch,
-            config.metric_for_best or self.task.metrics[0],
-            config.early_stopping_patience,
-        )
-        self.setup.train(trainer, [best])
-        if best.is_of_run and config.load_best:
-            trainer.restore_best()
-        return trainer
 
-    def evaluate(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the scores of a trainer's weights on the dev splits.
+def train(
+    task: Task,
+    config: FineTuningConfig,
+    splits: Splits,
+    trainer: Trainer,
+    num_steps: int,
+    evaluate_at: Callable[[Trainer, int], Scores],
+) -> None:
+    """Trains to step `num_steps`, and may restore the best step at the end."""
+    split, length = splits["train"], config.max_seq_length
+    shape = length * task.sequences_per_example, 0
+    if not config.keeps_best:
+        start.train(trainer, split.records, num_steps, shape)
+        return
+    best = BestStep(
+        trainer,
+        lambda trainer: evaluate_at(trainer, trainer.step),
+        max(split.num_records // config.batch_size, 1),
+        config.metric_for_best or task.metrics[0],
+        config.early_stopping_patience,
+    )
+    start.train(trainer, split.records, num_steps, shape, [best])
+    if best.is_of_run and config.load_best:
+        trainer.restore_best()
 
-        If training already evaluated these weights, returns those scores.
-        """
-        if trainer.global_step in self.evaluated:
+
+def create_evaluation(
+    task: Task, config: FineTuningConfig, splits: Splits
+) -> Callable[[Trainer, int], Scores]:
+    """Returns a function (trainer, step) -> scores on the dev splits.
+
+    The function evaluates the weights of each step only once.
+    """
+    evaluated: dict[int, Scores] = {}
+
+    def evaluate_at(trainer: Trainer, step: int) -> Scores:
+        if step in evaluated:
             logging.info("Already evaluated: %s", trainer.described_step)
-            return self.evaluated[trainer.global_step]
-        logging.info("Evaluating %s", trainer.described_step)
-        results = self._evaluate(trainer, trainer.global_step)
-        trainer.history.add("eval", trainer.global_step, results)
-        return results
-
-    def predict(
-        self, trainer: Trainer, purpose: str, label: str
-    ) -> Iterator[tuple[str, Batches]]:
-        """Yields (name of a split, its batches with the model's outputs).
-
-        `purpose` is "eval" or "predict", and selects the splits. `label` is the
-        text of the progress bar.
-        """
-        size = self.config.batch_size_of(purpose)
-        for name in self.splits.of(purpose):
-            batches = trainer.predict(
-                self.splits.create_dataset(name, size),
-                -(-self.splits.num_records[name] // size),
-                label,
-            )
-            yield name, self.task.pool(name, batches)
-
-    def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        results: dict[str, float] = {"global_step": step}
-        for name, batches in self.predict(trainer, "eval", "Evaluating"):
-            if self.task.has_eval_loss:
-                passing = LossFigures(self.task.loss, batches)
-                scores = self.task.evaluate(name, passing) | passing.figures()
+            return evaluated[step]
+        if step == trainer.global_step:
+            logging.info("Evaluating %s", trainer.described_step)
+        results: Scores = {"global_step": step}
+        found = predict(task, config, splits, trainer, "eval", "Evaluating")
+        for name, batches in found:
+            if task.has_eval_loss:
+                passing = LossFigures(task.loss, batches)
+                scores = task.evaluate(name, passing) | passing.figures()
             else:
-                scores = self.task.evaluate(name, batches)
-            results |= _suffixed(scores, name)
-        self.evaluated[step] = results
+                scores = task.evaluate(name, batches)
+            results |= {f"{k}{suffix_of(name)}": scores[k] for k in scores}
+        evaluated[step] = results
         return results
 
-    def write_predictions(
-        self, trainer: Trainer, results: dict[str, float]
-    ) -> dict[str, float]:
-        """Writes the predictions, and the scores of splits with known labels.
-
-        Returns `results` (the scores of the evaluation), updated with the new
-        scores if predictions were written for a dev set.
-        """
-        config, step = self.config, trainer.global_step
-        for name, batches in self.predict(trainer, "predict", "Predicting"):
-            scores = self.task.write_predictions(
-                name, batches, config.output_dir
-            )
-            if not scores:
-                continue
-            scores["global_step"] = step
-            if name in self.task.splits["eval"]:
-                results = results | scores
-                trainer.write_results("eval_results.txt", results)
-                trainer.history.add("eval", step, scores)
-            else:
-                trainer.write_results(
-                    f"test_eval_results{suffix_of(name)}.txt", scores
-                )
-        return results
+    return evaluate_at
 
 
-def _suffixed(scores: dict[str, float], split: str) -> dict[str, float]:
-    return {f"{name}{suffix_of(split)}": scores[name] for name in scores}
+def predict(
+    task: Task,
+    config: FineTuningConfig,
+    splits: Splits,
+    trainer: Trainer,
+    purpose: str,
+    label: str,
+) -> Iterator[tuple[str, Batches]]:
+    """Yields (name of a split, its batches with the model's outputs).
+
+    `purpose` is "eval" or "predict", and selects the splits. `label` is the
+    text of the progress bar.
+    """
+    size = config.batch_size_of(purpose)
+    for name in names_of(task, splits, purpose):
+        split = splits[name]
+        batches = trainer.predict(
+            split.create_dataset(size, config.unpads),
+            -(-split.num_records // size),
+            label,
+        )
+        yield name, task.pool(name, batches)
+
+
+def write_predictions(
+    task: Task,
+    config: FineTuningConfig,
+    splits: Splits,
+    trainer: Trainer,
+    results: Scores,
+) -> Scores:
+    """Writes the predictions, and the scores of splits with known labels.
+
+    Returns `results` (the scores of the evaluation), updated with the new
+    scores if predictions were written for a dev set.
+    """
+    step = trainer.global_step
+    found = predict(task, config, splits, trainer, "predict", "Predicting")
+    for name, batches in found:
+        scores = task.write_predictions(name, batches, config.output_dir)
+        if not scores:
+            continue
+        scores["global_step"] = step
+        if name in task.splits["eval"]:
+            results = results | scores
+            trainer.write_results("eval_results.txt", results)
+            trainer.history.add("eval", step, scores)
+        else:
+            file = f"test_eval_results{suffix_of(name)}.txt"
+            trainer.write_results(file, scores)
+    return results

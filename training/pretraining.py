@@ -39,7 +39,7 @@ def run(
             the flags.
         OSError: a file is missing.
     """
-    # ----- Check the model to use, then find and check the records. -----
+    ##### Checks and records #####
     folder = read_preset(config)
     checks.check_identity(config, folder, bert_config, tokenizer, {})
     _check_heads(config, folder)
@@ -61,7 +61,8 @@ def run(
     if config.keeps_best:
         settings["eval_input_file"] = inputs.identify(evaluated.files)
     is_evaluated = config.do_eval or config.eval_input_file is not None
-    # ----- Create the model, and restore or load its weights. -----
+
+    ##### Model and weights #####
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
@@ -74,18 +75,19 @@ def run(
             settings |= teacher.settings
     elif folder:
         settings = dict(folder.training)
-    setup = start.RunSetup(
-        create_model=functools.partial(create_model, bert_config),
-        loss=loss,
-        shape=(config.max_seq_length, config.max_predictions_per_seq),
-        num_steps=num_steps,
+    shape = config.max_seq_length, config.max_predictions_per_seq
+    trainer = start.open_run(
+        config,
+        functools.partial(create_model, bert_config),
+        loss,
+        shape,
+        num_steps,
+        settings,
+        {"dev_set": evaluation.describe()} if is_evaluated else {},
         records=records,
-        settings=settings,
-        data={"dev_set": evaluation.describe()} if is_evaluated else {},
         teacher=teacher,
         tokenizer=tokenizer,
     )
-    trainer = setup.open(config)
     callbacks = []
     if config.keeps_best:
         callbacks.append(
@@ -94,9 +96,11 @@ def run(
     if config.is_chief:
         inputs.save()
     with tfrecords.naming_wrong_records([records, evaluated]):
-        # ----- Train. -----
-        setup.train(trainer, callbacks)
-        # ----- Evaluate. -----
+        ##### Train #####
+        if num_steps:
+            start.train(trainer, records, num_steps[0], shape, callbacks)
+
+        ##### Evaluate #####
         if config.do_eval:
             step = trainer.global_step
             # If evaluations during training used other records, these results
@@ -107,6 +111,8 @@ def run(
             if is_of_curve:
                 trainer.history.add("eval", step, results)
             trainer.write_results("eval_results.txt", results)
+
+    ##### Export #####
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.

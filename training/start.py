@@ -1,7 +1,6 @@
 """Starts a run: creates model, optimizer and Trainer, and loads weights."""
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,167 +16,174 @@ from training.callbacks.best_step import may_use
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.run_folder import RunFolder
 from training.train_step import TrainStep
 from training.trainer import Trainer
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RunSetup:
-    """Opens and trains a run.
+def open_run(
+    config: TrainingConfig,
+    create_model: Callable[..., keras.Model],
+    loss: Loss,
+    shape: tuple[int, int],
+    num_steps: tuple[int, int] | None,
+    settings: Mapping[str, Any],
+    dev_set: Mapping[str, Any],
+    *,
+    records: tfrecords.Records | None = None,
+    teacher: distillation.Teacher | None = None,
+    tokenizer: FullTokenizer | None = None,
+    labels: Sequence[str] | None = None,
+    output_names: Sequence[Sequence[str]] = (),
+) -> Trainer:
+    """Creates the Trainer of a run, and restores or loads its weights.
 
-    Attributes:
+    The weights come from the newest checkpoint in --output_dir, else from
+    --init_checkpoint. Otherwise they are random.
+
+    Args:
+        config: the flags of the run.
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
         loss: the task's loss.
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
         num_steps: (training steps, warmup steps), or None without training.
+        settings: settings that must not change when a run is resumed. Without
+            training, the settings with which the weights were trained.
+        dev_set: description of the dev set, for `fingerprint_of`.
         records: the records to train on. None without training.
-        settings: settings that must not change when a run is resumed, as in
-            `RunFolder.settings`. Without training, the settings with which the
-            weights were trained.
-        data: description of the dev set, for `fingerprint_of`.
         teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         labels: names of the model's outputs to save with the weights. None =
             save no names.
         output_names: lists of possible names of the model's outputs, for the
             argument `labels` of `modeling.load_checkpoint`.
+
+    Raises:
+        ValueError: a flag does not fit the model, the devices or the run in
+            the folder.
     """
+    strategy = devices.strategy_of(config)
+    replicas = strategy.num_replicas_in_sync
+    if num_steps and config.train_batch_size % replicas:
+        raise ValueError(
+            f"--train_batch_size={config.train_batch_size} cannot be split "
+            f"evenly over {replicas} devices; set a multiple of {replicas}"
+        )
+    keras.utils.set_random_seed(config.seed)
+    if config.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    devices.set_precision(config.mixed_precision)
+    step = None
+    with strategy.scope():
+        model = create_model(
+            use_one_hot_embeddings=config.is_tpu,
+            gradient_checkpointing=config.gradient_checkpointing,
+            unpad=config.unpads,
+            seed=config.seed,
+        )
+        model.build()
+        if num_steps:
+            _freeze_layers(model, config.freeze_layers)
+            optimizer = _create_optimizer(config, num_steps, model)
+            trained = model
+            if teacher:
+                trained, loss = teacher.distill(model)
+            step = TrainStep(trained, loss, optimizer, config, strategy)
+            settings = {
+                "bert_config": model.config.to_dict(),
+                "batch_size": config.batch_size,
+                "max_seq_length": shape[0],
+                "optimizer": config.optimizer,
+                "freeze_layers": config.freeze_layers,
+                "seed": config.seed,
+                **settings,
+            }
+    trainer = Trainer(
+        model,
+        config,
+        step,
+        settings=settings,
+        fingerprint=fingerprints.fingerprint_of(settings, dev_set),
+        records=records,
+        tokenizer=tokenizer,
+        labels=labels,
+    )
+    _restore(trainer, num_steps, output_names)
+    return trainer
 
-    create_model: Callable[..., keras.Model]
-    loss: Loss
-    shape: tuple[int, int]
-    num_steps: tuple[int, int] | None = None
-    records: tfrecords.Records | None = None
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    teacher: distillation.Teacher | None = None
-    tokenizer: FullTokenizer | None = None
-    labels: Sequence[str] | None = None
-    output_names: Sequence[Sequence[str]] = ()
 
-    def open(self, config: TrainingConfig) -> Trainer:
-        """Creates the Trainer of a run, and restores or loads its weights.
+def _create_optimizer(
+    config: TrainingConfig, num_steps: tuple[int, int], model: keras.Model
+) -> keras.optimizers.Optimizer:
+    optimizer = optimization.create_optimizer(
+        config, *num_steps, model.config.num_hidden_layers
+    )
+    if config.mixed_precision == "float16":
+        # Small gradients underflow in float16 without a loss scale.
+        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+    return optimizer
 
-        The weights come from the newest checkpoint in --output_dir, else from
-        --init_checkpoint. Otherwise they are random.
 
-        Args:
-            config: the flags of the run.
+def _restore(
+    trainer: Trainer,
+    num_steps: tuple[int, int] | None,
+    output_names: Sequence[Sequence[str]],
+) -> None:
+    """Loads a run's weights, checks its settings, writes model.json."""
+    config, settings = trainer.config, trainer.settings
+    run, start = RunFolder(config.output_dir), config.init_checkpoint
+    if num_steps:
+        if start and not run.contains(start):
+            # A resumed run does not need its initial checkpoint, which the
+            # user may have deleted.
+            with contextlib.suppress(OSError):
+                found = fingerprints.fingerprint_checkpoint(start)
+                settings = {**settings, "init_checkpoint": found}
+        run.check(config, settings)
+    has_best = config.prefers_best and may_use(run, settings)
+    if not (has_best and trainer.restore_best()):
+        trainer.restore_or_load(output_names)
+    if not num_steps:
+        return
+    is_finished = trainer.global_step >= num_steps[0]
+    # Keep the description that a finished run wrote.
+    if config.is_chief and not (run.is_described and is_finished):
+        run.write(trainer, run.path, *([run.best] if config.keeps_best else []))
 
-        Raises:
-            ValueError: a flag does not fit the model, the devices or the run in
-                the folder.
-        """
-        trainer = self._create_trainer(config)
-        self._restore(trainer)
-        return trainer
 
-    def _create_trainer(self, config: TrainingConfig) -> Trainer:
-        """Creates a Trainer with random weights."""
-        strategy = devices.strategy_of(config)
-        replicas = strategy.num_replicas_in_sync
-        if self.num_steps and config.train_batch_size % replicas:
-            raise ValueError(
-                f"--train_batch_size={config.train_batch_size} cannot be split "
-                f"evenly over {replicas} devices; set a multiple of {replicas}"
-            )
-        keras.utils.set_random_seed(config.seed)
-        if config.deterministic:
-            tf.config.experimental.enable_op_determinism()
-        devices.set_precision(config.mixed_precision)
-        step, settings = None, dict(self.settings)
-        with strategy.scope():
-            model = self.create_model(
-                use_one_hot_embeddings=config.is_tpu,
-                gradient_checkpointing=config.gradient_checkpointing,
-                unpad=config.unpads,
-                seed=config.seed,
-            )
-            model.build()
-            if self.num_steps:
-                _freeze_layers(model, config.freeze_layers)
-                optimizer = optimization.create_optimizer(
-                    config, *self.num_steps, model.config.num_hidden_layers
-                )
-                if config.mixed_precision == "float16":
-                    # Small gradients underflow in float16 without a loss scale.
-                    optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-                trained, loss = model, self.loss
-                if self.teacher:
-                    trained, loss = self.teacher.distill(model)
-                step = TrainStep(trained, loss, optimizer, config, strategy)
-                settings = {
-                    "bert_config": model.config.to_dict(),
-                    "batch_size": config.batch_size,
-                    "max_seq_length": self.shape[0],
-                    "optimizer": config.optimizer,
-                    "freeze_layers": config.freeze_layers,
-                    "seed": config.seed,
-                    **settings,
-                }
-        return Trainer(
-            model,
-            config,
-            step,
-            settings=settings,
-            fingerprint=fingerprints.fingerprint_of(settings, self.data),
-            records=self.records,
-            tokenizer=self.tokenizer,
-            labels=self.labels,
+def train(
+    trainer: Trainer,
+    records: tfrecords.Records,
+    num_steps: int,
+    shape: tuple[int, int],
+    callbacks: Sequence[Callback] = (),
+) -> None:
+    """Trains to step `num_steps`.
+
+    Args:
+        trainer: result of `open_run`.
+        records: the records to train on.
+        num_steps: number of the last step.
+        shape: shape of an example, as in `open_run`.
+        callbacks: callbacks of the task, such as BestStep.
+    """
+    config = trainer.config
+    if config.is_chief and config.summary_steps:
+        callbacks = [*callbacks, Summaries(trainer, shape)]
+
+    def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
+        return tfrecords.create_dataset(
+            records,
+            batch_size,
+            is_training=True,
+            seed=config.seed,
+            skip_records=skip_records,
+            trim=config.unpads,
         )
 
-    def _restore(self, trainer: Trainer) -> None:
-        """Loads a run's weights, checks its settings, writes model.json."""
-        config, settings = trainer.config, trainer.settings
-        run, start = trainer.run, config.init_checkpoint
-        if self.num_steps:
-            if start and not run.contains(start):
-                # A resumed run does not need its initial checkpoint, which the
-                # user may have deleted.
-                with contextlib.suppress(OSError):
-                    found = fingerprints.fingerprint_checkpoint(start)
-                    settings = {**settings, "init_checkpoint": found}
-            run.check(config, settings)
-        has_best = config.prefers_best and may_use(run, settings)
-        if not (has_best and trainer.restore_best()):
-            trainer.restore_or_load(self.output_names)
-        if not self.num_steps:
-            return
-        is_finished = trainer.global_step >= self.num_steps[0]
-        # Keep the description that a finished run wrote.
-        if config.is_chief and not (run.is_described and is_finished):
-            run.write(
-                trainer, run.path, *([run.best] if config.keeps_best else [])
-            )
-
-    def train(
-        self, trainer: Trainer, callbacks: Sequence[Callback] = ()
-    ) -> None:
-        """Trains to the last step if --do_train is set.
-
-        `callbacks` are callbacks of the task, such as BestStep.
-        """
-        config, records = trainer.config, self.records
-        if records is None or self.num_steps is None:
-            return
-        if config.is_chief and config.summary_steps:
-            callbacks = [*callbacks, Summaries(trainer, self.shape)]
-
-        def create_dataset(
-            batch_size: int, skip_records: int
-        ) -> tf.data.Dataset:
-            return tfrecords.create_dataset(
-                records,
-                batch_size,
-                is_training=True,
-                seed=config.seed,
-                skip_records=skip_records,
-                trim=config.unpads,
-            )
-
-        trainer.fit(create_dataset, self.num_steps[0], callbacks)
+    trainer.fit(create_dataset, num_steps, callbacks)
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.text.tokenization import FullTokenizer
 from training.config import FineTuningConfig
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ class Task(abc.ABC):
             The names of its scores then end in "_SUFFIX".
         examples: {split: its examples} for evaluation and prediction. Set
             before `encode` is called.
-        tokenizer: tokenizer of the texts, which `prepare` loads.
-            --export_weights writes the tokenizer's vocabulary.
+        tokenizer: FullTokenizer of the texts, which `prepare` loads. Its files
+            are written beside the weights. None without texts.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize in training, if it differs from `loss`
             (for example with weighted classes). None uses `loss`.
@@ -71,7 +70,7 @@ class Task(abc.ABC):
         "predict": ["predict"],
     }
     examples: dict[str, Sequence[Any]] = {}
-    tokenizer: FullTokenizer
+    tokenizer: Any = None
     loss: "Loss"
     train_loss: "Loss | None" = None
     metrics: Sequence[str]

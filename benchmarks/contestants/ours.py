@@ -29,7 +29,8 @@ from modeling.accelerated import inference as inference_forms
 from serving import engines
 from training import checks, costs, start
 from training.config import ExportConfig
-from training.splits import Splits
+from training.resolve import read_preset
+from training.splits import write_splits
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -59,10 +60,10 @@ def training(options, dataset, flops=0, **setup):
     """Returns a Work that trains on the batches of an endless dataset.
 
     `options` is a script's Config, and `flops` the mean number of operations
-    per example (0 = not counted). `setup` is arguments of RunSetup.
+    per example (0 = not counted). `setup` is arguments of start.open_run.
     """
-    setup["num_steps"] = (NUM_TRAIN_STEPS, 0)
-    trainer = start.RunSetup(**setup).open(options)
+    setup |= {"num_steps": (NUM_TRAIN_STEPS, 0), "settings": {}, "dev_set": {}}
+    trainer = start.open_run(options, **setup)
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size
 
@@ -154,10 +155,12 @@ def mrpc(spec):
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    config, _ = checks.prepare(task, options)
-    splits = Splits(task, options, config)
+    preset = read_preset(options)
+    config = checks.check(options, preset)
+    checks.prepare(task, options, preset, config)
+    splits = write_splits(task, options, config)
     dataset = tfrecords.create_dataset(
-        splits.records["train"],
+        splits["train"].records,
         options.batch_size,
         is_training=True,
         seed=options.seed,

@@ -4,7 +4,7 @@ import os
 
 from modeling import BertConfig
 from tests.toy_task import ToyTask, create_config
-from training.splits import Splits
+from training.splits import describe_dev_set, names_of, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 
@@ -16,10 +16,9 @@ class TwoEvalSets(ToyTask):
 def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
     for name in ("eval_hard.tf_record.partial-5", "mine.tf_record.partial-5"):
         (tmp_path / name).touch()
-    splits = Splits(
-        TwoEvalSets(), create_config(tmp_path, do_eval=True), BERT_CONFIG
-    )
-    assert splits.of("eval") == ["eval", "eval_hard"]
+    task, config = TwoEvalSets(), create_config(tmp_path, do_eval=True)
+    splits = write_splits(task, config, BERT_CONFIG)
+    assert names_of(task, splits, "eval") == ["eval", "eval_hard"]
     assert sorted(os.listdir(tmp_path)) == [
         "eval.tf_record",
         "eval_hard.tf_record",
@@ -30,8 +29,8 @@ def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
 def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
     task = TwoEvalSets()
     config = create_config(tmp_path, do_train=True, do_eval=True)
-    splits = Splits(task, config, BERT_CONFIG)
-    assert [*splits.num_examples] == ["train", "eval", "eval_hard"]
+    splits = write_splits(task, config, BERT_CONFIG)
+    assert [*splits] == ["train", "eval", "eval_hard"]
     assert task.examples == dict.fromkeys(["eval", "eval_hard"], range(12))
 
 
@@ -41,7 +40,8 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
         for name, value in changes.items():
             setattr(task, name, value)
         config = create_config(tmp_path / folder, do_eval=True)
-        return Splits(task, config, BERT_CONFIG).describe()
+        splits = write_splits(task, config, BERT_CONFIG)
+        return describe_dev_set(task, splits)
 
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
