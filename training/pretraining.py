@@ -14,9 +14,10 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text.tokenization import FullTokenizer
+from modeling.checkpoints.folders import find_best
 from modeling.presets import Preset
 from training import checks, fingerprints, start
-from training.callbacks.best_step import BestStep, may_use
+from training.callbacks.best_step import BestStep
 from training.distillation import Teacher
 from training.pretraining_config import PretrainingConfig
 from training.resolve import read_preset
@@ -116,7 +117,7 @@ def run(
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
-        if may_use(trainer.run, trainer.settings):
+        if find_best(config.output_dir):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None

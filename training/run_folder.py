@@ -185,12 +185,20 @@ class RunFolder:
             },
         }
 
+    def set_best_step(self, step: int) -> None:
+        """Names the step of the best weights in model.json."""
+        file = self.path / FILE
+        if self.is_described:
+            write_json(file, {**json_files.read_json(file), "best_step": step})
+
     def write(self, trainer: "Trainer", *folders: Path) -> None:
         """Writes the files that describe a trainer's weights into folders."""
         description = self.describe(trainer.config, trainer.model)
         about = trainer.model.config, trainer.tokenizer, trainer.labels
         for folder in folders:
             write(folder, description, *about)
+        if trainer.history.best_step is not None:
+            self.set_best_step(trainer.history.best_step)
 
 
 def _check_flags(

@@ -9,10 +9,10 @@ import tensorflow as tf
 
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
+from modeling.checkpoints.folders import find_best
 from modeling.losses import Loss
 from training import devices, distillation, fingerprints
 from training.callbacks import Callback
-from training.callbacks.best_step import may_use
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
@@ -142,7 +142,7 @@ def _restore(
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings = {**settings, "init_checkpoint": found}
         run.check(config, settings)
-    has_best = config.prefers_best and may_use(run, settings)
+    has_best = config.prefers_best and find_best(run.path)
     if not (has_best and trainer.restore_best()):
         trainer.restore_or_load(output_names)
     if not num_steps:

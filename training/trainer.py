@@ -149,6 +149,8 @@ class Trainer(BatchPredictor):
         # be read as the newest.
         weights.remove_from(step)
         weights.save(step)
+        if self.is_chief:
+            RunFolder(self.config.output_dir).set_best_step(step)
 
     def _weights_in(self, folder: Path) -> checkpointing.Checkpointer:
         """Returns a Checkpointer of the weights only, which keeps one step."""

@@ -3,14 +3,14 @@
 import contextlib
 import os
 import re
-from pathlib import Path
 from typing import Any
 
-from files.json_files import parse_json, read_json
+from absl import logging
+
 from files.paths import StrPath, is_remote
+from modeling.presets import best_step_of
 from modeling.steps import BEST, PREFIX, checkpoint_steps
 
-_UNKNOWN = -1
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
@@ -19,12 +19,12 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
-    In the folder of a training run, this is the checkpoint that the run would
-    export: the best step, else the last step. In any other folder, it is the
-    newest checkpoint that the file named `checkpoint` lists, else the only
-    checkpoint in the folder. If the file `checkpoint` lists a path outside of
-    its folder, the function looks for the same name in the folder, because the
-    folder may have been moved.
+    In the folder of a training run, this is the best step, which model.json
+    names, else the last step. In any other folder, it is the newest checkpoint
+    that the file named `checkpoint` lists, else the only checkpoint in the
+    folder. If the file `checkpoint` lists a path outside of its folder, the
+    function looks for the same name in the folder, because the folder may have
+    been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
@@ -42,13 +42,7 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
     if system.isdir(path):
-        newest = _newest_step(path)
-        folder = os.path.join(path, BEST)
-        step = _newest_step(folder)
-        has_best = step >= 0 and (newest < 0 or not find_fault(path, newest))
-        if best and has_best:
-            return os.path.join(folder, f"{PREFIX}-{step}")
-        return _find_newest(path)
+        return (find_best(path) if best else None) or _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
@@ -57,54 +51,27 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     return path
 
 
-def find_fault(path: StrPath, newest: int) -> str | None:
-    """Returns why a run's best weights must not be used, or None.
+def find_best(folder: StrPath) -> str | None:
+    """Returns the checkpoint of a run's best step, or None if it has none.
 
-    The best weights are from an earlier run if a user deleted the checkpoints
-    in the folder and trained again.
+    A run that was killed may have saved its best step, but no later checkpoint.
+    The best step is then None, because the run repeats it.
 
     Args:
-        path: folder of the run.
-        newest: newest step of the checkpoints in the folder.
+        folder: folder of the run.
     """
-    best = Path(path, BEST)
-    results = best / "eval_results.json"
-    figures = read_json(results) if results.is_file() else {}
-    step = max(figures.get("global_step", 0), _newest_step(str(best)))
-    if step > newest:
-        return f"{best} is of step {step}, but the run is only at step {newest}"
-    recorded = _recorded_best(path, newest)
-    # Without the history, it is unknown which run wrote the best weights.
-    if figures and recorded not in (step, _UNKNOWN):
-        return f"{best} is of step {step} of an earlier run"
-    return None
-
-
-def find_missing_best(path: StrPath, newest: int) -> str | None:
-    """Returns a warning if a run's best weights are missing, else None.
-
-    The weights are missing if only some files of the run were copied.
-    `find_fault` describes the arguments.
-    """
-    step = _recorded_best(path, newest)
-    best = Path(path, BEST)
-    if not step or step == _UNKNOWN or _newest_step(str(best)) >= 0:
+    step, newest = best_step_of(folder), _newest_step(str(folder))
+    if step is None or 0 <= newest < step:
         return None
-    return f"{best} with the run's best step, {step}, is missing"
-
-
-def _recorded_best(path: StrPath, newest: int) -> int | None:
-    """Returns the best step up to step `newest`, from the run's history.
-
-    Returns None if there was no best step yet, and _UNKNOWN without a history.
-    """
-    history = Path(path, "history.jsonl")
-    lines = history.read_bytes().splitlines() if history.is_file() else []
-    for line in lines:
-        if line.startswith(b'{"kind": "checkpoint", "step": %d,' % newest):
-            with contextlib.suppress(ValueError):
-                return parse_json(line, str(history)).get("best_step")
-    return _UNKNOWN
+    for place in (os.path.join(folder, BEST), str(folder)):
+        prefix = os.path.join(place, f"{PREFIX}-{step}")
+        if os.path.isfile(f"{prefix}.index"):
+            return prefix
+    logging.warning(
+        "The run's best step, %d, is missing in %s; using the last step.",
+        *(step, folder),
+    )
+    return None
 
 
 def _newest_step(folder: str) -> int:

@@ -21,11 +21,7 @@ from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.labels import check_labels
 from files.paths import StrPath, is_remote
-from modeling.checkpoints.folders import (
-    describe,
-    find_missing_best,
-    find_tf1_checkpoint,
-)
+from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.labels import format_labels
@@ -85,9 +81,6 @@ def load_tf1_checkpoint(
             # `path` is a folder.
             if found := describe(prefix):
                 logging.info("%s is %s of the run", prefix, found)
-                step = int(prefix.rpartition("-")[2])
-                if best and (missing := find_missing_best(path, step)):
-                    logging.warning("%s; using step %d instead.", missing, step)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
