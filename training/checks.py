@@ -14,7 +14,7 @@ from modeling import presets
 from modeling.presets import Preset
 from training import distillation
 from training.config import FineTuningConfig, TrainingConfig
-from training.run_folder import RunFolder
+from training.run_folder import contains
 from training.splits import suffix_of
 from training.task import Task
 
@@ -195,7 +195,7 @@ def check_labels(
                 "was trained for, or train into another --output_dir"
             )
     if config.do_train and start and not resumes:
-        is_here = RunFolder(config.output_dir).contains(start)
+        is_here = contains(config.output_dir, start)
         found = modeling.load_labels(start) if is_here else None
         if found and found != labels:
             raise ValueError(

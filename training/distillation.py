@@ -12,7 +12,7 @@ import modeling
 from modeling import presets
 from training import fingerprints
 from training.config import PRECISIONS, TrainingConfig
-from training.run_folder import RunFolder
+from training.run_folder import contains
 
 
 def check_teacher(
@@ -46,7 +46,7 @@ def check_teacher(
                 f"model has {ours} in {config.bert_config_file}; choose a "
                 f"teacher with the model's {name}"
             )
-    if RunFolder(config.output_dir).contains(config.teacher):
+    if contains(config.output_dir, config.teacher):
         raise ValueError(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
             f"{config.teacher}, so the run would resume from the teacher; "

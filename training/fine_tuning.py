@@ -56,7 +56,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     ##### Model and weights #####
     # The weights are those of the run's own newest checkpoint, else of
     # --init_checkpoint. Otherwise they are random.
-    settings: Mapping[str, Any] = preset.training if preset else {}
+    settings: dict[str, Any] = {}
     if config.do_train:
         num_steps = count_steps(task, config, splits["train"])
         settings = describe_training(task, config, splits["train"], teacher)
@@ -66,6 +66,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         functools.partial(task.create_model, bert_config, **config.network),
         task.train_loss or task.loss,
         (length, 0),
+        preset,
         num_steps,
         settings,
         describe_dev_set(task, splits),

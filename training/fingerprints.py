@@ -18,7 +18,8 @@ from data.io import records
 from files import json_files
 from files.atomic import write_json
 from files.paths import is_remote
-from training.run_folder import MAY_BE_MISSING, RunFolder
+from modeling import presets
+from training.run_folder import MAY_BE_MISSING
 
 # Name of the file that stores the inputs' checksums, so that a resumed run does
 # not have to read the inputs again to compute them.
@@ -82,8 +83,8 @@ class Inputs:
 
         Also returns True if training ran no evaluations.
         """
-        run = RunFolder(self._output_dir)
-        recorded = run.saved.training.get("eval_input_file")
+        saved = presets.read(self._output_dir).training
+        recorded = saved.get("eval_input_file")
         return recorded is None or recorded == self.identify(files)
 
     def save(self) -> None:

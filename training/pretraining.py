@@ -74,14 +74,13 @@ def run(
         if config.teacher:
             teacher = Teacher(config, create_model, loss)
             settings |= teacher.settings
-    elif folder:
-        settings = dict(folder.training)
     shape = config.max_seq_length, config.max_predictions_per_seq
     trainer = start.open_run(
         config,
         functools.partial(create_model, bert_config),
         loss,
         shape,
+        folder,
         num_steps,
         settings,
         {"dev_set": evaluation.describe()} if is_evaluated else {},

@@ -11,7 +11,7 @@ from files.flags import Role
 from modeling import presets
 from modeling.presets import Preset
 from training.config import ExportConfig, ModelConfig, TrainingConfig
-from training.run_folder import RunFolder, checkpoint_steps
+from training.run_folder import check_flags, checkpoint_steps
 
 Flags = TypeVar("Flags", bound=ModelConfig)
 Export = TypeVar("Export", bound=ExportConfig)
@@ -62,7 +62,8 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
     config = dataclasses.replace(config, **found)
     _check_required(config)
     if isinstance(config, TrainingConfig) and config.do_train:
-        RunFolder(config.output_dir).check(config, {}, are_all=False)
+        resumed = preset is not None and preset.is_resumed
+        check_flags(config, preset.training if preset and resumed else {})
     config.check()
     return config
 

@@ -1,33 +1,31 @@
-"""Reads, checks and describes the folder of a training run.
+"""Compares, describes and writes the settings of a run in its folder.
 
 A run resumes only with the settings that it began with, so its settings and
 flags are compared with model.json. This module imports no TensorFlow.
 """
 
-import functools
 import json
 import os
 import platform
-import re
 import sys
-import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import modeling
 from data.text.tokenization import FullTokenizer
 from files import flags, json_files
-from files.atomic import write_bytes, write_json, write_text
+from files.atomic import write_bytes, write_json
 from files.flags import Role
+from files.paths import StrPath
 from modeling import presets, steps
+from modeling.config import BertConfig
 from modeling.labels import format_labels
-from modeling.presets import FILE, Preset
+from modeling.presets import FILE
+from modeling.tokenizer_files import describe_tokenizer
 
 if TYPE_CHECKING:
     from training.config import TrainingConfig
-    from training.trainer import Trainer
 
 PREFIX = steps.PREFIX
 # Settings that a resumed run may add or omit, because they do not change the
@@ -41,15 +39,13 @@ _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
-def checkpoint_steps(folder: str | os.PathLike[str]) -> list[int]:
+def checkpoint_steps(folder: StrPath) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     files = Path(folder).glob(f"{PREFIX}-*.index")
     return steps.checkpoint_steps(file.name for file in files)
 
 
-def remove_checkpoints(
-    folder: str | os.PathLike[str], steps: Iterable[int]
-) -> None:
+def remove_checkpoints(folder: StrPath, steps: Iterable[int]) -> None:
     """Deletes the checkpoints of `steps`, but no files with similar names."""
     for step in steps:
         # Delete the index first. Without an index, the data file that remains
@@ -59,176 +55,129 @@ def remove_checkpoints(
             path.unlink(missing_ok=True)
 
 
-class RunFolder:
-    """Reads and writes the folder of a run (--output_dir).
-
-    Args:
-        path: path of the folder.
-
-    Attributes:
-        path: path of the folder.
-        best: folder of the weights of the best step.
-        settings: settings that must not change when the run is resumed. `check`
-            sets them.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.best = self.path / steps.BEST
-        self.settings: Mapping[str, Any] = {}
-
-    @property
-    def steps(self) -> list[int]:
-        """Steps of the complete checkpoints, oldest first."""
-        return checkpoint_steps(self.path)
-
-    @functools.cached_property
-    def saved(self) -> Preset:
-        """Description of the folder's weights, read at the first access.
-
-        The description is empty if the folder contains no checkpoint.
-
-        Raises:
-            ValueError: model.json is malformed.
-        """
-        if not self.steps:
-            return Preset(os.fspath(self.path))
-        try:
-            return presets.read(self.path)
-        except ValueError as error:
-            raise ValueError(
-                f"{error}. This file contains the settings that the run was "
-                "started with. Restore it from a backup, or delete it if you "
-                "are sure that you set the same flags, or train into another "
-                "--output_dir"
-            ) from error
-
-    @property
-    def is_described(self) -> bool:
-        """Whether the folder contains a model.json."""
-        return (self.path / FILE).is_file()
-
-    def contains(self, path: str) -> bool:
-        """Returns whether a path names this folder, or a checkpoint in it."""
-        folder = presets.folder_of(path)
-        are_there = self.path.is_dir() and os.path.isdir(folder)
-        return are_there and os.path.samefile(self.path, folder)
-
-    def check(
-        self,
-        config: "TrainingConfig",
-        settings: Mapping[str, Any],
-        are_all: bool = True,
-    ) -> None:
-        """Checks that the run is resumed with the settings it started with.
-
-        Args:
-            config: the flags.
-            settings: JSON-serializable dict of settings, besides the flags,
-                that must not change. Keys in MAY_BE_MISSING are optional.
-            are_all: whether `settings` is complete. If False, missing settings
-                are ignored.
-
-        Raises:
-            ValueError: a setting differs. The message names the setting.
-        """
-        settings = {**settings, "flags": flag_values(config, *_COMPARED)}
-        # Compare the settings as model.json stores them, with lists for tuples.
-        settings = json.loads(json.dumps(settings))
-        saved = self.saved.training
-        self.settings = {**saved, **settings}
-        if not saved:
-            return
-        optional = MAY_BE_MISSING
-        if "init_checkpoint" in settings:
-            # A run that recorded no init_checkpoint began with random weights,
-            # so --init_checkpoint is an error now.
-            optional = optional - {"init_checkpoint"}
-        names = settings.keys() | (saved.keys() if are_all else ())
-        names -= {"flags"} | optional - (settings.keys() & saved.keys())
-        if found := presets.first_difference(saved, settings, names):
-            name, former, now = found
-            if name == "init_checkpoint":
-                raise ValueError(
-                    f"--output_dir={config.output_dir} contains a run that did "
-                    "not begin with the weights of --init_checkpoint="
-                    f"{config.init_checkpoint}. Remove the flag to resume the "
-                    "run with its own weights, or set another --output_dir"
-                )
-            raise ValueError(
-                f"--output_dir={config.output_dir} contains a run with {name}="
-                f"{former}; received {now}. To resume the run, use the run's "
-                "value. For a new run, set another --output_dir"
-            )
-        _check_flags(config, saved.get("flags", {}), settings["flags"])
-
-    def describe(self, config: "TrainingConfig", model: Any) -> dict[str, Any]:
-        """Returns the contents of model.json for the weights of `model`."""
-        head = flag_values(config, Role.HEAD, Role.DECODING)
-        resolved = {
-            name: self.settings[name] for name in head if name in self.settings
-        }
-        # In the settings, max_seq_length is the sum over all choices of an
-        # example. The flag is the length of one choice.
-        resolved.pop("max_seq_length", None)
-        return {
-            "version": presets.VERSION,
-            "task": {"name": type(model).__name__, **head, **resolved},
-            "origin": {
-                "script": os.path.basename(sys.argv[0]),
-                "command": _command(config),
-                "settings": self.settings,
-                "versions": {
-                    "python": platform.python_version(),
-                    **{n: metadata.version(n) for n in ("keras", "tensorflow")},
-                },
-            },
-        }
-
-    def set_best_step(self, step: int) -> None:
-        """Names the step of the best weights in model.json."""
-        file = self.path / FILE
-        if self.is_described:
-            write_json(file, {**json_files.read_json(file), "best_step": step})
-
-    def write(self, trainer: "Trainer", *folders: Path) -> None:
-        """Writes the files that describe a trainer's weights into folders."""
-        description = self.describe(trainer.config, trainer.model)
-        about = trainer.model.config, trainer.tokenizer, trainer.labels
-        for folder in folders:
-            write(folder, description, *about)
-        if trainer.history.best_step is not None:
-            self.set_best_step(trainer.history.best_step)
+def best_folder(output_dir: StrPath) -> Path:
+    """Returns the folder of a run's best weights."""
+    return Path(output_dir, steps.BEST)
 
 
-def _check_flags(
-    config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
-) -> None:
+def contains(output_dir: StrPath, path: str) -> bool:
+    """Returns whether a path names a run's folder, or a checkpoint in it."""
+    folder = presets.folder_of(path)
+    are_there = os.path.isdir(output_dir) and os.path.isdir(folder)
+    return are_there and os.path.samefile(output_dir, folder)
+
+
+def check_flags(config: "TrainingConfig", saved: Mapping[str, Any]) -> None:
     """Checks that a resumed run changes no flag that it must not change.
 
-    Ignores flags that the script that began the run does not define. A flag
-    that is defined with `may_grow` may increase, or change from or to None (no
-    limit).
+    A flag that is defined with `may_grow` may increase, or change from or to
+    None (no limit).
+
+    Args:
+        config: the flags.
+        saved: settings that the run recorded (`Preset.training`).
+
+    Raises:
+        ValueError: a flag differs. The message names the flag.
     """
+    known, now = saved.get("flags", {}), _flag_values(config, *_COMPARED)
     for field in flags.fields(config, *_COMPARED):
-        name, meta = field.name, flags.meta_of(field)
-        if name not in saved or name not in given or saved[name] == given[name]:
+        name, may_grow = field.name, flags.meta_of(field).may_grow
+        if name not in known or name not in now or known[name] == now[name]:
             continue
-        former, now = saved[name], given[name]
-        if meta.may_grow and (former is None or now is None or now > former):
+        before, value = known[name], now[name]
+        if may_grow and (before is None or value is None or value > before):
             continue
         raise ValueError(
             f"--output_dir={config.output_dir} contains a run with --{name}="
-            f"{former}; received {now}. Set another --output_dir. To start "
+            f"{before}; received {value}. Set another --output_dir. To start "
             "from this run's weights, also set --init_checkpoint="
             f"{config.output_dir}"
         )
 
 
+def check_settings(
+    config: "TrainingConfig",
+    saved: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Checks that a run is resumed with the settings it started with.
+
+    Args:
+        config: the flags.
+        saved: settings that the run recorded, {} for a new run.
+        settings: JSON-serializable dict of settings, besides the flags, that
+            must not change. Names in MAY_BE_MISSING are optional.
+
+    Returns:
+        the settings to record.
+
+    Raises:
+        ValueError: a setting differs. The message names the setting.
+    """
+    settings = {**settings, "flags": _flag_values(config, *_COMPARED)}
+    # Compare the settings as model.json stores them, with lists for tuples.
+    settings = json.loads(json.dumps(settings))
+    optional = {*MAY_BE_MISSING}
+    if "init_checkpoint" in settings:
+        # A run that recorded no init_checkpoint began with random weights, so
+        # --init_checkpoint is an error now.
+        optional.discard("init_checkpoint")
+    names = settings.keys() | saved.keys()
+    names -= {"flags"} | optional - (settings.keys() & saved.keys())
+    found = presets.first_difference(saved, settings, names) if saved else None
+    if found:
+        name, before, value = found
+        name = f"--{name}" if name == "init_checkpoint" else name
+        raise ValueError(
+            f"--output_dir={config.output_dir} contains a run with {name}="
+            f"{before}; received {value}. To resume the run, use the run's "
+            "value. For a new run, set another --output_dir"
+        )
+    return {**saved, **settings}
+
+
+def describe(
+    config: "TrainingConfig", model: Any, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the contents of model.json for a run's weights.
+
+    Args:
+        config: the flags.
+        model: the model.
+        settings: result of `check_settings`.
+    """
+    head = _flag_values(config, Role.HEAD, Role.DECODING)
+    # In the settings, max_seq_length is the sum over all choices of an
+    # example. The flag is the length of one choice.
+    names = head.keys() & settings.keys() - {"max_seq_length"}
+    resolved = {name: settings[name] for name in names}
+    return {
+        "version": presets.VERSION,
+        "task": {"name": type(model).__name__, **head, **resolved},
+        "origin": {
+            "script": os.path.basename(sys.argv[0]),
+            "command": _command(config),
+            "settings": settings,
+            "versions": {
+                "python": platform.python_version(),
+                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+            },
+        },
+    }
+
+
+def set_best_step(folder: StrPath, step: int) -> None:
+    """Names the step of a run's best weights in its model.json."""
+    file = Path(folder, FILE)
+    if file.is_file():
+        write_json(file, {**json_files.read_json(file), "best_step": step})
+
+
 def write(
     folder: Path,
     description: Mapping[str, Any],
-    bert_config: modeling.BertConfig,
+    bert_config: BertConfig,
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
 ) -> None:
@@ -236,7 +185,7 @@ def write(
 
     Args:
         folder: folder of the weights, created if missing.
-        description: result of `RunFolder.describe`.
+        description: result of `describe`.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
@@ -245,8 +194,6 @@ def write(
         ValueError: files in the folder describe another model.
         OSError: a file cannot be written.
     """
-    from modeling import tokenizer_files
-
     former = folder / FILE
     found = json_files.read_json(former) if former.is_file() else {"files": []}
     listed = found.get("files", [])
@@ -260,9 +207,8 @@ def write(
         )
     texts = {"bert_config.json": bert_config.to_json_string().encode()}
     if tokenizer:
-        texts |= tokenizer_files.describe_tokenizer(
-            tokenizer, bert_config.max_position_embeddings
-        )
+        longest = bert_config.max_position_embeddings
+        texts |= describe_tokenizer(tokenizer, longest)
     ours = {*listed}
     for name, text in texts.items():
         path = folder / name
@@ -276,7 +222,7 @@ def write(
                 "train; choose another --output_dir"
             )
     if labels is not None:
-        write_text(folder / "labels.txt", format_labels(labels))
+        write_bytes(folder / "labels.txt", format_labels(labels).encode())
     write_json(former, {**description, "files": sorted(ours)})
 
 
@@ -291,17 +237,14 @@ def _is_same(path: Path, text: bytes) -> bool:
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
     return all(
-        former.get(name, value) == value for name, value in entries.items()
+        former.get(name, entries[name]) == entries[name] for name in entries
     )
 
 
-def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value} of the flags with these roles.
-
-    Omits flags that name files or folders.
-    """
+def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
+    """Returns {flag: value} of the flags with these roles, without paths."""
     return {
-        field.name: _without_folders(getattr(config, field.name))
+        field.name: vars(config)[field.name]
         for field in flags.fields(config, *roles)
         if flags.meta_of(field).kind is None
     }
@@ -315,21 +258,12 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
         if flags.meta_of(field).kind
     }
     return {
-        name: ",".join(map(_base_name, str(value).split(",")))
-        if name in paths or re.match(r"[/~.]|\w+://", str(value))
-        else _without_folders(value)
+        name: _base_names(value) if name in paths else value
         for name, value in config.given_flags.items()
         if name not in _ADDRESSES
     }
 
 
-def _base_name(path: str) -> str:
-    """Returns the last part of a path or URL, never a host or a bucket."""
-    path = urllib.parse.urlsplit(path).path if "://" in path else path
-    return os.path.basename(path.rstrip("/"))
-
-
-def _without_folders(value: Any) -> Any:
-    """Returns the last part of an existing path, else `value` itself."""
-    is_path = isinstance(value, str) and os.path.exists(value)
-    return os.path.basename(value) if is_path else value
+def _base_names(paths: Any) -> str:
+    parts = str(paths).split(",")
+    return ",".join(os.path.basename(part.rstrip("/")) for part in parts)

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -11,12 +12,13 @@ from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.folders import find_best
 from modeling.losses import Loss
-from training import devices, distillation, fingerprints
+from modeling.presets import FILE, Preset
+from training import devices, distillation, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
-from training.run_folder import RunFolder
+from training.run_folder import contains
 from training.train_step import TrainStep
 from training.trainer import Trainer
 
@@ -26,6 +28,7 @@ def open_run(
     create_model: Callable[..., keras.Model],
     loss: Loss,
     shape: tuple[int, int],
+    preset: Preset | None,
     num_steps: tuple[int, int] | None,
     settings: Mapping[str, Any],
     dev_set: Mapping[str, Any],
@@ -48,9 +51,10 @@ def open_run(
         loss: the task's loss.
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
+        preset: Preset of the weights, None for random weights.
         num_steps: (training steps, warmup steps), or None without training.
-        settings: settings that must not change when a run is resumed. Without
-            training, the settings with which the weights were trained.
+        settings: settings that must not change when a run is resumed. Not used
+            without training.
         dev_set: description of the dev set, for `fingerprint_of`.
         records: the records to train on. None without training.
         teacher: the teacher to distill. None = train without a teacher.
@@ -76,6 +80,8 @@ def open_run(
         tf.config.experimental.enable_op_determinism()
     devices.set_precision(config.mixed_precision)
     step = None
+    if not num_steps:
+        settings = preset.training if preset else {}
     with strategy.scope():
         model = create_model(
             use_one_hot_embeddings=config.is_tpu,
@@ -110,7 +116,8 @@ def open_run(
         tokenizer=tokenizer,
         labels=labels,
     )
-    _restore(trainer, num_steps, output_names)
+    saved = preset.training if preset and preset.is_resumed else {}
+    _restore(trainer, num_steps, saved, output_names)
     return trainer
 
 
@@ -129,28 +136,36 @@ def _create_optimizer(
 def _restore(
     trainer: Trainer,
     num_steps: tuple[int, int] | None,
+    saved: Mapping[str, Any],
     output_names: Sequence[Sequence[str]],
 ) -> None:
     """Loads a run's weights, checks its settings, writes model.json."""
     config, settings = trainer.config, trainer.settings
-    run, start = RunFolder(config.output_dir), config.init_checkpoint
+    folder, start = Path(config.output_dir), config.init_checkpoint
     if num_steps:
-        if start and not run.contains(start):
+        if start and not contains(folder, start):
             # A resumed run does not need its initial checkpoint, which the
             # user may have deleted.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings = {**settings, "init_checkpoint": found}
-        run.check(config, settings)
-    has_best = config.prefers_best and find_best(run.path)
+        settings = run_folder.check_settings(config, saved, settings)
+    has_best = config.prefers_best and find_best(folder)
     if not (has_best and trainer.restore_best()):
         trainer.restore_or_load(output_names)
-    if not num_steps:
+    if not num_steps or not config.is_chief:
         return
     is_finished = trainer.global_step >= num_steps[0]
-    # Keep the description that a finished run wrote.
-    if config.is_chief and not (run.is_described and is_finished):
-        run.write(trainer, run.path, *([run.best] if config.keeps_best else []))
+    if is_finished and (folder / FILE).is_file():
+        # Keep the description that a finished run wrote.
+        return
+    model = trainer.model
+    about = run_folder.describe(config, model, settings), model.config
+    folders = [folder, *([trainer.best_folder] if config.keeps_best else [])]
+    for each in folders:
+        run_folder.write(each, *about, trainer.tokenizer, trainer.labels)
+    if trainer.history.best_step is not None:
+        run_folder.set_best_step(folder, trainer.history.best_step)
 
 
 def train(

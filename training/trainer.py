@@ -26,7 +26,7 @@ from training.callbacks import Callback, Logs
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
 from training.results import format_results
-from training.run_folder import RunFolder
+from training.run_folder import best_folder, set_best_step
 from training.skipped_steps import SkippedSteps
 
 
@@ -78,7 +78,7 @@ class Trainer(BatchPredictor):
         self.settings, self.fingerprint = settings or {}, fingerprint or {}
         self.tokenizer, self.labels = tokenizer, labels
         self.is_chief = config.is_chief
-        self.run = RunFolder(config.output_dir)
+        self.best_folder = best_folder(config.output_dir)
         self.num_train_steps, self.global_step = 0, 0
         self.has_best = False
         self.history = History(config, self.fingerprint)
@@ -150,7 +150,7 @@ class Trainer(BatchPredictor):
         weights.remove_from(step)
         weights.save(step)
         if self.is_chief:
-            RunFolder(self.config.output_dir).set_best_step(step)
+            set_best_step(self.config.output_dir, step)
 
     def _weights_in(self, folder: Path) -> checkpointing.Checkpointer:
         """Returns a Checkpointer of the weights only, which keeps one step."""

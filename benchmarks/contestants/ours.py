@@ -62,7 +62,8 @@ def training(options, dataset, flops=0, **setup):
     `options` is a script's Config, and `flops` the mean number of operations
     per example (0 = not counted). `setup` is arguments of start.open_run.
     """
-    setup |= {"num_steps": (NUM_TRAIN_STEPS, 0), "settings": {}, "dev_set": {}}
+    setup |= {"num_steps": (NUM_TRAIN_STEPS, 0), "preset": None}
+    setup |= {"settings": {}, "dev_set": {}}
     trainer = start.open_run(options, **setup)
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size

@@ -9,7 +9,7 @@ import modeling
 from modeling import descriptions
 from tests import conftest, toy_task
 from tests.models import built
-from training.run_folder import RunFolder
+from training import run_folder
 
 TINY = modeling.BertConfig(**conftest.TINY)
 
@@ -68,18 +68,18 @@ def test_command_names_files_but_no_folders(tmp_path):
         given_flags={
             "output_dir": "secret/run/",
             "teacher": str(teacher),
-            "records": "gs://secret/a.tf_record",
+            "vocab_file": "gs://secret/vocab.txt",
             "master": "grpc://secret",
             "learning_rate": 2e-05,
             "tpu_name": "secret",
         },
     )
-    description = RunFolder("secret/run").describe(config, None)
+    description = run_folder.describe(config, None, {})
     card = descriptions.format_card(
         description, descriptions.WEIGHTS, None, None, ""
     )
     assert "secret" not in card
-    for flag in ("output_dir=run", "teacher=teacher", "records=a.tf_record"):
+    for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
 
 

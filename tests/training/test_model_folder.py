@@ -1,7 +1,6 @@
 """What a folder of weights tells, and what a resume must share with it."""
 
 import json
-import types
 
 import pytest
 
@@ -25,13 +24,12 @@ def folder(tmp_path):
 def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    run = run_folder.RunFolder(folder)
-    run.check(config, settings)
+    saved = presets.read(folder).training
+    run_folder.check_flags(config, saved)
+    settings = run_folder.check_settings(config, saved, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    trainer = types.SimpleNamespace(
-        config=config, model=model, tokenizer=None, labels=None
-    )
-    run.write(trainer, folder)
+    description = run_folder.describe(config, model, settings)
+    run_folder.write(folder, description, model.config, None, None)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
