@@ -15,8 +15,8 @@
 A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`) and its line of the history. Then `RunSetup.open`
-   stops a run whose settings have changed since it began (`RunFolder.check`).
+   (`Checkpointer.restore`) and its line of the history. Then `start.open_run`
+   stops a run whose settings have changed since it began (`check_settings`).
 2. `Trainer.fit` skips the records of all earlier steps, deletes the later lines
    of the history, and continues with the next step. The order of the records
    depends only on the seed and the epoch (data/io/tfrecords.py).

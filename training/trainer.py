@@ -53,7 +53,7 @@ class Trainer(BatchPredictor):
         num_train_steps: number of the step at which training ends.
         global_step: number of steps that trained the current weights.
         has_best: whether the current weights come from the best step.
-        run: folder of the run.
+        best_folder: folder of the weights of the best step.
         checkpointer: saves the run in `output_dir`.
         history: metrics, steps and hours of the run.
         results: {name of a results file: its results} of this command.
@@ -137,14 +137,14 @@ class Trainer(BatchPredictor):
         Returns:
             whether a best step is saved. If not, the weights do not change.
         """
-        step = self._weights_in(self.run.best).restore()
+        step = self._weights_in(self.best_folder).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
         return step is not None
 
     def save_best(self, step: int) -> None:
         """Saves the weights after `step` as the weights of the best step."""
-        weights = self._weights_in(self.run.best)
+        weights = self._weights_in(self.best_folder)
         # Otherwise, weights of an earlier run with a higher step number would
         # be read as the newest.
         weights.remove_from(step)
