@@ -54,7 +54,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     splits = write_splits(task, config, bert_config)
 
     ##### Model and weights #####
-    # The weights are those of the run's own newest checkpoint, else of
+    # The weights come from the run's own newest checkpoint, else from
     # --init_checkpoint. Otherwise they are random.
     settings: dict[str, Any] = {}
     if config.do_train:
