@@ -145,6 +145,7 @@ def try_lock(number: int) -> bool:
     locks removes no partial files of other processes.
     """
     try:
+        # Windows has no such module.
         import fcntl
 
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -185,6 +186,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _remote_open(path: str) -> Iterator[IO[bytes]]:
+    # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
     partial = partial_path(path)

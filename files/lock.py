@@ -55,6 +55,7 @@ def _acquire(path: Path, name: str) -> int | None:
     except (FileNotFoundError, FileExistsError):
         return None
     try:
+        # Windows has no such module.
         import fcntl
 
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -42,6 +42,7 @@ def _correlation(
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
+    # SciPy loads slowly, see above.
     from scipy import stats
 
     with warnings.catch_warnings():

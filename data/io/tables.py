@@ -336,8 +336,8 @@ def _read_parquet(
 ) -> Iterator[Row]:
     """Yields the rows of a Parquet file, numbered from 1."""
     try:
-        import pyarrow
-        from pyarrow import parquet
+        # An optional package.
+        import pyarrow.parquet
     except ImportError:
         raise ValueError(
             f"{path}: Parquet needs pyarrow: "
@@ -346,7 +346,7 @@ def _read_parquet(
     try:
         with (
             text_files.open_raw(path) as file,
-            parquet.ParquetFile(file) as table,
+            pyarrow.parquet.ParquetFile(file) as table,
         ):
             found = _find_columns(
                 table.schema_arrow.names, needed, optional, str(path)

@@ -33,6 +33,7 @@ CARRIAGE_RETURN = (
 
 
 def _gfile() -> Any:
+    # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
     return gfile

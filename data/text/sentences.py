@@ -48,6 +48,7 @@ def splitter(language: str) -> Callable[[str], list[str]]:
     if not language:
         return lambda line: [line]
     try:
+        # An optional package.
         import sentencex
     except ImportError as error:
         raise ValueError(

@@ -144,6 +144,7 @@ class FullTokenizer:
         Raises:
             ValueError: the vocabulary does not contain all SPECIAL_TOKENS.
         """
+        # A layer needs TensorFlow, which loads slowly.
         from data.text.tokenizer_layer import TokenizerLayer
 
         self.check_vocab()

@@ -90,6 +90,7 @@ def learn_vocabulary(
     if not counts:
         raise ValueError("no words in the input; use files with text")
     try:
+        # An optional package.
         from tensorflow_text.tools.wordpiece_vocab import (
             wordpiece_tokenizer_learner_lib as learner,
         )

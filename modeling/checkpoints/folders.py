@@ -82,9 +82,10 @@ def _newest_step(folder: str) -> int:
 
 
 def _find_newest(path: str) -> str:
+    # TensorFlow loads slowly, and --help finds checkpoints too.
     import tensorflow as tf
-    from tensorflow.io import gfile
 
+    gfile = tf.io.gfile
     # Do not use tf.train.latest_checkpoint, which reads `path` as a pattern.
     state = None
     # Ignore the file named `checkpoint` if it is empty or not UTF-8.
@@ -139,6 +140,7 @@ def file_system(path: StrPath) -> Any:
     """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
     if not is_remote(path):
         return _Local
+    # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
     return gfile

@@ -57,6 +57,7 @@ def load_tf1_checkpoint(
     the state of the training, such as Adam's moments and `global_step`, as
     unused.
     """
+    # TensorFlow loads slowly.
     import tensorflow as tf
 
     prefix = find_tf1_checkpoint(path, best)
@@ -110,6 +111,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
+    # TensorFlow loads slowly.
     import tensorflow as tf
 
     with patterns.literal_name(prefix) as name:
@@ -143,9 +145,10 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
+    # TensorFlow loads slowly.
     import tensorflow as tf
-    from tensorflow.io import gfile
 
+    gfile = tf.io.gfile
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
@@ -263,9 +266,10 @@ def write_checkpoint(
     Raises:
         OSError: the files cannot be written.
     """
+    # TensorFlow loads slowly.
     import tensorflow as tf
-    from tensorflow.io import gfile
 
+    gfile = tf.io.gfile
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
@@ -298,6 +302,7 @@ def _rename(partial: str, path: str) -> None:
     with the data of another checkpoint.
     """
     if is_remote(path):
+        # TensorFlow loads slowly.
         from tensorflow.io import gfile
 
         for end in _ENDINGS:

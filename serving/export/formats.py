@@ -231,6 +231,7 @@ def _write_onnx(
     if not options.quantize:
         onnx.save(graph, path)
         return
+    # An optional package.
     from onnxruntime import quantization
 
     # Prevent the warning that the graph should be optimized before it is

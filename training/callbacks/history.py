@@ -93,7 +93,8 @@ class History:
         if self._config.is_chief and self._path.exists():
             self._write_all()
         if self._shows:
-            # Write the flags for TensorBoard's HPARAMS page.
+            # The flags for TensorBoard's HPARAMS page. Importing its module
+            # takes a second.
             from tensorboard.plugins.hparams import api
 
             values = self._config.hyperparameters

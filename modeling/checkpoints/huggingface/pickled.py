@@ -37,6 +37,7 @@ class PickledTensors:
 
     def __init__(self, path: StrPath) -> None:
         try:
+            # An optional package, which few checkpoints need.
             import torch
         except ImportError:
             raise ValueError(
