@@ -5,33 +5,12 @@ import pytest
 
 from tests.training.pair import batches, create_trainer, fit
 from training import checkpointing, costs
-from training.callbacks import summaries
 from training.callbacks.best_step import BestStep
 
 
-@pytest.mark.parametrize(
-    "share, expected",
-    [
-        # It is measured at each update, or only once.
-        (float("inf"), [30.0, 40.0, 40.0]),
-        (1e-12, [10.0, 40.0, 40.0]),
-    ],
-)
-def test_the_peak_rate_is_the_best_of_all_moments(share, expected, monkeypatch):
-    monkeypatch.setattr(summaries, "_MEASURING_SHARE", share)
-    rates = iter([10.0, 30.0, 20.0, 20.0])
-    monkeypatch.setattr(costs, "matmul_rate", lambda precision: next(rates))
-    trainer = create_trainer(trim_padding=True)
-    summary = summaries.Summaries(trainer, (0, 0))
-    achieved = [0.0, 5.0, 40.0, 5.0]
-    found = [summary._peak_rate(rate) for rate in achieved]
-    assert found == [10.0, *expected]
-
-
-def test_the_machines_rate_is_measured_again_and_again():
+def test_the_machines_rate_is_measured():
     for precision in ("float32", "bfloat16"):
-        for _ in range(2):
-            assert 0 < costs.matmul_rate(precision) < float("inf")
+        assert 0 < costs.matmul_rate(precision) < float("inf")
 
 
 def best_step(trainer, values, patience=0):
