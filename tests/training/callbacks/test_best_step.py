@@ -1,7 +1,6 @@
 """The best step, and the peak rate, each on its own."""
 
 import numpy as np
-import pytest
 
 from tests.training.pair import batches, create_trainer, fit
 from training import checkpointing, costs
