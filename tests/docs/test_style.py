@@ -50,7 +50,7 @@ BUDGET: dict[str, tuple[int, ...]] = {
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
 BENCHMARKS = {"results.md", "performance.md"}
-HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Benchmarks:")
+HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Results:")
 
 
 def prose(page):
