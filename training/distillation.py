@@ -12,45 +12,25 @@ import modeling
 from modeling import presets
 from training import fingerprints
 from training.config import PRECISIONS, TrainingConfig
-from training.run_folder import contains
 
 
 def check_teacher(
-    config: TrainingConfig,
-    bert_config: modeling.BertConfig,
+    config: TrainingConfig, bert_config: modeling.BertConfig
 ) -> None:
-    """Checks that the teacher's model fits the student and the other flags.
+    """Checks that the teacher reads the same ids as the student.
 
     Raises:
-        ValueError: a flag contradicts the teacher.
+        ValueError: their vocabularies have different sizes.
         OSError: the teacher's configuration cannot be read.
     """
-    layers, expected = config.initial_layers, bert_config.num_hidden_layers
-    if layers is not None and len(layers) != expected:
-        raise ValueError(
-            f"--init_layers={','.join(map(str, layers))} must list {expected} "
-            "blocks, one for each block of the model"
-        )
     if not config.teacher:
         return
-    teacher = load_teacher_config(config.teacher)
-    for name, needed in (
-        ("vocab_size", True),
-        # The student can only learn vectors of its own width.
-        ("hidden_size", config.head == "BertEmbedder"),
-    ):
-        theirs, ours = getattr(teacher, name), getattr(bert_config, name)
-        if needed and theirs != ours:
-            raise ValueError(
-                f"--teacher={config.teacher} sets {name}={theirs}, but the "
-                f"model has {ours} in {config.bert_config_file}; choose a "
-                f"teacher with the model's {name}"
-            )
-    if contains(config.output_dir, config.teacher):
+    theirs = load_teacher_config(config.teacher).vocab_size
+    if theirs != bert_config.vocab_size:
         raise ValueError(
-            f"--output_dir={config.output_dir} is also the folder of --teacher="
-            f"{config.teacher}, so the run would resume from the teacher; "
-            "set another --output_dir"
+            f"--teacher={config.teacher} sets vocab_size={theirs}, but the "
+            f"model has {bert_config.vocab_size} in {config.bert_config_file}; "
+            "choose a teacher with the model's vocabulary"
         )
 
 

@@ -76,18 +76,11 @@ class SkippedSteps:
             f"finite, up to step {step}{records}. "
             "Check the records, or set a smaller --learning_rate"
         )
-        *earlier, newest = self._checkpointer.steps() or [0]
-        if not newest:
-            return message
-        message += f"; the newest checkpoint is from step {newest}"
-        if newest >= step - self.in_a_row:
-            # All steps since the newest checkpoint were skipped, so its weights
-            # may be the cause. Advise the user to resume from an earlier one.
+        if steps := self._checkpointer.steps():
             message += (
-                ", but its weights may be the cause: remove "
-                f"{self._checkpointer.path(newest)}.* to "
-            )
-            message += (
-                f"resume from step {earlier[-1]}" if earlier else "start again"
+                f"; the newest checkpoint is from step {steps[-1]}. If its "
+                f"weights are the cause, remove "
+                f"{self._checkpointer.path(steps[-1])}.* to resume from an "
+                "earlier step"
             )
         return message

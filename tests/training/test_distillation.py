@@ -160,25 +160,17 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
             {"teacher": None, "given_flags": {"distill_alpha": 0.5}},
             "--distill_alpha",
         ),
-        ({"init_layers": ["0"]}, "--init_layers"),
         ({"teacher": None, "init_layers": ["0", "1"]}, "--init_layers"),
     ],
 )
 def test_contradictions_are_refused_early(options, changes, culprit):
-    config = modeling.load_config(options.bert_config_file)
     options = dataclasses.replace(options, **changes)
     with pytest.raises(ValueError, match=culprit):
         options.check()
-        distillation.check_teacher(options, config)
 
 
-def test_a_teacher_of_another_shape_task_or_folder_is_refused(
-    options, tmp_path, teacher
-):
+def test_a_teacher_of_another_shape_or_task_is_refused(options):
     config = modeling.load_config(options.bert_config_file)
-    same = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
-    with pytest.raises(ValueError, match="--output_dir"):
-        distillation.check_teacher(same, config)
     with pytest.raises(ValueError, match="vocab_size"):
         distillation.check_teacher(
             options, dataclasses.replace(config, vocab_size=9)

@@ -125,8 +125,8 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
         max_nonfinite_steps=4,
     )
     message = (
-        "4 steps in a row.*; the newest checkpoint is from step 3, .* remove "
-        ".*model.ckpt-3.* to resume from step 2"
+        "4 steps in a row.*; the newest checkpoint is from step 3.* remove "
+        ".*model.ckpt-3"
     )
     with pytest.raises(ValueError, match=message):
         fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
