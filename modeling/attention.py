@@ -44,12 +44,9 @@ class AttentionLayer(keras.layers.Layer):
         rows: for self-attention on inputs flattened to R rows, [R, width]: the
             object (see modeling/unpadding.py) that extracted these rows from
             the batch. None = both inputs have the shapes above.
-        return_attention_probs: return the attention weights too.
 
     Returns:
-        float [B, F, N * H], or [R, N * H] if `rows` is set. With
-        `return_attention_probs`, the pair (this output, attention weights
-        [B, N, F, T]). The weights sum to 1 over the last axis before dropout.
+        float [B, F, N * H], or [R, N * H] if `rows` is set.
 
     Raises:
         ValueError: an input has a wrong rank, or an argument is out of range.
@@ -126,8 +123,7 @@ class AttentionLayer(keras.layers.Layer):
         seed: Tensor | None = None,
         training: bool = False,
         rows: Rows | None = None,
-        return_attention_probs: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer = self.split_heads(self.query(from_tensor), rows)
@@ -163,8 +159,6 @@ class AttentionLayer(keras.layers.Layer):
         )
         if rows:
             context_layer = rows.unpad(context_layer)
-        if return_attention_probs:
-            return context_layer, probs
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:

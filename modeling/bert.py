@@ -71,17 +71,12 @@ class BertModel(FeaturesModel):
         seed: int [2], seed of all dropout in this call. To derive a head's
             dropout from the same seed, get a seed from `draw_seed` and pass it
             here. None = draw a new seed.
-        return_attention_probs: return the attention weights of all blocks
-            too.
 
     Returns:
         dict of float tensors: `embedding_output` [B, T, W],
         `all_encoder_layers`, list of each block's output [B, T, W],
         `sequence_output` [B, T, W], the output of the last block, and
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
-        With `return_attention_probs` also `attention_probs`, list of each
-        block's attention weights [B, N, T, T] for N heads. The weights sum to 1
-        over the last axis.
 
     Raises:
         ValueError: an input has the wrong rank, or its shape does not match
@@ -168,7 +163,6 @@ class BertModel(FeaturesModel):
         token_type_ids: Tensor | None = None,
         training: bool = False,
         seed: Tensor | None = None,
-        return_attention_probs: bool = False,
     ) -> dict[str, Any]:
         """Encodes a batch of WordPiece sequences (see the class)."""
         if isinstance(input_ids, dict):
@@ -195,7 +189,7 @@ class BertModel(FeaturesModel):
             input_mask = keras.ops.ones_like(input_ids)
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
-            if training and not return_attention_probs:
+            if training:
                 # Pack only in training. Packed sequences need a larger mask,
                 # [S, T, T] instead of [B, 1, T], which slows down inference.
                 packed = rows.packed()
@@ -210,7 +204,7 @@ class BertModel(FeaturesModel):
             seed=dropout_seed(seed, 0),
             training=training,
         )
-        encoded = self.encoder(
+        layers = self.encoder(
             embedding_output,
             create_attention_mask_from_input_mask(
                 input_mask, self.left_to_right
@@ -219,16 +213,13 @@ class BertModel(FeaturesModel):
             training=training,
             rows=rows,
             packed=packed,
-            return_attention_probs=return_attention_probs,
         )
-        layers, probs = encoded if return_attention_probs else (encoded, None)
-        outputs = {
+        return {
             "embedding_output": embedding_output,
             "all_encoder_layers": layers,
             "sequence_output": layers[-1],
             "pooled_output": self._pool(layers[-1], given_mask),
         }
-        return outputs | ({"attention_probs": probs} if probs else {})
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None

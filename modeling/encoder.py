@@ -32,8 +32,7 @@ class TransformerBlock(BertLayer):
             dropouts are derived from it.
 
     Returns:
-        float, the block's output, in the shape of `inputs`. With
-        `return_attention_probs`, the pair (this output, attention weights).
+        float, the block's output, in the shape of `inputs`.
     """
 
     num_dropouts = 3
@@ -94,17 +93,15 @@ class TransformerBlock(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        return_attention_probs: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """Applies attention and the feed-forward layer (see the class)."""
-        attention_output, attention_probs = self.attention(
+        attention_output = self.attention(
             inputs,
             inputs,
             attention_mask,
             seed=seed,
             training=training,
             rows=rows,
-            return_attention_probs=True,
         )
         attention_output = ops.dropout_add_norm(
             self.attention_output(attention_output),
@@ -116,16 +113,13 @@ class TransformerBlock(BertLayer):
         intermediate_output = self.intermediate(
             attention_output, training=training
         )
-        layer_output = ops.dropout_add_norm(
+        return ops.dropout_add_norm(
             self.output_dense(intermediate_output),
             attention_output,
             self.output_layer_norm,
             self.config.hidden_dropout_prob,
             seed=dropout_seed(seed, 2),
         )
-        if return_attention_probs:
-            return layer_output, attention_probs
-        return layer_output
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -148,9 +142,7 @@ class Transformer(BertLayer):
             packed sequences. None = attention uses `rows`.
 
     Returns:
-        list of each block's output, float [B, F, W]. With
-        `return_attention_probs`, the pair (this list, list of each block's
-        attention weights, float [B, N, F, F] for N heads).
+        list of each block's output, float [B, F, W].
     """
 
     def __init__(
@@ -185,28 +177,26 @@ class Transformer(BertLayer):
         training: bool = False,
         rows: Rows | None = None,
         packed: PackedRows | None = None,
-        return_attention_probs: bool = False,
-    ) -> Any:
+    ) -> list[Tensor]:
         """Applies all blocks, each to the output of the block before it."""
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
 
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
-        ) -> Any:
+        ) -> Tensor:
             return block(
                 inputs,
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
-                return_attention_probs=return_attention_probs,
             )
 
         apply_block = ops.trace_once(
             apply_block, self.blocks, training=training
         )
-        all_encoder_layers, all_attention_probs = [], []
+        all_encoder_layers = []
         for index, block in enumerate(self.blocks):
             # Begin with dropout index 1, because the embeddings use index 0.
             first = 1 + index * block.num_dropouts
@@ -216,12 +206,7 @@ class Transformer(BertLayer):
             if self.gradient_checkpointing and training:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
-            if return_attention_probs:
-                inputs, attention_probs = inputs
-                all_attention_probs.append(attention_probs)
             all_encoder_layers.append(rows.pad(inputs))
-        if return_attention_probs:
-            return all_encoder_layers, all_attention_probs
         return all_encoder_layers
 
     def get_config(self) -> dict[str, Any]:
