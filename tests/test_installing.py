@@ -46,7 +46,7 @@ def test_pages_and_templates_are_installed():
         path
         for package in ROOT.glob("*/__init__.py")
         for path in package.parent.rglob("*.*")
-        if path.suffix in (".html", ".css", ".js", ".json", ".svg", ".jinja")
+        if path.suffix in (".html", ".css", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
     assert found and found <= patterns
 
