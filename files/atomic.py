@@ -138,19 +138,21 @@ def remove_partial(path: StrPath) -> None:
                 os.close(number)
 
 
-def try_lock(number: int) -> bool:
+def try_lock(number: int) -> bool | None:
     """Locks an open file or folder, and returns whether this succeeded.
 
-    A process locks each partial file while it writes the file. A system without
-    locks removes no partial files of other processes.
+    Returns False if another process holds the lock, and None if the system does
+    not support locks. A process locks each partial file while it writes it.
     """
     try:
         # Windows has no such module.
         import fcntl
 
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
+    except BlockingIOError:
         return False
+    except (ImportError, OSError):
+        return None
     return True
 
 

@@ -23,8 +23,6 @@ def label_problem(label: object) -> str | None:
         return "is empty"
     if label.splitlines() != [label]:
         return "contains a line end"
-    if any("\ud800" <= char <= "\udfff" for char in label):
-        return "contains half of a surrogate pair, which UTF-8 cannot encode"
     return None
 
 
@@ -44,9 +42,8 @@ def check_labels(
         fewest: minimum number of labels.
 
     Raises:
-        ValueError: a label is not text, is empty, contains a line end, cannot
-            be written as UTF-8 or occurs twice, or the number of labels is
-            wrong.
+        ValueError: a label is not text, is empty, contains a line end or occurs
+            twice, or the number of labels is wrong.
     """
     for number, label in enumerate(labels, start=1):
         problem = label_problem(label)

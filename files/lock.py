@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from files.atomic import try_lock
 from files.paths import StrPath
 
 
@@ -54,18 +55,14 @@ def _acquire(path: Path, name: str) -> int | None:
         number = os.open(path, flags, 0o666)
     except (FileNotFoundError, FileExistsError):
         return None
-    try:
-        # Windows has no such module.
-        import fcntl
-
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    is_locked = try_lock(number)
+    if is_locked is False:
         os.close(number)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
             "until that process ends, or use another path"
-        ) from error
-    except (ImportError, OSError):
+        )
+    if is_locked is None:
         logging.warning("%s: this system cannot lock files", name)
         return number
     if _is_at(path, number):

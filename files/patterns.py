@@ -44,10 +44,6 @@ def literal_name(path: str | os.PathLike[str]) -> Iterator[str]:
     Yields:
         a path without these characters, which exists until the `with` block
         ends.
-
-    Raises:
-        OSError: the path of the temporary folder, which TMPDIR sets, contains
-            one of these characters too.
     """
     path = os.fspath(path)
     local = path.removeprefix("file://").rstrip(os.sep)
@@ -59,12 +55,6 @@ def literal_name(path: str | os.PathLike[str]) -> Iterator[str]:
     local = os.path.join(os.getcwd(), local)
     folder, name = os.path.split(local)
     with tempfile.TemporaryDirectory() as links:
-        if _PATTERN.search(links):
-            raise OSError(
-                f"TensorFlow cannot read {path} because of a special character "
-                f"(* ? [ or \\), and the temporary folder {links} contains one "
-                "too; set TMPDIR to another folder"
-            )
         linked = os.path.join(links, "linked")
         if os.path.isdir(local):
             os.symlink(local, linked)

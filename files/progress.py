@@ -25,8 +25,7 @@ class Progress:
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
         examples_per_unit: number of examples in a unit of work, to show the
-            examples per second. If the unit is "row", the rate is called
-            rows per second. None = do not show this rate.
+            examples per second. None = do not show this rate.
         label: name of the work, such as "Training".
     """
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from files.json_files import format_json, read_json
-from modeling import presets
+from modeling import hub, presets
 
 # File name of a model card.
 CARD = "README.md"
@@ -108,6 +108,8 @@ def describe_copy(
         for name in preset.training
         if name not in changed
     }
+    if source := hub.source_of(preset.path):
+        origin["weights"] = source
     if step is not None:
         origin["step"] = step
     # These entries are about the files in the folder of a run.
@@ -211,9 +213,10 @@ def _format_code(
 
 
 def _format_training(origin: Mapping[str, Any]) -> list[str]:
+    lines = [f"- From: {origin['weights']}"] if origin.get("weights") else []
     if not origin.get("script"):
-        return ["How the weights were trained is not known."]
-    lines = [f"- Step: {origin['step']}"] if origin.get("step") else []
+        return [*lines, "How the weights were trained is not known."]
+    lines += [f"- Step: {origin['step']}"] if origin.get("step") else []
     versions = origin.get("versions", {})
     versions = ", ".join(f"{name} {versions[name]}" for name in versions)
     flags = [

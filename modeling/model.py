@@ -10,8 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import keras
+from absl import logging
 
-from modeling import ops
+from files.paths import StrPath
+from modeling import ops, presets
+from modeling.checkpoints import load_checkpoint
 from modeling.config import BertConfig
 
 Shape = tuple[int | None, ...]
@@ -56,6 +59,43 @@ class FeaturesModel(keras.Model):
         "input_mask": 2,
         "segment_ids": 2,
     }
+
+    @classmethod
+    def from_preset(cls, path: StrPath, **options: Any) -> Self:
+        """Creates a model with the configuration and the weights of a folder.
+
+        Args:
+            path: a folder of a run, of Google's release or of a Hugging Face
+                model, a checkpoint in it, or a model of the Hugging Face hub,
+                hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+            **options: arguments of the class, such as `num_labels`. By default,
+                they are as the folder states, if it is of the same class.
+
+        Raises:
+            OSError: a file is missing, cannot be read or cannot be downloaded.
+            ValueError: the folder contains no BERT, or weights of other shapes.
+        """
+        preset = presets.read(path)
+        config = preset.load_config()
+        if config is None:
+            raise FileNotFoundError(
+                f"{preset.path} contains no bert_config.json or config.json"
+            )
+        is_own = preset.head == cls.__name__
+        if is_own and preset.labels:
+            options.setdefault("num_labels", len(preset.labels))
+        for name, value in preset.network.items():
+            # The LSTM of --bilstm belongs to the head.
+            if value and (is_own or name != "bilstm"):
+                options.setdefault(name, value)
+        model = cls(config, **options)
+        report = load_checkpoint(model, preset.weights)
+        if report.missing:
+            logging.warning(
+                "%s lacks %s, which start at random values.",
+                *(preset.weights, ", ".join(report.missing)),
+            )
+        return model
 
     def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the features, named as in Google's code.

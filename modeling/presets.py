@@ -17,6 +17,7 @@ from absl import logging
 from files.json_files import parse_json, read_json
 from files.labels import PROBLEM_TYPES, check_labels
 from files.paths import StrPath
+from modeling import hub
 from modeling import labels as label_files
 from modeling.config import BertConfig
 from modeling.config_files import (
@@ -219,7 +220,9 @@ def read(path: StrPath, flag: str = "") -> Preset:
     """Reads the files beside weights, which describe the weights.
 
     Args:
-        path: a folder with weights, or a checkpoint in it.
+        path: a folder with weights, a checkpoint in it, or a model of the
+            Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION, which
+            is downloaded.
         flag: flag whose value is `path`, such as "--init_checkpoint", for
             messages.
 
@@ -229,6 +232,8 @@ def read(path: StrPath, flag: str = "") -> Preset:
             weights need another tokenizer than BERT's.
     """
     path = os.fspath(path)
+    if path.startswith(hub.SCHEME):
+        path = hub.download(path)
     folder = Path(folder_of(path))
 
     def find(*names: str) -> str | None:

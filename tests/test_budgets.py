@@ -11,16 +11,16 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1990,
-    "benchmarks": 1598,
-    "data": 11500,
-    "docs": 226,
-    "examples": 350,
-    "files": 1366,
-    "modeling": 6957,
-    "serving": 4737,
-    "tests": 24552,
-    "tools": 799,
+    ".": 1978,
+    "benchmarks": 1596,
+    "data": 11513,
+    "docs": 186,
+    "examples": 327,
+    "files": 1314,
+    "modeling": 7089,
+    "serving": 4727,
+    "tests": 24554,
+    "tools": 791,
     "training": 5716,
 }
 # Different flags in docs/flags.md.

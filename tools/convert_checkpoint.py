@@ -54,8 +54,8 @@ class Config:
     init_checkpoint: str = flag(
         ...,
         "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
-        "a Hugging Face folder, .safetensors file or pytorch_model.bin. The "
-        "tool downloads nothing.",
+        "a Hugging Face folder, .safetensors file or pytorch_model.bin, or "
+        "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
         kind=Kind.MODEL,
     )
     output_dir: str = flag(

@@ -170,9 +170,11 @@ class ModelConfig:
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), a .safetensors file or a "
-        "pytorch_model.bin. The configuration, the vocabulary and the casing "
-        "are read from the checkpoint's folder, unless other flags set them.",
+        "checkpoint (bert_model.ckpt), a .safetensors file, a "
+        "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
+        "of the Hugging Face hub. The configuration, the vocabulary and the "
+        "casing are read from the checkpoint's folder, unless other flags set "
+        "them.",
         kind=Kind.MODEL,
     )
     weights: str | None = None

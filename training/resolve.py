@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 import modeling
 from files import flags, requirements
 from files.flags import Role
-from modeling import presets
+from modeling import hub, presets
 from modeling.presets import Preset
 from training.config import ExportConfig, ModelConfig, TrainingConfig
 from training.run_folder import check_flags, checkpoint_steps
 
 Flags = TypeVar("Flags", bound=ModelConfig)
 Export = TypeVar("Export", bound=ExportConfig)
+# Flags of weights that may be of the Hugging Face hub.
+_WEIGHTS = ("init_checkpoint", "teacher")
 # Formats of an export.
 _FORMATS = ("saved_model", "litert", "onnx")
 
@@ -34,6 +36,23 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     return presets.read(
         start, "--teacher" if is_teacher else "--init_checkpoint"
     )
+
+
+def resolve_hub(config: Any) -> Any:
+    """Downloads the models of the hub that flags name (hf://OWNER/NAME).
+
+    Returns the flags with the folders of the downloads instead. Other inputs,
+    such as exports, are never downloaded.
+
+    Raises:
+        ValueError, OSError: as `hub.download` raises them.
+    """
+    found = {
+        flag.flag: hub.download(flag.value)
+        for flag in flags.path_flags(config)
+        if flag.flag in _WEIGHTS and flag.value.startswith(hub.SCHEME)
+    }
+    return dataclasses.replace(config, **found) if found else config
 
 
 def resolve(config: Flags, preset: Preset | None) -> Flags:

@@ -18,7 +18,7 @@ from files import flags, json_files
 from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
-from modeling import presets, steps
+from modeling import hub, presets, steps
 from modeling.config import BertConfig
 from modeling.labels import format_labels
 from modeling.presets import FILE
@@ -251,17 +251,24 @@ def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, without folders in paths."""
+    """Returns {flag on the command line: value}, without folders in paths.
+
+    A model of the hub keeps its name, and gets the commit that was downloaded.
+    """
     paths = {
         field.name
         for field in flags.fields(config, *Role)
         if flags.meta_of(field).kind
     }
-    return {
+    found = {
         name: _base_names(value) if name in paths else value
         for name, value in config.given_flags.items()
         if name not in _ADDRESSES
     }
+    for name in found.keys() & paths:
+        if source := hub.source_of(vars(config)[name] or ""):
+            found[name] = source
+    return found
 
 
 def _base_names(paths: Any) -> str:

@@ -19,6 +19,7 @@ from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.word_cache import WordCache
+from modeling.presets import read as read_preset
 from modeling.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
@@ -86,6 +87,26 @@ class FullTokenizer:
             tokenizer.json whose tokenizer is not BERT's, or whose casing
             contradicts `do_lower_case`.
     """
+
+    @classmethod
+    def from_preset(cls, path: str | os.PathLike[str]) -> "FullTokenizer":
+        """Creates the tokenizer of the model in a folder.
+
+        Args:
+            path: a folder of weights, a checkpoint in it, or a model of the
+                Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+
+        Raises:
+            OSError: there is no vocabulary, or it cannot be downloaded.
+            ValueError: the folder does not state the casing, and the vocabulary
+                does not show it, or its tokenizer is not BERT's.
+        """
+        preset = read_preset(path)
+        if preset.vocab_file is None:
+            raise FileNotFoundError(
+                f"{preset.path} contains no vocab.txt or tokenizer.json"
+            )
+        return create_tokenizer(preset.vocab_file, weights=preset.weights)
 
     def __init__(
         self,

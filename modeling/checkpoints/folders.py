@@ -46,7 +46,7 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
-            "exist. Models are not downloaded: use the path of local files"
+            "exist. Use the path of local files, or hf://OWNER/NAME"
         )
     return path
 

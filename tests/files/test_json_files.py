@@ -13,7 +13,6 @@ from files import atomic, json_files
         (b"\xff{}", "byte 0 is not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a": {"b": NaN}}', "NaN is not a finite number"),
-        (b'{"a": [1, -Infinity]}', "-Infinity is not"),
         (b'{"a": 1e999}', "1e999 is not"),
         (b'{"a": ' + b"1" * 5000 + b"}", "4300 digits"),
         (b"[1]", "must contain a JSON object"),

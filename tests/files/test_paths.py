@@ -79,6 +79,11 @@ TABLE = """
     input_file=corpus.txt,
 
     input_file=*.txt vocab_file=vocab.txt output_file=new/new
+    # All these are one file.
+    input_file=vocab.txt,corpus.txt output_file=./data/../corpus.txt ->
+    input_file=corpus.txt output_files=linked.txt ->
+    vocab_file=linked.txt output_files=hard.txt ->
+    input_file=*.txt output_file=hard.txt ->
     # A file that was written before is replaced, as in the original.
     input_file=corpus.txt output_file=vocab.txt
 
@@ -93,6 +98,7 @@ TABLE = """
 
     output_dir=run export_dir=run/export ->
     output_dir=run/inner export_dir=run ->
+    train_file=data/train.tsv export_dir=./data/../data ->
     init_checkpoint=run export_dir=run/export ->
     # The user's own tables and everything else in the current folder.
     data_dir=. output_dir=output/run export_dir=output/export
@@ -161,38 +167,6 @@ def test_what_is_write_protected():
         refused(output_file="data/new")
     finally:
         os.chmod("data", 0o755)
-
-
-@pytest.mark.parametrize(
-    "path", ["corpus.txt", "./data/../corpus.txt", "linked.txt", "hard.txt"]
-)
-def test_an_output_that_is_an_input(path, folder):
-    for output in ("output_file", "output_files"):
-        refused(input_file="vocab.txt,corpus.txt", **{output: path})
-        refused(vocab_file=str(folder / path), **{output: "corpus.txt"})
-    refused(input_file="*.txt", output_file=path)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"output_dir": "x/run"},
-        {"output_dir": "run"},
-        {"init_checkpoint": "model"},
-        {"train_file": "data/train.tsv"},
-        {"input_file": "data/*.tsv"},
-        {"output_file": "x/features"},
-        {"export_weights": "x/weights"},
-    ],
-)
-def test_an_export_has_its_folder_to_itself(other):
-    [(flag, value)] = other.items()
-    start = value if os.path.isdir(value) else os.path.dirname(value)
-    around = (start, ".", f"{start}/../{start}", os.path.abspath(start))
-    for export_dir in around:
-        line = refused(export_dir=export_dir, **other)
-        assert f"--export_dir={export_dir}" in line and f"--{flag}=" in line
-    check(export_dir="new/export", **other)
 
 
 def test_a_terminal_is_read_and_written():

@@ -23,16 +23,6 @@ def test_what_is_done_of_how_much(caplog):
     assert caplog.messages[1].endswith(" left")
 
 
-def test_one_element_is_no_progress(caplog):
-    assert [*progress.track("a", 1, "batch", "Showing")] == ["a"]
-    assert caplog.messages == []
-
-
-def test_without_a_known_end(caplog):
-    assert [*progress.track("ab", None, "record", "Writing")] == [*"ab"]
-    assert caplog.messages == ["Writing record 1", "Writing record 2"]
-
-
 def test_values_and_a_rate(caplog):
     with progress.Progress(8, 4, "step", 16, "Training") as bar:
         bar.update(5, loss=1.23456)

@@ -14,7 +14,7 @@ from serving import engines
 from serving.export import formats
 from tests import script_runner
 from tests.checkpoints import read_records, serve
-from tests.script_runner import parse_flags
+from tests.script_runner import parse_flags, snapshot
 
 pytestmark = pytest.mark.slow
 
@@ -120,48 +120,18 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
 
 @pytest.fixture
 def write():
-    """Exports a model that doubles numbers, or another function."""
+    """Exports a model that doubles numbers."""
     layer = keras.layers.Dense(1)
     layer.build([None, 1])
 
     def double(value):
         return {"out": value * 2}
 
-    def write(path, function=double, files=()):
-        endpoint = (function, [tf.TensorSpec([None], tf.float32)])
-        formats.export_saved_model(path, layer, {"serve": endpoint}, files)
+    def write(path):
+        endpoint = (double, [tf.TensorSpec([None], tf.float32)])
+        formats.export_saved_model(path, layer, {"serve": endpoint})
 
     return write
-
-
-def contents(folder):
-    """Returns {path: bytes or None} of everything in a folder."""
-    return {
-        str(x.relative_to(folder)): x.read_bytes() if x.is_file() else None
-        for x in folder.rglob("*")
-    }
-
-
-def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
-    path = tmp_path / "made" / "export"
-
-    def fail(value):
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        write(path, fail)
-    with pytest.raises(ValueError, match="surrogate"):
-        write(path, files={"labels.txt": "\ud800"})
-    assert list(path.parent.iterdir()) == []
-    write(path, files={"labels.txt": "a\n"})
-    before = contents(path)
-    with pytest.raises(ValueError, match="surrogate"):
-        write(path, files={"labels.txt": "\ud800"})
-    assert contents(path) == before
-    # The whole of it is replaced, and nothing is left beside.
-    write(path)
-    assert not (path / "assets.extra" / "labels.txt").exists()
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
@@ -169,7 +139,7 @@ def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
 ):
     path = tmp_path / "export"
     write(path)
-    before = contents(path)
+    before = snapshot(path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
@@ -177,24 +147,5 @@ def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
             write(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert contents(path) == before
+    assert snapshot(path) == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_killed_export_leaves_nothing_under_its_name(
-    tmp_path, classified, model_flags
-):
-    folder, _ = classified
-    flags = model_flags | parse_flags(f"""
-        --init_checkpoint={folder}/run/model.ckpt-8 --task_name=mrpc
-        --data_dir={script_runner.SAMPLES}/glue --output_dir=run
-        --max_seq_length=32 --export_dir=export
-    """)
-    done = script_runner.run(
-        "run_classifier.py",
-        tmp_path,
-        kill_when=lambda: [*tmp_path.glob("export.partial-*")],
-        **flags,
-    )
-    assert done.status < 0
-    assert not (tmp_path / "export").exists()

@@ -17,7 +17,7 @@ from files import flags as script_flags
 from files import lock, paths
 from training.command_line import chatter
 from training.config import DeviceConfig, ExportConfig
-from training.resolve import resolve_export
+from training.resolve import resolve_export, resolve_hub
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -186,6 +186,7 @@ def _guarded(
             parsed = resolve_export(parsed, is_set)
         given += script_flags.path_flags(parsed)
         paths.check_paths(given)
+        parsed = resolve_hub(parsed)
         writes = not isinstance(parsed, DeviceConfig) or parsed.is_chief
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():

@@ -118,8 +118,8 @@ def find_huggingface(path: StrPath) -> str:
         path = next(filter(os.path.isfile, files), files[0])
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"There is no file {path}. Models are not downloaded: use the path "
-            "of a local file"
+            f"There is no file {path}. Use the path of a local file, or "
+            "hf://OWNER/NAME"
         )
     return path
 

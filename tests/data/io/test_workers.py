@@ -1,9 +1,6 @@
 """Work shared out among processes."""
 
-import contextlib
-import itertools
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -32,26 +29,6 @@ def test_order_and_processes(num_processes):
         assert is_here == {num_processes == 1}
 
 
-def slow_first(folder, number):
-    """Notes a task; the first one ends after the four that follow."""
-    (folder / str(number)).touch()
-    end = time.monotonic() + 120
-    while number == 0 and not (folder / "4").exists():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return number
-
-
-def test_a_slow_task_does_not_let_others_pile_up(tmp_path):
-    tasks = ((str(i), (tmp_path, i)) for i in itertools.count())
-    results = workers.run(slow_first, tasks, 2)
-    assert next(results) == 0
-    # Those that were submitted before the first was done.
-    assert not (tmp_path / "5").exists()
-    assert list(itertools.islice(results, 5)) == [1, 2, 3, 4, 5]
-    results.close()
-
-
 class CannotComeBack(Exception):
     def __init__(self, one, two):
         super().__init__(one)
@@ -75,13 +52,6 @@ def work(kind):
     if kind == "wait":
         time.sleep(600)
     return os.getpid(), bytes(1 << 25 if kind == "long result" else 0)
-
-
-def test_long_results_and_arguments():
-    # More than a pipe holds.
-    tasks = [("a", ("long result",)), ("b", (bytes(1 << 20),))]
-    results = [result for _, result in workers.run(work, tasks, 2)]
-    assert list(map(len, results)) == [1 << 25, 0]
 
 
 def killed(name):
@@ -108,38 +78,6 @@ def test_a_process_killed_before_it_reads_a_task(is_stopped):
     with killed("shard [1-6]"):
         for pid, _ in workers.run(work, tasks(), 2):
             taken.append(pid)
-
-
-def work_or(function, *arguments):
-    return function(*arguments)
-
-
-def stay(folder, kind):
-    """A task that does not end well when its process must end."""
-    (folder / str(os.getpid())).touch()
-    try:
-        time.sleep(600)
-    finally:
-        if kind == "raises":
-            raise OSError("the disk is full")
-        while kind == "waits":
-            with contextlib.suppress(SystemExit):
-                time.sleep(600)
-
-
-@pytest.mark.parametrize("kind", ["raises", "waits"])
-def test_a_process_that_must_end_ends(tmp_path, kind):
-    """Whatever its clean-up does; and the parent waits for no longer."""
-    tasks = [("a", (work, "")), *((x, (stay, tmp_path, kind)) for x in "bcd")]
-    started = time.monotonic()
-    results = workers.run(work_or, tasks, 2)
-    next(results)
-    while not os.listdir(tmp_path):
-        time.sleep(0.01)
-    pids = list(map(int, os.listdir(tmp_path)))
-    results.close()
-    assert not any(map(is_running, pids))
-    assert time.monotonic() - started < 60
 
 
 PARENT = """
@@ -212,10 +150,3 @@ def test_a_death_is_noticed_while_the_oldest_task_works(tmp_path):
     with killed("task 3"):
         list(workers.run(fail_late, tasks(), 2))
     assert time.monotonic() - started < 50
-
-
-def test_a_process_that_cannot_start_is_an_error():
-    """And the other tasks do not wait for it."""
-    tasks = [(str(number), (number,)) for number in range(20)]
-    with pytest.raises((AttributeError, pickle.PicklingError)):
-        list(workers.run(lambda number: number, tasks, 2))

@@ -134,14 +134,6 @@ def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
         find_checkpoint(tmp_path)
 
 
-def test_what_a_folder_without_weights_has_is_named(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "model.safetensors").symlink_to(tmp_path / "gone")
-    message = r"config.json, model.safetensors; weights are read from NAME.ind"
-    with pytest.raises(FileNotFoundError, match=message):
-        find_checkpoint(tmp_path)
-
-
 @pytest.mark.parametrize(
     "scope", ["module.", "0.auto_model.", "model.bert.", "bert.bert."]
 )

@@ -1,0 +1,124 @@
+"""Downloads models from the Hugging Face hub. Imports no Keras.
+
+`huggingface_hub` downloads the files and shows the progress. Its cache, its
+token, and its variables such as HF_HOME, HF_TOKEN, HF_ENDPOINT and
+HF_HUB_OFFLINE work as everywhere else.
+"""
+
+import importlib.util
+import os
+import re
+from pathlib import Path
+
+from files import requirements
+from files.json_files import read_json
+
+SCHEME = "hf://"
+# The folder of a download in the cache.
+_SNAPSHOT = re.compile(r"models--(.+)--(.+)[/\\]snapshots[/\\]([0-9a-f]{40})$")
+_SPEC = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
+# What describes a model: network, head, vocabulary, tokenizer and pooling.
+_DESCRIPTIONS = (
+    *("config.json", "bert_config.json", "model.json", "labels.txt"),
+    *("vocab.txt", "tokenizer.json", "tokenizer_config.json"),
+    *("modules.json", "sentence_bert_config.json", "1_Pooling/config.json"),
+)
+_SAFETENSORS = (
+    *("model.safetensors", "model.safetensors.index.json"),
+    "model-*-of-*.safetensors",
+)
+_PICKLES = (
+    *("pytorch_model.bin", "pytorch_model.bin.index.json"),
+    "pytorch_model-*-of-*.bin",
+)
+
+
+def source_of(folder: str) -> str | None:
+    """Returns hf://OWNER/NAME@COMMIT for a folder of the cache, else None."""
+    match = _SNAPSHOT.search(os.path.abspath(folder))
+    return match and "hf://{}/{}@{}".format(*match.groups())
+
+
+def download(path: str) -> str:
+    """Downloads the files of a model that this project reads.
+
+    Args:
+        path: hf://OWNER/NAME or hf://OWNER/NAME@REVISION. The revision is a
+            branch, a tag or a commit.
+
+    Returns:
+        the folder in the cache.
+
+    Raises:
+        ValueError: the path is malformed, huggingface_hub is not installed, or
+            there is no BERT that this installation can read.
+        OSError: the files cannot be downloaded.
+    """
+    match = _SPEC.fullmatch(path)
+    if not match:
+        raise ValueError(f"{path} must be hf://OWNER/NAME, or end in @REVISION")
+    if not importlib.util.find_spec("huggingface_hub"):
+        raise ValueError(
+            f"{path} needs huggingface_hub: "
+            f"{requirements.install('requirements/hub.txt')}"
+        )
+    name, revision = match.groups()
+    patterns = list(_DESCRIPTIONS)
+    folder = _fetch(path, name, revision, patterns)
+    # Check the small files before the large ones are downloaded.
+    config = folder / "config.json"
+    kind = read_json(config).get("model_type") if config.is_file() else None
+    if kind != "bert":
+        raise ValueError(
+            f"{path} is not a BERT: "
+            + (f"model_type is {kind!r}" if kind else "there is no config.json")
+            + ". Choose another model"
+        )
+    commit = folder.name
+    folder = _fetch(path, name, commit, [*patterns, *_SAFETENSORS])
+    if not any(folder.glob("*.safetensors")):
+        if not importlib.util.find_spec("torch"):
+            raise ValueError(
+                f"{path} contains no model.safetensors, and other weights can "
+                "only be read with torch. Run `pip install torch`"
+            )
+        folder = _fetch(path, name, commit, [*patterns, *_PICKLES])
+    return str(folder)
+
+
+def _fetch(
+    path: str, name: str, revision: str | None, patterns: list[str]
+) -> Path:
+    """Downloads the files that match, and returns their folder."""
+    # The package is optional, and nothing else needs it.
+    from huggingface_hub import constants, errors, snapshot_download
+
+    by_hand = (
+        f"Or download the files of {constants.ENDPOINT}/{name} "
+        "by hand, and use their folder"
+    )
+    try:
+        found = snapshot_download(
+            name, revision=revision, allow_patterns=patterns
+        )
+    except errors.GatedRepoError as error:
+        raise PermissionError(
+            f"{path} is gated: accept its conditions on its page, and run `hf "
+            f"auth login`. {by_hand}"
+        ) from error
+    except errors.RepositoryNotFoundError as error:
+        raise FileNotFoundError(
+            f"there is no model {path}, or it is private. Correct the name, or "
+            "run `hf auth login`"
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise FileNotFoundError(
+            f"{path}: there is no revision {revision}. Use a branch, a tag or "
+            "a commit of the model"
+        ) from error
+    except (OSError, errors.HTTPError) as error:
+        raise OSError(
+            f"{path} cannot be downloaded: {str(error).splitlines()[0]}. Check "
+            f"the network. {by_hand}"
+        ) from error
+    return Path(found)

@@ -1,0 +1,237 @@
+"""Models of the Hugging Face hub, from a server on the loopback."""
+
+import hashlib
+import http.server
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import urllib.parse
+
+import pytest
+
+from tests.golden import ROOT
+
+RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
+CONFIG = json.loads((RECORDED / "config.json").read_text())
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS += [f"[unused{number}]" for number in range(CONFIG["vocab_size"] - 5)]
+BERT = {
+    "config.json": json.dumps(CONFIG).encode(),
+    "model.safetensors": (RECORDED / "model.safetensors").read_bytes(),
+    "vocab.txt": "\n".join(WORDS).encode(),
+    "1_Pooling/config.json": b"{}",
+}
+OTHERS = dict.fromkeys(
+    ("tf_model.h5", "pytorch_model.bin", "onnx/model.onnx", "README.md"), b"x"
+)
+PICKLED = {**BERT, "pytorch_model.bin": b"x"}
+del PICKLED["model.safetensors"]
+MODELS = {
+    "some/bert": BERT | OTHERS,
+    "some/private": BERT,
+    "some/gated": BERT,
+    "some/pickled": PICKLED,
+    "some/gpt": BERT | {"config.json": b'{"model_type": "gpt2"}'},
+    "some/empty": OTHERS,
+}
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+TOKEN = "hf_secret"
+# The requests of `snapshot_download` for a revision, for the list of its files,
+# for a file, and for a large file, which the hub redirects to another server.
+PATH = re.compile(
+    r"(?:/api/models)?/(?P<name>some/\w+)/(?P<kind>revision|tree|resolve|cdn)"
+    r"/(?P<revision>\w+)(?:/(?P<file>.+))?"
+)
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """A server that speaks what `snapshot_download` needs of the hub."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        path = urllib.parse.unquote(self.path.partition("?")[0])
+        start = int((self.headers.get("Range") or "bytes=0-")[6:].rstrip("-"))
+        match = PATH.fullmatch(path)
+        name, kind = (match[1], match[2]) if match else ("", "")
+        token = self.headers.get("Authorization")
+        files = self.server.models.get(name)
+        if not files or ("private" in name and token != f"Bearer {TOKEN}"):
+            return self.answer(401, error="RepoNotFound")
+        if "gated" in name and kind == "resolve":
+            return self.answer(403, error="GatedRepo")
+        if match["revision"] not in ("main", "v1", COMMIT):
+            return self.answer(404, error="RevisionNotFound")
+        if kind == "revision":
+            found = {"id": name, "sha": COMMIT}
+            return self.answer(200, json.dumps(found).encode())
+        if kind == "tree":
+            entries = [
+                {"type": "file", "path": file, "size": len(files[file])}
+                | {"oid": hashlib.sha1(files[file]).hexdigest()}
+                for file in files
+            ]
+            return self.answer(200, json.dumps(entries).encode())
+        content = files[match["file"]]
+        etag = f'"{hashlib.sha256(content).hexdigest()}"'
+        if kind == "resolve" and match["file"].endswith("safetensors"):
+            headers = {"X-Linked-Etag": etag, "X-Linked-Size": len(content)}
+            headers["Location"] = path.replace("resolve", "cdn")
+            return self.answer(302, **headers)
+        headers = {"ETag": etag, "Content-Length": len(content) - start}
+        content = content[start:]
+        if self.command == "GET":
+            self.server.sent.append((match["file"], start))
+            if kind == "cdn" and self.server.cuts:
+                # The connection breaks off.
+                self.close_connection = True
+                content = content[: self.server.cuts.pop(0)]
+        self.answer(206 if start else 200, content, **headers)
+
+    def answer(self, status, content=b"", error="", **headers):
+        self.send_response(status)
+        headers = {"Content-Length": len(content), **headers}
+        headers |= {"X-Repo-Commit": COMMIT, "X-Error-Code": error}
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+
+@pytest.fixture
+def hub():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    server.models, server.cuts, server.sent = dict(MODELS), [], []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def run(hub, tmp_path):
+    """Runs Python with the server as the hub, and returns its output."""
+    address = f"http://127.0.0.1:{hub.server_port}"
+    hub_variables = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home")}
+
+    def run(*arguments, **variables):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=os.environ | hub_variables | variables,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
+
+
+DOWNLOAD = """
+import sys
+from modeling import hub
+if len(sys.argv) > 2:
+    sys.modules[sys.argv[2]] = None
+try:
+    folder = hub.download(sys.argv[1])
+    print(folder, hub.source_of(folder))
+except (ValueError, OSError) as error:
+    print("error:", error)
+assert not {"keras", "tensorflow"} & sys.modules.keys()
+"""
+
+
+@pytest.fixture
+def download(run):
+    return lambda *arguments, **variables: run(
+        "-c", DOWNLOAD, *arguments, **variables
+    )
+
+
+def read(folder):
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(x.relative_to(folder)): x.read_bytes() for x in paths}
+
+
+def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
+    path = "hf://some/bert"
+    folder, source = download(path).split()
+    assert source == f"hf://some/bert@{COMMIT}"
+    assert read(tmp_path / folder) == BERT
+    assert sorted(file for file, _ in hub.sent) == sorted(BERT)
+    hub.sent.clear()
+    assert download(f"{path}@v1") == f"{folder} {source}"
+    assert not hub.sent
+    # Without a network, the cache is enough.
+    assert download(path, HF_HUB_OFFLINE="1") == f"{folder} {source}"
+    assert "by hand" in download("hf://some/gpt", HF_HUB_OFFLINE="1")
+
+
+def test_a_broken_download_goes_on_where_it_broke(hub, download, tmp_path):
+    # The client writes 10 MiB at a time.
+    chunk = 10 << 20
+    files = BERT | {"model.safetensors": bytes(3 * chunk)}
+    hub.models["some/bert"], hub.cuts[:] = files, [2 * chunk + 7, 99]
+    folder, _ = download("hf://some/bert").split()
+    assert read(tmp_path / folder) == files
+    starts = [start for file, start in hub.sent if "safetensors" in file]
+    assert starts == [0, 2 * chunk, 2 * chunk]
+
+
+@pytest.mark.parametrize(
+    "path, says",
+    [
+        ("hf://bert", "OWNER"),
+        ("hf://some/absent", "no model"),
+        ("hf://some/private", "private"),
+        ("hf://some/bert@other", "revision other"),
+        ("hf://some/gated", "gated"),
+        ("hf://some/gpt", "gpt2"),
+        ("hf://some/empty", "no config.json"),
+        ("hf://some/pickled torch", "pip install torch"),
+        ("hf://some/bert huggingface_hub", "requirements/hub.txt"),
+    ],
+)
+def test_one_line_says_why_there_is_no_model(hub, download, path, says):
+    error = download(*path.split())
+    assert error.startswith("error: ") and says in error and "\n" not in error
+    large = ("model.safetensors", "pytorch_model.bin")
+    assert not {file for file, _ in hub.sent}.intersection(large)
+
+
+def test_a_token_and_a_missing_network(download):
+    assert COMMIT in download("hf://some/private", HF_TOKEN=TOKEN)
+    # A port on which nothing listens.
+    error = download("hf://some/bert", HF_ENDPOINT="http://127.0.0.1:9")
+    assert "by hand" in error
+
+
+FROM_PRESET = """
+import modeling
+from data.text.tokenization import FullTokenizer
+model = modeling.BertModel.from_preset("hf://some/bert")
+print(len(FullTokenizer.from_preset("hf://some/bert").tokens), model.built)
+"""
+
+
+def test_a_model_a_tokenizer_and_a_tool_take_it(run, tmp_path):
+    assert run("-c", FROM_PRESET) == f"{len(WORDS)} True"
+    run(
+        *("-m", "tools.convert_checkpoint", f"--output_dir={tmp_path}/new"),
+        "--init_checkpoint=hf://some/bert@v1",
+    )
+    found = json.loads((tmp_path / "new/model.json").read_text())
+    source = f"hf://some/bert@{COMMIT}"
+    assert found["origin"]["weights"] == source
+    assert source in (tmp_path / "new/README.md").read_text()
