@@ -26,8 +26,8 @@ LINES = {
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
-PAGES = 30
-WORDS = 28167
+PAGES = 29
+WORDS = 26218
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

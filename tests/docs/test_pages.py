@@ -146,14 +146,14 @@ def test_the_index_of_flags_is_up_to_date():
 
 
 def test_the_messages_that_pages_explain_exist():
-    """Compares the first column of Troubleshooting with the code."""
+    """Compares the first column of the tables of faq.md with the code."""
     strings = "\n".join(
         node.value
         for path in SOURCES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/faq.md").read_text(encoding="utf-8")
     messages = re.findall(r"^\| `([^`]+ [^`]+)` \|", page, re.M)
     messages.remove("No matching distribution found for tensorflow")
     assert len(messages) > 5
