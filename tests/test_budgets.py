@@ -18,16 +18,16 @@ LINES = {
     "examples": 327,
     "files": 1314,
     "modeling": 7089,
-    "serving": 4727,
-    "tests": 24554,
+    "serving": 4701,
+    "tests": 24552,
     "tools": 791,
-    "training": 5716,
+    "training": 5705,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 26218
+WORDS = 26028
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
