@@ -15,11 +15,11 @@ LINES = {
     "benchmarks": 1596,
     "data": 11513,
     "docs": 186,
-    "examples": 327,
+    "examples": 191,
     "files": 1314,
     "modeling": 7089,
     "serving": 4701,
-    "tests": 24552,
+    "tests": 24539,
     "tools": 791,
     "training": 5705,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 26028
+WORDS = 24750
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

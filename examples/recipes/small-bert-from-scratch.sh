@@ -50,7 +50,6 @@ for phase in "${phases[@]}"; do
     --output_file="$records" --vocab_file="$output/vocab.txt" \
     --max_seq_length="$length" --max_predictions_per_seq="$predictions" \
     --dupe_factor=4 --dynamic_masking --eval_fraction=$held_out
-  # Keep all checkpoints, because worth.sh may start from any of them.
   run run_pretraining.py --input_file="$records-*-of-*" \
     --eval_input_file="$output/eval-records_$length" \
     --vocab_file="$output/vocab.txt" --output_dir="$trained" \
@@ -61,7 +60,7 @@ for phase in "${phases[@]}"; do
     --num_train_steps="$steps" --num_warmup_steps="$warmup" \
     --adam_beta_2=0.98 --mixed_precision="$precision" --eval_batch_size=64 \
     --eval_steps=$eval_steps \
-    --save_checkpoints_steps=$eval_steps --keep_checkpoint_max=0
+    --save_checkpoints_steps=$eval_steps
   start=(--init_checkpoint="$trained/model.ckpt-$steps")
   runs+=${runs:+,}"$number. $length WordPieces=$trained"
 done
