@@ -19,7 +19,7 @@ LINES = {
     "files": 1314,
     "modeling": 7089,
     "serving": 4701,
-    "tests": 24539,
+    "tests": 24491,
     "tools": 791,
     "training": 5705,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 24750
+WORDS = 24006
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -4,8 +4,6 @@ import json
 import math
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -162,18 +160,6 @@ def test_what_is_exported_is_what_the_folder_means(
     assert origin["step"] == 1
 
 
-@pytest.mark.soak
-def test_compiled_training_is_the_same(tmp_path, two_blocks):
-    flags = two_blocks | {"do_train": True, "num_train_steps": 2}
-    changes = [{"output_dir": "a"}, {"output_dir": "b", "jit_compile": True}]
-    script_runner.run_each("run_pretraining.py", tmp_path, flags, changes)
-    compiled = values(tmp_path / "b", 2)
-    for name, value in values(tmp_path / "a", 2).items():
-        np.testing.assert_allclose(
-            compiled[name], value, atol=1e-4, err_msg=name
-        )
-
-
 def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     pretraining_flags, tmp_path
 ):
@@ -258,44 +244,3 @@ def test_losses_in_bfloat16_stay_close(tmp_path):
         )
         assert not np.array_equal(rounded, exact)
         assert exact[-1].mean() < exact[0].mean()
-
-
-# Other tests fork their processes from one, and have small models, whose graphs
-# TensorFlow rewrites less.
-LARGER = {
-    "vocab_size": 8192,
-    "hidden_size": 256,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 4,
-    "intermediate_size": 1024,
-    "max_position_embeddings": 128,
-}
-LENGTHS = "--max_seq_length=128 --max_predictions_per_seq=26"
-FLAGS = f"""
-    --input_file=train.tfrecord --do_train --bert_config_file=bert_config.json
-    --summary_steps=1 --num_train_steps=3 --train_batch_size=64
-    --num_warmup_steps=1 {LENGTHS}
-"""
-
-
-@pytest.mark.soak
-def test_processes_that_share_nothing_have_the_same_bits(tmp_path):
-    (tmp_path / "bert_config.json").write_text(json.dumps(LARGER))
-    lengths = parse_flags(LENGTHS)
-    script_runner.create_records(
-        tmp_path, "train.tfrecord", dupe_factor=10, **lengths
-    )
-    found = []
-    script = script_runner.ROOT / "run_pretraining.py"
-    for number in range(5):
-        command = [sys.executable, script, f"--output_dir={number}"]
-        command += FLAGS.split()
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        lines = history.read(tmp_path / str(number) / history.FILE)
-        steps = [x["metrics"] for x in lines if x["kind"] == "train"]
-        found.append([(x["loss"], x["gradient_norm"]) for x in steps])
-    assert len(found[0]) == 3
-    assert all(steps == found[0] for steps in found), found
