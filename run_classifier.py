@@ -25,7 +25,7 @@ from data.classification import (
     glue,
     metrics,
     pairs,
-    windows,
+    pooling,
 )
 from data.io import feature_specs, text_files
 from data.text import tokenization
@@ -181,7 +181,7 @@ class ClassifierTask(task.Task):
         if split not in self.starts:
             return batches
         mode = self.decoder.output_mode
-        return windows.pool_batches(batches, self.starts[split], mode)
+        return pooling.pool_batches(batches, self.starts[split], mode)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes Google's eval_accuracy, and the metrics of the task."""
@@ -240,7 +240,7 @@ class ClassifierTask(task.Task):
         mode = self.decoder.output_mode
         if mode == "regression":
             return outputs["values"][:, None]
-        return windows.to_logits(outputs["probabilities"], mode)
+        return pooling.to_logits(outputs["probabilities"], mode)
 
     evaluate_export = serving.evaluate_export
 

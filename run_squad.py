@@ -20,7 +20,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs
-from data.squad import decoding, reading, scoring, windows
+from data.squad import decoding, passage_windows, reading, scoring
 from data.text import tokenization
 from files import atomic, flags, json_files
 from files.paths import Kind
@@ -31,7 +31,9 @@ from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
+class Config(
+    FineTuningConfig, passage_windows.WindowOptions, decoding.DecodingOptions
+):
     """Flags of the script: Google's, and flags that this project adds."""
 
     train_file: str | None = flags.training(
@@ -44,7 +46,9 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=Kind.INPUT_FILE,
     )
-    max_seq_length: int = flags.like(windows.WindowOptions, "max_seq_length")
+    max_seq_length: int = flags.like(
+        passage_windows.WindowOptions, "max_seq_length"
+    )
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
     do_train: bool = flags.like(
         FineTuningConfig, "do_train", help="Train on --train_file."
@@ -121,7 +125,7 @@ class SquadTask(task.Task):
         # The records of evaluations do not contain the right answers, so
         # `evaluate` reads the answers from this file.
         self.eval_files = [self.predict_file]
-        self.features: list[windows.SquadFeatures] = []
+        self.features: list[passage_windows.SquadFeatures] = []
         self.loss = modeling.SpanLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
@@ -163,7 +167,7 @@ class SquadTask(task.Task):
         If the model skips padding, the longest windows of "eval" come first.
         """
         if split == "train":
-            return windows.create_records(
+            return passage_windows.create_records(
                 examples,
                 self.tokenizer,
                 self.options,
@@ -171,7 +175,7 @@ class SquadTask(task.Task):
                 num_processes=self.options.num_processes,
             )
         features = self.features = list(
-            windows.create_features(
+            passage_windows.create_features(
                 examples, self.tokenizer, self.options, is_training=False
             )
         )
@@ -180,7 +184,7 @@ class SquadTask(task.Task):
             # similar length, and a lack of memory shows in the first batch. The
             # order does not matter later, because each record contains an id.
             features = sorted(features, key=lambda each: -len(each.tokens))
-        return map(windows.encode_squad_features, features)
+        return map(passage_windows.encode_squad_features, features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records.

@@ -14,7 +14,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.classification import windows
+from data.classification import pooling
 from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.packing_layer import cut_windows
@@ -149,7 +149,7 @@ def _pool(
 ) -> tf.Tensor:
     """Averages the outputs for the windows of each text.
 
-    The rules are the same as in data/classification/windows.py, which pools the
+    The rules are the same as in data/classification/pooling.py, which pools the
     windows in evaluation.
 
     `values` are the windows' probabilities, float32 [W, L], or in regression
@@ -158,7 +158,7 @@ def _pool(
     [N, L] or [N].
     """
     if output_mode != "regression":
-        clipped = tf.clip_by_value(values, windows.LOWEST, windows.HIGHEST)
+        clipped = tf.clip_by_value(values, pooling.LOWEST, pooling.HIGHEST)
         values = tf.math.log(clipped)
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
-from data.squad.windows import WindowOptions
+from data.squad.passage_windows import WindowOptions
 from data.squad.windows_layer import create_windows
 from data.text.tokenization import FullTokenizer
 from serving import batches, signatures

@@ -21,7 +21,7 @@ import serving
 from benchmarks import race
 from data.io import tfrecords
 from data.squad.decoding import DecodingOptions
-from data.squad.windows import WindowOptions
+from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
 from modeling import losses

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from absl import logging
 
+from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import SquadExample
-from data.squad.windows import SquadFeatures
 from data.text.tokenization import BasicTokenizer
 from files import flags
 

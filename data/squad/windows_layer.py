@@ -1,7 +1,7 @@
 """Cuts SQuAD's questions and passages into windows with TensorFlow operations.
 
-The windows are the same as in windows.py, but an exported model creates them
-without Python.
+The windows are the same as in passage_windows.py, but an exported model creates
+them without Python.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data.squad.windows import WindowOptions
+from data.squad.passage_windows import WindowOptions
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import (

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from data.squad import decoding, windows
+from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
 from serving.tasks.base import (
@@ -18,7 +18,9 @@ from serving.tasks.base import (
     to_number,
 )
 
-Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
+Options = TypeVar(
+    "Options", passage_windows.WindowOptions, decoding.DecodingOptions
+)
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
@@ -37,7 +39,7 @@ class Answer(TextTask):
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         super().__init__(model, options)
-        self._windows = _read(windows.WindowOptions, model.settings)
+        self._windows = _read(passage_windows.WindowOptions, model.settings)
         self._decoding = _read(decoding.DecodingOptions, model.settings)
         self.pads = not self._decoding.trim_padding
 
@@ -52,7 +54,7 @@ class Answer(TextTask):
         )
         tokenizer = self.model.tokenizer
         features = [
-            *windows.create_windows(
+            *passage_windows.create_windows(
                 tokenizer, self._windows, False, [(0, example)]
             )
         ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from data.classification import windows
+from data.classification import pooling
 from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
@@ -62,8 +62,8 @@ class Classify(PairTask):
         ((name, _),) = row.outputs[0].items()
         mode = self.model.settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        (pooled,) = windows.pool(windows.to_logits(values, mode), [0], mode)
-        found = windows.to_probabilities(pooled, mode)
+        (pooled,) = pooling.pool(pooling.to_logits(values, mode), [0], mode)
+        found = pooling.to_probabilities(pooled, mode)
         return {name: found.reshape(row.outputs[0][name].shape)}
 
     def read(self, row: Row) -> Reply:

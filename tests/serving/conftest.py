@@ -15,7 +15,7 @@ import pytest
 import modeling
 import serving
 from data.squad.decoding import DecodingOptions
-from data.squad.windows import WindowOptions
+from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from serving import classifier, encoder, engines, pretraining, squad
 from serving.signatures import ServingOptions

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from data.squad.windows import WindowOptions
+from data.squad.passage_windows import WindowOptions
 from serving import encoder, signatures
 from serving.signatures import ServingOptions
 from tests import memory

@@ -9,12 +9,12 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification import windows as text_windows
+from data.classification import pooling
 from data.ner import reading, windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
-from data.squad.windows import create_features
+from data.squad.passage_windows import create_features
 from data.text.windows import cut_spans
 from serving import engines, squad
 from serving.engines import Input
@@ -136,8 +136,8 @@ def expected_outputs(model, mode):
             part = [cls, *ids[start : start + length], sep]
             features = engines.pack([Input(part, len(part))], len(part))
             logits.append(np.array(model(features))[0])
-        pooled = text_windows.pool(np.stack(logits), [0], mode)
-        rows.append(text_windows.to_probabilities(pooled, mode)[0])
+        pooled = pooling.pool(np.stack(logits), [0], mode)
+        rows.append(pooling.to_probabilities(pooled, mode)[0])
     return np.stack(rows)
 
 

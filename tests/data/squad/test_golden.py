@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from data.squad import decoding, reading, windows
+from data.squad import decoding, passage_windows, reading
 from data.text import tokenization
 from tests import golden
 
@@ -13,7 +13,7 @@ CASES = golden.cases("squad")
 
 
 def window_options(case):
-    return windows.WindowOptions(
+    return passage_windows.WindowOptions(
         case["max_seq_length"], case["doc_stride"], case["max_query_length"]
     )
 
@@ -40,7 +40,7 @@ def load(case, file_key, is_training):
         folder / case[file_key], is_training, case["version_2_with_negative"]
     )
     features = list(
-        windows.create_features(
+        passage_windows.create_features(
             examples, tokenizer, window_options(case), is_training
         )
     )

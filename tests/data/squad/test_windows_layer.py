@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad.windows import WindowOptions, create_features
+from data.squad.passage_windows import WindowOptions, create_features
 from data.text import tokenization
 from tests import golden
 from tests.data.squad.test_golden import (

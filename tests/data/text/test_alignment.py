@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from data.squad.windows import tokenize_with_spans
+from data.squad.passage_windows import tokenize_with_spans
 from tests import golden
 from tests.data.text.test_tokenization import load_recorded
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 import tensorflow as tf
 
-from data.classification import features, windows
+from data.classification import features, pooling
 from data.classification.examples import InputExample
 from modeling import losses
 
@@ -60,7 +60,7 @@ def test_pooling(mode):
         known = scipy.special.log_softmax(logits, -1)
     starts = [0, 1, 4]
     parts = np.split(known, starts[1:])
-    mean = windows.pool(logits, starts, mode)
+    mean = pooling.pool(logits, starts, mode)
     np.testing.assert_allclose(mean, [part.mean(0) for part in parts])
     if mode == "classification":
         # The mean of logits, whatever is added to all of a window's.
@@ -69,11 +69,11 @@ def test_pooling(mode):
             scipy.special.softmax(mean, -1), scipy.special.softmax(plain, -1)
         )
     # The same from the probabilities that an export returns.
-    probabilities = windows.to_probabilities(logits, mode)
-    again = windows.to_logits(probabilities, mode)
+    probabilities = pooling.to_probabilities(logits, mode)
+    again = pooling.to_logits(probabilities, mode)
     np.testing.assert_allclose(
-        windows.to_probabilities(windows.pool(again, starts, mode), mode),
-        windows.to_probabilities(mean, mode),
+        pooling.to_probabilities(pooling.pool(again, starts, mode), mode),
+        pooling.to_probabilities(mean, mode),
         rtol=1e-5,
     )
 
@@ -81,8 +81,8 @@ def test_pooling(mode):
 def test_probabilities_of_0_and_1_stay_finite():
     values = np.array([[0.0, 1.0], [1.0, 0.0]], np.float32)
     for mode in MODES[:2]:
-        logits = windows.to_logits(values, mode)
-        assert np.isfinite(windows.pool(logits, [0], mode)).all()
+        logits = pooling.to_logits(values, mode)
+        assert np.isfinite(pooling.pool(logits, [0], mode)).all()
 
 
 def test_batches_of_windows_become_one_of_texts():
@@ -96,7 +96,7 @@ def test_batches_of_windows_become_one_of_texts():
         ({name: values[part] for name, values in every.items()}, rows[part])
         for part in (slice(0, 3), slice(3, 5))
     ]
-    ((found, logits),) = windows.pool_batches(batches, [0, 2], "multilabel")
+    ((found, logits),) = pooling.pool_batches(batches, [0, 2], "multilabel")
     assert {name: values.tolist() for name, values in found.items()} == {
         "label_ids": [7, 8],
         "is_real_example": [1, 1],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import decoding, reading, scoring, windows
+from data.squad import decoding, passage_windows, reading, scoring
 from data.text import tokenization
 from tests.data.squad.squad_files import write_squad
 
@@ -19,7 +19,7 @@ def tokenizer(create_tokenizer):
 
 
 TOKENIZER = tokenization.BasicTokenizer()
-OPTIONS = windows.WindowOptions(
+OPTIONS = passage_windows.WindowOptions(
     max_seq_length=12, doc_stride=4, max_query_length=4
 )
 
@@ -34,7 +34,9 @@ def create(tmp_path, tokenizer, context, *answers, training=False, **options):
     """Returns the examples and the windows of a passage with one question."""
     examples = read(tmp_path, [[*answers]], context, training)
     options = dataclasses.replace(OPTIONS, **options)
-    found = windows.create_features(examples, tokenizer, options, training)
+    found = passage_windows.create_features(
+        examples, tokenizer, options, training
+    )
     return examples, list(found)
 
 
@@ -223,7 +225,7 @@ def test_features_may_be_in_any_order(tmp_path, tokenizer):
         for i, tokens in enumerate([["a"], [], ["a", "b"]])
     ]
     features = list(
-        windows.create_features(examples, tokenizer, OPTIONS, False)
+        passage_windows.create_features(examples, tokenizer, OPTIONS, False)
     )
     best = [("b", 5), ("b", 5)]
     for each in (features, features[::-1]):
@@ -257,7 +259,7 @@ def test_questions_that_were_cut_are_counted(
     questions = [{"question": text} for text in texts]
     examples = read(tmp_path, questions, "a b " * 20, training=False)
     args = examples, tokenizer, OPTIONS, False
-    list(windows.create_records(*args, num_processes))
+    list(passage_windows.create_records(*args, num_processes))
     found = [x for x in caplog.messages if "cut" in x]
     assert found == [
         "2 of 4 questions were longer than --max_query_length=4 and were cut"
@@ -270,10 +272,12 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     )
     # More than a chunk for each process.
     args = ([example] * 700, tokenizer, OPTIONS, True)
-    features = list(windows.create_features(*args))
-    expected = [*map(windows.encode_squad_features, features)]
+    features = list(passage_windows.create_features(*args))
+    expected = [*map(passage_windows.encode_squad_features, features)]
     for num_processes in (1, 2):
-        records = windows.create_records(*args, num_processes=num_processes)
+        records = passage_windows.create_records(
+            *args, num_processes=num_processes
+        )
         assert list(records) == expected
     parsed = tf.train.Example.FromString(expected[-1]).features.feature
     assert {k: list(v.int64_list.value) for k, v in parsed.items()} == {
