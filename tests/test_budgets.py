@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1978,
+    ".": 1982,
     "benchmarks": 1596,
-    "data": 11513,
+    "data": 11496,
     "docs": 186,
     "examples": 191,
     "files": 1314,
     "modeling": 7089,
-    "serving": 4701,
-    "tests": 24491,
+    "serving": 4703,
+    "tests": 24490,
     "tools": 791,
     "training": 5705,
 }

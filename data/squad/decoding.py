@@ -87,9 +87,6 @@ def decode_predictions(
 
     Returns:
         the three dicts that the comment on `Answers` describes.
-
-    Raises:
-        ValueError: a window has no result or no question.
     """
     result_of = {result.unique_id: result for result in all_results}
     features_of = collections.defaultdict(list)
@@ -106,11 +103,6 @@ def decode_predictions(
         if options.version_2_with_negative:
             score_diffs[example.qas_id] = answer.score_diff
         all_nbest[example.qas_id] = with_probabilities(answer.nbest)
-    if features_of:
-        raise ValueError(
-            "there are features of the example with index "
-            f"{[*features_of][0]}, but no such example. Pass all examples"
-        )
     return predictions, all_nbest, score_diffs
 
 
@@ -143,9 +135,6 @@ def decode_question(
         result_of: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
         tokenizer: BasicTokenizer, as in `decode_predictions`.
-
-    Raises:
-        ValueError: a window has no result.
     """
     is_v2 = options.version_2_with_negative
     spans, null, null_score = _example_spans(features, result_of, options)
@@ -203,13 +192,7 @@ def _example_spans(
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
     for feature in features:
-        try:
-            result = result_of[feature.unique_id]
-        except KeyError:
-            raise ValueError(
-                "there is no result for the window with unique_id="
-                f"{feature.unique_id}. Pass the results of all windows"
-            ) from None
+        result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (
             np.asarray(logits[:length], np.float64) for logits in result[1:]

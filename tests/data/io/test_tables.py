@@ -148,11 +148,6 @@ def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
     assert [*cells] == [text]
 
 
-def test_forms_are_named_by_endings():
-    found = [*map(tables.form_of, ("a.csv.gz", "b.txt", "c.ndjson", "d", "-"))]
-    assert found == ["csv", "text", "jsonl", None, None]
-
-
 @pytest.mark.parametrize("indent", [None, 1])
 def test_a_list_in_json_is_no_text(tmp_path, indent):
     """Each line would be answered as a text."""
