@@ -7,7 +7,6 @@ scheme, such as `gs://`.
 """
 
 import contextlib
-import errno
 import logging
 import os
 import re
@@ -31,7 +30,7 @@ def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
     A power cut may lose bytes or names that are not yet on the disk. Does
-    nothing for remote paths, and on Windows, which cannot open folders.
+    nothing for remote paths, and for folders that the system cannot sync.
 
     Raises:
         OSError: the disk failed.
@@ -40,17 +39,13 @@ def sync(path: StrPath) -> None:
         return
     try:
         number = os.open(path, os.O_RDONLY)
-    except PermissionError:
-        # The user may create files in this folder, but not list them.
-        return
-    try:
-        os.fsync(number)
-    except OSError as error:
-        # Some file systems cannot sync folders.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+    except OSError:
+        if not os.path.isdir(path):
             raise
-    finally:
-        os.close(number)
 
 
 @contextlib.contextmanager
@@ -88,7 +83,6 @@ def write_text(path: StrPath, text: str) -> None:
 
     Raises:
         OSError: the file cannot be written.
-        UnicodeEncodeError: the text contains half of a surrogate pair.
     """
     write_bytes(path, text.encode("utf-8"))
 
@@ -108,7 +102,6 @@ def write_json(path: StrPath, contents: Any) -> None:
 
     Raises:
         OSError: the file cannot be written.
-        TypeError: JSON cannot represent a value in `contents`.
         ValueError: a number in `contents` is not finite.
     """
     text = json_files.format_json(contents, os.fspath(path), indent=2)
@@ -165,13 +158,12 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
         with open(partial, "wb", buffering=1 << 20) as file:
             try_lock(file.fileno())
             yield file
-            if not file.closed:
-                file.flush()
+            file.flush()
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
-            # Wait until the bytes are on the disk. Otherwise a power cut could
-            # leave an incomplete file under the final name. Do not wait for
-            # empty files, because waiting is slow and many shards may be empty.
+            # Otherwise a power cut could leave an incomplete file under the
+            # final name. Do not wait for empty files, because waiting is slow
+            # and many shards may be empty.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)

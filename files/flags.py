@@ -62,8 +62,20 @@ class Role(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class _Flag:
-    """Properties of a flag besides its name, its type and its default."""
+class Meta:
+    """Properties of a flag besides its name, its type and its default.
+
+    Attributes:
+        help: help text of the flag.
+        role: the Role, which the functions `identity`, `head`, `training`,
+            `decoding` and `neutral` set.
+        kind: the paths.Kind, if the value is a path.
+        at_least, at_most: the bounds of a number.
+        choices: the valid values of a string.
+        is_repeated: True if the value is a list and the user repeats the flag
+            for each element. Otherwise commas separate the elements.
+        may_grow: True if a resumed training may set a larger value.
+    """
 
     help: str
     role: Role | None = None
@@ -82,18 +94,11 @@ def flag(default: Any, help: str, **changes: Any) -> Any:
         default: default of the field and the flag. `...` = there is no default,
             so the user must set the flag.
         help: help text of the flag.
-        **changes: other properties of the flag. `kind`: the paths.Kind, if the
-            value is a path. `at_least` and `at_most`: the bounds of a number.
-            `choices`: the valid values of a string. `is_repeated`: True if the
-            value is a list and the user repeats the flag for each element.
-            Otherwise commas separate the elements. `may_grow`: True if a
-            resumed training may set a larger value. `role`: the Role, which the
-            functions `identity`, `head`, `training`, `decoding` and `neutral`
-            set.
+        **changes: other attributes of `Meta`.
     """
     if default is ...:
         default = dataclasses.MISSING
-    meta = {_FLAG: _Flag(help, **changes)}
+    meta = {_FLAG: Meta(help, **changes)}
     return dataclasses.field(default=default, metadata=meta)
 
 
@@ -116,9 +121,9 @@ def like(
         base: dataclass that defines the flag.
         name: name of the field in `base`.
         default: new default, as in `flag`. None = the default of `base`.
-        **changes: arguments of `flag` that differ from `base`, such as `help`.
+        **changes: attributes of `Meta` that differ, such as `help`.
     """
-    (field,) = (f for f in dataclasses.fields(base) if f.name == name)
+    field = base.__dataclass_fields__[name]
     if default is None:
         default = field.default
     return flag(default, **{**vars(meta_of(field)), **changes})
@@ -136,22 +141,24 @@ def define(config: type["DataclassInstance"], module: str) -> list[str]:
     """
     hints, required = typing.get_type_hints(config), []
     for field in _flag_fields(config):
-        meta, default, mark = meta_of(field), field.default, ""
-        kind = _without_none(hints[field.name])
+        meta, default = meta_of(field), field.default
+        kind = hints[field.name]
+        if isinstance(kind, types.UnionType):
+            # `int | None` is a flag of type int.
+            kind = kind.__args__[0]
+        mark = ""
         if default is dataclasses.MISSING:
             default, mark = None, "(required) "
             required.append(field.name)
+        create: Any = _DEFINE.get(kind, flags.DEFINE_list)
         options: dict[str, Any] = {"help": mark + meta.help}
         options["module_name"] = module
-        create: Any = _DEFINE.get(kind, flags.DEFINE_list)
         if meta.choices:
             create = flags.DEFINE_enum
-            options["enum_values"] = list(meta.choices)
+            options["enum_values"] = [*meta.choices]
         elif meta.is_repeated:
             create = flags.DEFINE_multi_string
-        elif create is flags.DEFINE_list:
-            default = default and list(default)
-        if kind in (int, float):
+        elif kind in (int, float):
             options["lower_bound"] = meta.at_least
             options["upper_bound"] = meta.at_most
         create(field.name, default, **options)
@@ -168,38 +175,16 @@ def parse(config: type[Config]) -> Config:
     Raises:
         ValueError: flags contradict each other.
     """
-    values: dict[str, Any] = {
-        field.name: flags.FLAGS[field.name].value
-        for field in _flag_fields(config)
-    }
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    every = {flag.name: flag.value for flag in own}
-    given = {flag.name: flag.value for flag in own if flag.present}
-    for name, record in (("all_flags", every), ("given_flags", given)):
-        if name in config.__dataclass_fields__:
-            values[name] = record
+    records = {
+        "all_flags": {flag.name: flag.value for flag in own},
+        "given_flags": {flag.name: flag.value for flag in own if flag.present},
+    }
+    names = records.keys() & config.__dataclass_fields__
+    values: dict[str, Any] = {name: records[name] for name in names}
+    for field in _flag_fields(config):
+        values[field.name] = flags.FLAGS[field.name].value
     return config(**values)
-
-
-def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
-    """Returns whether a value, such as one from JSON, is valid for a flag.
-
-    `name` is the field of the dataclass `config` that defines the flag.
-    """
-    (field,) = (f for f in _flag_fields(config) if f.name == name)
-    meta = meta_of(field)
-    kind = _without_none(typing.get_type_hints(config)[name])
-    if kind is float and type(value) is int:
-        value = float(value)
-    if kind in _DEFINE:
-        is_kind = type(value) is kind
-    else:
-        is_kind = isinstance(value, list) and {*map(type, value)} <= {str}
-    return is_kind and not (
-        (meta.choices and value not in meta.choices)
-        or (meta.at_least is not None and value < meta.at_least)
-        or (meta.at_most is not None and value > meta.at_most)
-    )
 
 
 def fields(
@@ -209,7 +194,7 @@ def fields(
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
 
-def meta_of(field: dataclasses.Field) -> _Flag:
+def meta_of(field: dataclasses.Field) -> Meta:
     """Returns the properties of the flag that a field defines."""
     return field.metadata[_FLAG]
 
@@ -218,17 +203,10 @@ def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each flag whose value is a path."""
     found = []
     for field in _flag_fields(config):
-        kind, value = meta_of(field).kind, getattr(config, field.name)
+        kind, value = meta_of(field).kind, vars(config)[field.name]
         if kind is not None and value is not None:
             found.append(paths.PathFlag(field.name, value, kind))
     return found
-
-
-def _without_none(kind: Any) -> Any:
-    """Returns a type without None, such as `int` for `int | None`."""
-    if isinstance(kind, types.UnionType):
-        (kind,) = [part for part in kind.__args__ if part is not types.NoneType]
-    return kind
 
 
 def _flag_fields(config: Any) -> Iterator[dataclasses.Field]:

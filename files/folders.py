@@ -41,27 +41,24 @@ def check_folder(path: StrPath, flag: str = "") -> None:
     """
     where = f"{flag}={path}" if flag else path
     path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"{where} is not a folder; use the path of a folder")
-    if path.is_mount():
-        raise ValueError(f"{where} is a mounted disk; use a folder in it")
     if not path.exists():
         return
+    if not path.is_dir() or path.is_mount():
+        raise ValueError(f"{where} is not a folder, or a disk; use a folder")
     file, ours = _find_list(path), [_MOVED]
     if file.is_file():
         names = json_files.read_json(file).get("files")
         ours += names if isinstance(names, list) else []
-    for name in _contents(path):
-        if name not in ours:
-            raise ValueError(
-                f"{where} contains {name}, which no {_LISTS[0]} in it lists as "
-                "written by this project; move it away, or use a new folder"
-            )
     old = _old(path)
+    others = [name for name in _contents(path) if name not in ours]
     if os.path.lexists(old) and not (old / _MOVED).is_file():
+        # The folder moves there while it is replaced.
+        others.append(str(old))
+    if others:
         raise ValueError(
-            f"{where} moves to {old} while it is replaced, but that exists; "
-            f"rename {old.name}"
+            f"{where} is not replaced, because {others[0]} is not listed in "
+            f"{_LISTS[0]} as written by this project. Move it away, or use a "
+            "new folder"
         )
 
 
@@ -114,8 +111,8 @@ def new_folder(
         _clean_up(path)
 
 
+# Finishes or undoes the work of a killed process.
 def _clean_up(path: Path) -> None:
-    """Finishes or undoes the work of a killed process at `path`."""
     remove_partial(path)
     old = _old(path)
     if (old / _MOVED).is_file() and not path.exists():
@@ -126,8 +123,8 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
+# Adds the names of all files in a folder to its list.
 def _write_list(folder: Path) -> None:
-    """Adds the names of all files in a folder to its list."""
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {"version": 1}
     names = {*_contents(folder), file.relative_to(folder).as_posix()}
@@ -135,13 +132,11 @@ def _write_list(folder: Path) -> None:
 
 
 def _find_list(folder: Path) -> Path:
-    """Returns the path of the list, which may not exist yet."""
     files = [folder / name for name in _LISTS]
     return next(filter(Path.is_file, files), files[0])
 
 
 def _contents(path: Path) -> list[str]:
-    """Returns the relative paths of everything in a folder."""
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 

@@ -19,10 +19,8 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
     object, list for a JSON list, or object for any type.
 
     Raises:
-        FileNotFoundError: the file does not exist.
         OSError: the file cannot be read.
-        ValueError: the file is not JSON, its value is not a `kind`, is nested
-            too deeply, or contains a number that is not finite.
+        ValueError: `parse_json` raises an error.
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
@@ -53,24 +51,13 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         value = json.loads(
             text, parse_constant=parse_float, parse_float=parse_float
         )
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{where}: byte {error.start} is not UTF-8. Save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{where} is not valid JSON: {error.msg}, line {error.lineno}, "
-            f"column {error.colno}"
-        ) from error
-    except RecursionError:
-        raise ValueError(f"{where}: the JSON is nested too deeply") from None
-    except ValueError as error:
-        # A number is not finite, or contains more digits than Python accepts.
-        raise ValueError(f"{where}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where} is not valid JSON: {error}") from error
     if not isinstance(value, kind):
+        names: dict[type, str] = {dict: "object", list: "list"}
         raise ValueError(
-            f"{where} must contain {_KINDS.get(kind, kind.__name__)}. "
-            f"Received: {_KINDS.get(type(value), type(value).__name__)}"
+            f"{where} must contain a JSON {names.get(kind, kind.__name__)}. "
+            f"Received: {repr(value)[:80]}"
         )
     return value
 
@@ -93,11 +80,3 @@ def format_json(value: Any, where: str, **options: Any) -> str:
             "damaged, or its outputs are too large for the number type that "
             "--mixed_precision selects"
         ) from error
-
-
-_KINDS = {
-    dict: "a JSON object, {...}",
-    list: "a JSON list, [...]",
-    str: "a string",
-    type(None): "null",
-}

@@ -17,13 +17,9 @@ def label_problem(label: object) -> str | None:
 
     Returns None if the label is valid.
     """
-    if not isinstance(label, str):
-        return "is not a string"
-    if not label:
-        return "is empty"
-    if label.splitlines() != [label]:
-        return "contains a line end"
-    return None
+    if isinstance(label, str) and label.splitlines() == [label]:
+        return None
+    return "is not a string, is empty or contains a line end"
 
 
 def check_labels(
@@ -48,20 +44,13 @@ def check_labels(
     for number, label in enumerate(labels, start=1):
         problem = label_problem(label)
         if not problem and label in labels[: number - 1]:
-            problem = f"is label {labels.index(label) + 1} too"
+            problem = "occurs twice"
         if problem:
-            raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}. Use a "
-                "different name for each output, without line ends"
-            )
-    if num_labels is not None and len(labels) != num_labels:
+            raise ValueError(f"{where}: label {number}, {label!r}, {problem}")
+    if len(labels) < fewest or num_labels not in (None, len(labels)):
+        expected = f"{fewest} labels or more" if fewest else f"{num_labels}"
         raise ValueError(
-            f"{where} must name the model's {num_labels} outputs. "
-            f"Received {len(labels)}: {list(labels)}"
-        )
-    if len(labels) < fewest:
-        raise ValueError(
-            f"{where}: the task needs {fewest} labels or more. Received: "
+            f"{where} must name {expected}. Received {len(labels)}: "
             f"{list(labels)}"
         )
 

@@ -29,16 +29,25 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     """
     path = Path(path).absolute()
     missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
-    # The previous process may remove the file or its folder at any time.
-    attempts = (_acquire(path, name) for _ in range(1000))
-    number = next((each for each in attempts if each is not None), None)
-    if number is None:
-        raise FileNotFoundError(f"{name}: the lock {path} cannot be created")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Windows has no links of this kind.
+    options = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    number = os.open(path, options, 0o666)
+    is_locked = try_lock(number)
+    if is_locked is None:
+        logging.warning("%s: this system cannot lock files", name)
+    # A process that ended after the file was opened has removed the file.
+    if is_locked is False or not _is_at(path, number):
+        os.close(number)
+        raise BlockingIOError(
+            f"{name} is in use by another process, which locked {path}. Wait "
+            "until that process ends, or use another path"
+        )
     try:
         yield
     finally:
-        # Remove the file before the lock is released, and only an empty one:
-        # other files of this name, such as poetry.lock, are the user's.
+        # Remove only an empty file, because other files of this name, such as
+        # poetry.lock, are the user's.
         if _is_at(path, number) and path.is_file() and not path.stat().st_size:
             path.unlink()
         os.close(number)
@@ -47,31 +56,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
                 folder.rmdir()
 
 
-def _acquire(path: Path, name: str) -> int | None:
-    """Returns the descriptor of the locked file, or None to try again."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        number = os.open(path, flags, 0o666)
-    except (FileNotFoundError, FileExistsError):
-        return None
-    is_locked = try_lock(number)
-    if is_locked is False:
-        os.close(number)
-        raise BlockingIOError(
-            f"{name} is in use by another process, which locked {path}. Wait "
-            "until that process ends, or use another path"
-        )
-    if is_locked is None:
-        logging.warning("%s: this system cannot lock files", name)
-        return number
-    if _is_at(path, number):
-        return number
-    os.close(number)
-    return None
-
-
 def _is_at(path: Path, number: int) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(path.lstat(), os.fstat(number))
+        return os.path.samefile(path, number)
     return False

@@ -1,4 +1,4 @@
-"""Checks the paths in all flags before a script starts its work.
+"""Checks the paths in all flags before a script starts its work, finds files.
 
 There is one rule: an output is not, contains not and lies not in an input or
 another output. Two paths are equal if they lead to the same file, for example
@@ -10,12 +10,15 @@ import dataclasses
 import enum
 import glob
 import os
+import re
+import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-from files.patterns import find_matches
+from pathlib import Path, PurePosixPath
 
 StrPath = str | os.PathLike[str]
+
+# Characters that are special in patterns.
+_SPECIAL = re.compile(r"[*?\[\\]")
 
 
 class Kind(enum.Enum):
@@ -38,9 +41,8 @@ class Kind(enum.Enum):
     NEW_FOLDER = "folder of a model"
 
 
-_OUTPUT_FILES = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES)
 _OUTPUT_FOLDERS = (Kind.RUN_FOLDER, Kind.NEW_FOLDER)
-OUTPUTS = (*_OUTPUT_FILES, *_OUTPUT_FOLDERS)
+OUTPUTS = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,36 +58,24 @@ class PathFlag:
         return f"--{self.flag}={self.value}"
 
     @property
-    def is_output(self) -> bool:
-        """Whether the script writes to the path."""
-        return self.kind in OUTPUTS
-
-    @property
     def parts(self) -> list[str]:
         """The paths in the flag's value, which may be comma-separated."""
         if self.kind is Kind.RUNS:
             return [folder for _, folder in named_folders(self.value)]
-        if self.kind in (Kind.INPUT_FILES, Kind.OUTPUT_FILES):
-            parts = [*map(str.strip, self.value.split(","))]
-            # A list of inputs may end in a comma, as shells write such lists.
-            return [*filter(None, parts)] if not self.is_output else parts
+        if self.kind is Kind.OUTPUT_FILES:
+            return [*map(str.strip, self.value.split(","))]
+        if self.kind is Kind.INPUT_FILES:
+            # The list may end in a comma, because shells write such lists.
+            return [*filter(None, map(str.strip, self.value.split(",")))]
         return [self.value]
 
     @property
     def lock_file(self) -> str | None:
-        """Path of the lock file of an output folder. None for other paths.
-
-        Output files need no lock, because each is written under a temporary
-        name and then renamed.
-        """
+        """Path of the lock file of an output folder. None for other paths."""
         if self.kind is Kind.NEW_FOLDER:
             return f"{os.path.normpath(self.value)}.lock"
         is_run = self.kind is Kind.RUN_FOLDER
         return os.path.join(self.value, ".lock") if is_run else None
-
-
-# A flag, and a file or folder that it names.
-_Place = tuple[PathFlag, str]
 
 
 def is_remote(path: StrPath) -> bool:
@@ -104,6 +94,53 @@ def named_folders(value: str) -> list[tuple[str, str]]:
         is_named = separator and not os.path.exists(part)
         found.append((name, folder) if is_named else ("", part))
     return found
+
+
+def find_matches(pattern: str) -> list[str]:
+    """Returns the local files and folders that a pattern matches, sorted.
+
+    If the pattern is the path of an existing file, returns that file. If the
+    pattern begins with the path of an existing folder, `*` and other special
+    characters in that path match only themselves.
+    """
+    if os.path.isfile(pattern):
+        return [pattern]
+    folder = os.path.dirname(pattern)
+    while folder and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return sorted(glob.glob(glob.escape(folder) + pattern[len(folder) :]))
+
+
+@contextlib.contextmanager
+def literal_name(path: StrPath) -> Iterator[str]:
+    """Yields a path under which TensorFlow can read a checkpoint or folder.
+
+    TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
+    patterns, so it finds no checkpoint in a folder `run [1]`. If a local path
+    contains special characters, this function links to its files from a
+    temporary folder, which exists until the `with` block ends.
+
+    Args:
+        path: path of a folder, or prefix of a checkpoint.
+    """
+    path = os.fspath(path)
+    local = path.removeprefix("file://").rstrip(os.sep)
+    if is_remote(local) or not _SPECIAL.search(local):
+        yield path
+        return
+    # Do not use `abspath`, because it changes `link/..` to the folder that
+    # contains the link, and not to the parent of the link's target.
+    local = os.path.join(os.getcwd(), local)
+    folder, name = os.path.split(local)
+    with tempfile.TemporaryDirectory() as links:
+        linked = os.path.join(links, "linked")
+        if os.path.isdir(local):
+            os.symlink(local, linked)
+        for found in os.listdir(folder):
+            if found.startswith(f"{name}."):
+                ending = found.removeprefix(name)
+                os.symlink(os.path.join(folder, found), linked + ending)
+        yield linked
 
 
 @contextlib.contextmanager
@@ -133,7 +170,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    places: list[_Place] = []
+    # (flag, path, what identifies the path and each folder above it)
+    places: list[tuple[PathFlag, str, list[object]]] = []
     for flag in given:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
@@ -142,18 +180,27 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
-            places += [(flag, found) for found in _find_places(flag, path)]
-    lineages = [_lineage(path) for _, path in places]
-    every = [*zip(places, lineages, strict=True)]
-    for place, lineage in every:
-        for other, others in every if place[0].is_output else ():
+            for found in _find_places(flag, path.removeprefix("file://")):
+                places.append((flag, found, _lineage(found)))
+    for place in places:
+        flag, _, lineage = place
+        for other in places if flag.kind in OUTPUTS else ():
+            read, _, others = other
             is_inside = others[0] in lineage[1:]
-            is_apart = not is_inside and lineage[0] not in others
-            if is_apart or _may_overlap(place, other, is_inside):
+            if not is_inside and lineage[0] not in others:
+                continue
+            is_run = flag.kind is Kind.RUN_FOLDER
+            if (
+                other is place
+                # A run reads its own weights, and writes through its links.
+                or (is_run and (read is flag or read.kind is Kind.MODEL))
+                # These folders are read by the names of their files.
+                or (is_inside and read.kind in (Kind.DATA_FOLDER, Kind.RUNS))
+            ):
                 continue
             names = [
                 f"{flag}" if path == flag.value else f"{flag} ({path})"
-                for flag, path in (place, other)
+                for flag, path, _ in (place, other)
             ]
             raise ValueError(
                 f"{names[0]} overlaps {names[1]}. An output must not be, "
@@ -162,75 +209,46 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             )
 
 
+# Raises an error for an output that would fail after the work is done.
 def _check_output(flag: PathFlag, path: str) -> None:
-    """Raises an error for an output that would fail after the work is done."""
-    if flag.kind in _OUTPUT_FOLDERS and is_remote(path):
+    is_folder = flag.kind in _OUTPUT_FOLDERS
+    if is_folder and is_remote(path):
         raise ValueError(f"{flag} must be a local folder; copy it afterward")
-    if flag.kind not in _OUTPUT_FILES or is_remote(path):
+    if is_folder or flag.kind not in OUTPUTS or is_remote(path):
         return
     if os.path.isdir(path) or path.endswith(os.sep):
         raise IsADirectoryError(f"{flag}: {path} is a folder, not a file")
     if os.path.exists(path) and not os.path.isfile(path):
         # Bytes are written to a FIFO or a device directly.
         return
-    path = os.path.realpath(path)
-    folder = os.path.dirname(path)
-    while not os.path.lexists(folder):
-        folder = os.path.dirname(folder)
-    is_protected = os.path.exists(path) and not os.access(path, os.W_OK)
-    is_folder = os.path.isdir(folder) and os.access(folder, os.W_OK)
-    if is_protected or not is_folder:
+    file = Path(os.path.realpath(path))
+    folder = next(filter(Path.exists, file.parents))
+    is_protected = file.exists() and not os.access(file, os.W_OK)
+    if is_protected or not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise PermissionError(f"{flag}: you may not write to this path")
 
 
-def _may_overlap(output: _Place, other: _Place, is_inside: bool) -> bool:
-    """Returns whether the places of two flags may overlap.
-
-    A run may read the weights in its own folder. Folders of data and of runs
-    are read by the names of their files, so an output may lie inside.
-    """
-    kind = other[0].kind
-    if output[0].kind is Kind.RUN_FOLDER:
-        if kind is Kind.MODEL or other[0] is output[0]:
-            return True
-    return other is output or (
-        is_inside and kind in (Kind.DATA_FOLDER, Kind.RUNS)
-    )
-
-
+# Yields the files and folders that a path of a flag leads to.
 def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
-    """Yields the files and folders that a path of a flag leads to."""
-    path = path.removeprefix("file://")
-    if is_remote(path):
-        yield path
-        return
-    if flag.kind is Kind.INPUT_FILES:
+    if flag.kind is Kind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
-        return
-    if not Path(path).is_char_device():
-        # Skip terminals and /dev/null, which may be read and written.
+    elif not Path(path).is_char_device():
+        # Terminals and /dev/null may be read and written.
         yield path
     if flag.kind is Kind.MODEL and not os.path.isdir(path):
         yield from glob.glob(f"{glob.escape(path)}.*")
     if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
         # A run writes through links in its folder, to their targets.
-        for entry in os.scandir(path):
-            if entry.is_symlink() and entry.is_file():
-                yield entry.path
+        links = filter(os.DirEntry.is_symlink, os.scandir(path))
+        yield from (link.path for link in links if link.is_file())
 
 
 def _lineage(path: str) -> list[object]:
-    """Returns what identifies a path, followed by each folder above it."""
     if is_remote(path):
-        parts = path.rstrip("/").split("/")
-        ends = range(len(parts), 2, -1)
-        return ["/".join(parts[:end]) for end in ends] or [path]
-    local = Path(os.path.realpath(path))
-    return [*map(_identify, (local, *local.parents))]
-
-
-def _identify(path: Path) -> object:
-    with contextlib.suppress(OSError):
-        status = path.stat()
-        return status.st_dev, status.st_ino
-    return path
+        remote = PurePosixPath(path)
+        return [remote, *remote.parents[:-1]]
+    local, found = Path(os.path.realpath(path)), list[object]()
+    for each in (local, *local.parents):
+        status = each.stat() if each.exists() else None
+        found.append((status.st_dev, status.st_ino) if status else each)
+    return found

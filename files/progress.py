@@ -1,18 +1,19 @@
-"""Shows progress: a bar on a terminal, occasional log lines elsewhere."""
+"""Shows progress: one changing line on a terminal, else lines of the log."""
 
 import contextlib
+import datetime
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from typing import Self, TypeVar
 
-import tqdm
 from absl import logging
 
 _Element = TypeVar("_Element")
 
-# Minimum number of seconds between two updates of the progress bar, and between
-# two log lines.
+# Minimum number of seconds between two updates on a terminal, and between two
+# log lines.
 BAR_INTERVAL = 0.5
 LINE_INTERVAL = 10.0
 
@@ -37,20 +38,12 @@ class Progress:
         examples_per_unit: int | None = None,
         label: str = "",
     ) -> None:
-        self.total = total
-        self.unit = unit
-        self.label = label
-        self.examples_per_unit = examples_per_unit
-        self._bar = tqdm.tqdm(
-            total=total,
-            initial=initial,
-            unit=unit,
-            desc=label or None,
-            disable=not sys.stderr.isatty(),
-            dynamic_ncols=True,
-            leave=True,
-        )
-        self._interval = LINE_INTERVAL if self._bar.disable else BAR_INTERVAL
+        self._total = total
+        self._unit = unit
+        self._label = label
+        self._examples_per_unit = examples_per_unit
+        self._is_terminal = sys.stderr.isatty()
+        self._interval = BAR_INTERVAL if self._is_terminal else LINE_INTERVAL
         self.shown = initial
         self._shown_at = time.monotonic()
         self._first = True
@@ -61,8 +54,9 @@ class Progress:
         return self
 
     def __exit__(self, *unused_args: object) -> None:
-        """Ends the progress bar, if there is one."""
-        self._bar.close()
+        """Ends the line on the terminal."""
+        if self._is_terminal and not self._first:
+            print(file=sys.stderr)
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -78,7 +72,7 @@ class Progress:
 
         `done` is the number of finished units, including `initial`.
         """
-        if self._first or done == self.total:
+        if self._first or done == self._total:
             return done != self.shown
         return time.monotonic() - self._shown_at >= self._interval
 
@@ -89,23 +83,26 @@ class Progress:
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
-        if self.examples_per_unit:
-            name = "rows" if self.unit == "row" else "examples"
-            values[f"{name}/s"] = rate * self.examples_per_unit
-        shown = {name: f"{value:.4g}" for name, value in values.items()}
-        if self._bar.disable:
-            end = "" if self.total is None else f" of {self.total}"
-            parts = [f"{self.label} {self.unit} {done}{end}".strip()]
-            parts += [f"{name} {value}" for name, value in shown.items()]
-            # The time up to the first update includes the program's startup, so
-            # estimate the time left only from the next update on.
-            if self.total is not None and rate > 0 and not self._first:
-                left = tqdm.tqdm.format_interval((self.total - done) / rate)
-                parts.append(f"{left} left")
-            logging.info("%s", "  ".join(parts))
+        if self._examples_per_unit:
+            name = "rows" if self._unit == "row" else "examples"
+            values[f"{name}/s"] = rate * self._examples_per_unit
+        end = "" if self._total is None else f" of {self._total}"
+        parts = [f"{self._label} {self._unit} {done}{end}".strip()]
+        parts += [f"{name} {value:.4g}" for name, value in values.items()]
+        # The time up to the first update includes the program's startup, so
+        # estimate the time left only from the next update on.
+        if self._total is not None and rate > 0 and not self._first:
+            left = int((self._total - done) / rate)
+            parts.append(f"{datetime.timedelta(seconds=left)} left")
+        line = "  ".join(parts)
+        if self._is_terminal:
+            # Go to the start of the line and clear it. A line that does not fit
+            # would stay.
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\033[K{line[:width]}", end="", file=sys.stderr)
+            sys.stderr.flush()
         else:
-            self._bar.set_postfix(shown, refresh=False)
-            self._bar.update(done - self.shown)
+            logging.info("%s", line)
         self._first = False
         self.shown, self._shown_at = done, now
 

@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1982,
     "benchmarks": 1596,
-    "data": 11496,
+    "data": 11495,
     "docs": 186,
     "examples": 191,
-    "files": 1314,
-    "modeling": 7089,
+    "files": 1182,
+    "modeling": 7102,
     "serving": 4703,
-    "tests": 24490,
+    "tests": 24469,
     "tools": 791,
-    "training": 5705,
+    "training": 5699,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 24006
+WORDS = 24005
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

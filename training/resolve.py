@@ -104,12 +104,6 @@ def _stated_flags(
         is_set = name in config.given_flags
         if value is None or is_set or vars(config)[name] != field.default:
             continue
-        if not flags.accepts(type(config), name, value):
-            raise ValueError(
-                f"{preset.source}: {presets.FILE} contains {name}={value!r}, "
-                f"which --{name} does not accept; restore {presets.FILE} from "
-                "a backup"
-            )
         found[name] = value
     return found
 

@@ -19,8 +19,7 @@ from typing import IO, Any
 from absl import logging
 
 from files.json_files import parse_json
-from files.paths import StrPath, is_remote, named_errors
-from files.patterns import find_matches
+from files.paths import StrPath, find_matches, is_remote, named_errors
 
 # {split of a script: name of its set in a data folder}.
 SETS = {"train": "train", "eval": "dev", "predict": "test"}

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import keras
 from absl import logging
 
-from files import patterns
 from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.labels import check_labels
-from files.paths import StrPath, is_remote
+from files.paths import StrPath, is_remote, literal_name
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -61,7 +60,7 @@ def load_tf1_checkpoint(
     import tensorflow as tf
 
     prefix = find_tf1_checkpoint(path, best)
-    with open_tf1_checkpoint(prefix) as (reader, literal_name):
+    with open_tf1_checkpoint(prefix) as (reader, readable):
         all_shapes = reader.get_variable_to_shape_map()
         stored_names = _stored_names(reader)
         shapes = {
@@ -89,7 +88,7 @@ def load_tf1_checkpoint(
             # Do not use `reader.get_tensor`, because assigning its result
             # copies the values again.
             return tf.raw_ops.RestoreV2(
-                prefix=literal_name,
+                prefix=readable,
                 tensor_names=[stored_names[name]],
                 shape_and_slices=[""],
                 dtypes=[dtypes[name]],
@@ -114,7 +113,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     # TensorFlow loads slowly.
     import tensorflow as tf
 
-    with patterns.literal_name(prefix) as name:
+    with literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
         # A truncated file causes an IndexError.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from files import patterns
+from files.paths import literal_name
 from serving import engines
 
 
@@ -35,7 +35,7 @@ class SavedModel:
     ) -> None:
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        with patterns.literal_name(os.fspath(path)) as name:
+        with literal_name(path) as name:
             try:
                 # Keep a reference to the model, because the model owns the
                 # variables.

@@ -88,7 +88,7 @@ def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
 
 def test_many_processes_in_a_row_and_at_once(tmp_path):
     """Of processes that come and go, no two hold the lock together."""
-    path = tmp_path / "new" / "run" / ".lock"
+    path = tmp_path / ".lock"
     script = """
 import os, sys
 from files import lock

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from files import patterns
+from files import paths
 
 ODD = "50% [new] *run?* \\{b}"
 
@@ -36,7 +36,7 @@ def test_folders_before_a_pattern_are_meant_as_they_stand(
     folder, pattern, found
 ):
     for before in (str(folder), ODD, f"./{ODD}"):
-        assert patterns.find_matches(f"{before}/{pattern}") == [
+        assert paths.find_matches(f"{before}/{pattern}") == [
             f"{before}/{name}" for name in found
         ]
 
@@ -50,7 +50,7 @@ def test_a_checkpoint_gets_a_name_without_patterns(folder, start):
     (folder / "inner").mkdir()
     os.symlink(folder / "inner", "elsewhere/link")
     start = start.replace("FOLDER", str(folder))
-    with patterns.literal_name(f"{start}/model [1].ckpt") as name:
+    with paths.literal_name(f"{start}/model [1].ckpt") as name:
         assert not set(name) & set("*?[\\")
         for ending in (".index", ".data-00000-of-00001"):
             with open(f"{name}{ending}") as file:
@@ -62,12 +62,12 @@ def test_a_checkpoint_gets_a_name_without_patterns(folder, start):
 
 @pytest.mark.parametrize("after", ["", "/", "/."])
 def test_a_folder_gets_a_name_without_patterns(folder, after):
-    with patterns.literal_name(f"{ODD}{after}") as name:
+    with paths.literal_name(f"{ODD}{after}") as name:
         assert not set(name) & set("*?[\\")
         assert os.path.samefile(name, folder)
 
 
 def test_other_names_stay(tmp_path):
     for path in (tmp_path / "model.ckpt", "gs://bucket/run [1]/model.ckpt"):
-        with patterns.literal_name(path) as name:
+        with paths.literal_name(path) as name:
             assert name == str(path)
