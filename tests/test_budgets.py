@@ -19,7 +19,7 @@ LINES = {
     "files": 1182,
     "modeling": 7102,
     "serving": 4703,
-    "tests": 24469,
+    "tests": 24464,
     "tools": 791,
     "training": 5699,
 }

@@ -81,6 +81,8 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
     config = dataclasses.replace(config, **found)
     _check_required(config)
     if isinstance(config, TrainingConfig) and config.do_train:
+        # Exports and copies contain the weights that this run trains.
+        config = dataclasses.replace(config, weights=config.output_dir)
         resumed = preset is not None and preset.is_resumed
         check_flags(config, preset.training if preset and resumed else {})
     config.check()

@@ -7,6 +7,7 @@ flags are compared with model.json. This module imports no TensorFlow.
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
@@ -261,7 +262,9 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
         if flags.meta_of(field).kind
     }
     found = {
-        name: _base_names(value) if name in paths else value
+        name: re.sub(r"[^,]*/(?=[^,/])|/+(?=,|$)", "", str(value))
+        if name in paths
+        else value
         for name, value in config.given_flags.items()
         if name not in _ADDRESSES
     }
@@ -269,8 +272,3 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
         if source := hub.source_of(vars(config)[name] or ""):
             found[name] = source
     return found
-
-
-def _base_names(paths: Any) -> str:
-    parts = str(paths).split(",")
-    return ",".join(os.path.basename(part.rstrip("/")) for part in parts)

@@ -10,7 +10,7 @@ import modeling
 import serving
 from data.text.tokenization import FullTokenizer
 from tests import script_runner
-from tests.conftest import TINY, write_config
+from tests.conftest import TINY
 from tests.script_runner import (
     check_errors,
     parse_flags,
@@ -150,7 +150,6 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
 
 
 def test_vectors_have_no_head(trained, tmp_path):
-    write_config(tmp_path / "thin.json", hidden_size=16)
     run = trained["ranking"] / "run"
     flags = parse_flags("--task_name=embedding --max_seq_length=24")
     flags |= {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"}
@@ -164,9 +163,5 @@ def test_vectors_have_no_head(trained, tmp_path):
     assert "spearman" in read_results(tmp_path / "out")
     cases = [
         (f"--do_train --init_checkpoint={run} --bilstm", "--bilstm"),
-        (
-            f"--do_train --teacher={run} --bert_config_file=thin.json",
-            "hidden_size=32",
-        ),
     ]
     check_errors(tmp_path, "run_classifier.py", flags, cases)
