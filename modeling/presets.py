@@ -8,6 +8,7 @@ module imports neither Keras nor TensorFlow.
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 FILE = "model.json"
 VERSION = 1
+# Folder in the folder of a run that contains the weights of the best step.
+BEST = "best"
+# The name of a run's checkpoint is this prefix, a hyphen and the step.
+PREFIX = "model.ckpt"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
 # Classes of models without a task-specific head. None = unknown class.
@@ -371,6 +376,13 @@ def load_labels(
     if labels is not None:
         check_labels(labels, source, num_labels)
     return labels
+
+
+def checkpoint_steps(folder: StrPath) -> list[int]:
+    """Returns the steps of complete checkpoints in a folder, oldest first."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
+    return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
 
 
 def best_step_of(folder: StrPath) -> int | None:

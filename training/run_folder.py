@@ -19,16 +19,15 @@ from files import flags, json_files
 from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
-from modeling import hub, presets, steps
+from modeling import hub, presets
 from modeling.config import BertConfig
 from modeling.labels import format_labels
-from modeling.presets import FILE
+from modeling.presets import BEST, FILE, PREFIX, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 
 if TYPE_CHECKING:
     from training.config import TrainingConfig
 
-PREFIX = steps.PREFIX
 # Settings that a resumed run may add or omit, because they do not change the
 # training. The flags are compared one by one.
 MAY_BE_MISSING = frozenset(
@@ -38,12 +37,6 @@ MAY_BE_MISSING = frozenset(
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
-
-
-def checkpoint_steps(folder: StrPath) -> list[int]:
-    """Returns the steps of complete checkpoints in a folder, oldest first."""
-    files = Path(folder).glob(f"{PREFIX}-*.index")
-    return steps.checkpoint_steps(file.name for file in files)
 
 
 def remove_checkpoints(folder: StrPath, steps: Iterable[int]) -> None:
@@ -58,7 +51,7 @@ def remove_checkpoints(folder: StrPath, steps: Iterable[int]) -> None:
 
 def best_folder(output_dir: StrPath) -> Path:
     """Returns the folder of a run's best weights."""
-    return Path(output_dir, steps.BEST)
+    return Path(output_dir, BEST)
 
 
 def contains(output_dir: StrPath, path: str) -> bool:

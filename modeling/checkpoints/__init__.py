@@ -36,95 +36,7 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-
-
-# Advice for files of weights whose formats this project cannot read.
-_SAVE_AGAIN = (
-    "open the model with transformers' from_pretrained, and write it with "
-    "save_pretrained, which writes model.safetensors"
-)
-_MERGE = (
-    "an adapter changes another model's weights: merge it into that model, "
-    "then " + _SAVE_AGAIN
-)
-_EXPORT = (
-    "an export does not record the names of its weights; use the checkpoint "
-    "that the export was created from"
-)
-_FOREIGN_FILES = {
-    "adapter_model.safetensors": _MERGE,
-    "adapter_model.bin": _MERGE,
-    "tf_model.h5": _SAVE_AGAIN,
-    "flax_model.msgpack": _SAVE_AGAIN,
-    "saved_model.pb": _EXPORT,
-}
-# {ending of a file name: advice}, for file names that are not listed above.
-_FOREIGN_ENDINGS = {
-    **dict.fromkeys((".onnx", ".tflite"), _EXPORT),
-    **dict.fromkeys((".bin", ".gguf", ".h5", ".msgpack", ".ot"), _SAVE_AGAIN),
-    **dict.fromkeys((".pt", ".pth", ".ckpt", ".npz", ".tar"), _SAVE_AGAIN),
-    **dict.fromkeys((".h5.index.json", ".msgpack.index.json"), _SAVE_AGAIN),
-    ".keras": "open it with keras.models.load_model, and write it with "
-    "modeling.save_huggingface",
-}
 _BLOCK = re.compile(r"(?:^|[/.])encoder[/.]layer[_.](\d+)[/.]")
-_PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
-
-
-def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
-    """Raises an error with advice if the weights at `path` cannot be read.
-
-    The weights may be in another framework's format, or in a subfolder of
-    `path`. `looks_inside` tells whether to search the subfolders too.
-    """
-    if not os.path.isdir(path):
-        _refuse([path] if os.path.isfile(path) else [])
-        return
-    # Ignore hidden files, such as ._model.safetensors, which macOS creates.
-    names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
-    files = [os.path.join(path, name) for name in names]
-    # With this file, transformers adds the folder's adapter to the model, even
-    # to a complete model beside it. This project cannot read adapters.
-    if "adapter_config.json" in names:
-        _refuse(x for x in files if "adapter_model" in os.path.basename(x))
-    if is_huggingface(path) or any(file.endswith(".index") for file in files):
-        return
-    # Check other frameworks' usual file names now, but endings only at the end,
-    # because files that contain no weights may have the same endings.
-    _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
-    inner = [
-        file
-        for file in files
-        if os.path.exists(file)
-        and is_huggingface(file)
-        and not _PART.search(file)
-    ]
-    if inner:
-        raise ValueError(
-            f"{path} contains no file of weights with a usual name; use "
-            f"{' or '.join(inner)}"
-        )
-    _refuse(files)
-    for file in files:
-        if looks_inside and os.path.isdir(file):
-            _refuse_foreign(file, looks_inside=False)
-
-
-def _refuse(files: Iterable[str]) -> None:
-    """Raises an error with advice if another framework wrote one of `files`."""
-    for file in files:
-        name = os.path.basename(file)
-        way_out = _FOREIGN_FILES.get(name)
-        if not way_out and not is_huggingface(file):
-            ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
-            way_out = _FOREIGN_ENDINGS.get(ending)
-        if part := _PART.search(name):
-            way_out = (
-                "the file contains only some of the weights: use its folder, "
-                f"which must contain {name[: part.start()]}{part[1]}.index.json"
-            )
-        if way_out:
-            raise ValueError(f"{file} cannot be read: {way_out}")
 
 
 def find_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -140,10 +52,9 @@ def find_checkpoint(path: StrPath, best: bool = True) -> str:
     Raises:
         FileNotFoundError: the path contains no checkpoint.
         OSError: a file of the checkpoint is missing, truncated or malformed.
-        ValueError: `path` is one file of a TF1 checkpoint, or contains weights
-            of another framework.
+        ValueError: `path` contains an adapter.
     """
-    _refuse_foreign(os.fspath(path))
+    _check_adapter(path)
     if is_huggingface(path):
         file = find_huggingface(path)
         read_huggingface_shapes(file)
@@ -189,8 +100,8 @@ def load_checkpoint(
         OSError: the checkpoint cannot be read.
         ValueError: `layers` does not name one block for each block of the
             model, a variable of the encoder is missing or has another shape, a
-            value is not a finite floating-point number, or `path` is one
-            file of a TF1 checkpoint.
+            value is not a finite floating-point number, or `path` contains an
+            adapter.
     """
     if layers is not None and len(layers) != model.config.num_hidden_layers:
         raise ValueError(
@@ -198,7 +109,7 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
-    _refuse_foreign(os.fspath(path))
+    _check_adapter(path)
     if is_huggingface(path):
         report = load_huggingface(model, path, layers)
     else:
@@ -215,6 +126,16 @@ def load_checkpoint(
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
+
+
+def _check_adapter(path: StrPath) -> None:
+    """Raises an error if transformers would add an adapter to the weights."""
+    has_config = os.path.isfile(os.path.join(path, "adapter_config.json"))
+    if has_config and any("adapter_model" in n for n in os.listdir(path)):
+        raise ValueError(
+            f"{path} contains an adapter, which changes another model's "
+            "weights. Merge it into that model, and save the model again"
+        )
 
 
 def _warn_of_blocks(report: LoadReport) -> None:

@@ -3,17 +3,11 @@
 import contextlib
 import os
 import re
-from typing import Any
 
 from absl import logging
 
-from files.paths import StrPath, is_remote
-from modeling.presets import best_step_of
-from modeling.steps import BEST, PREFIX, checkpoint_steps
-
-_FILE_OF_A_CHECKPOINT = re.compile(
-    r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
-)
+from files.paths import StrPath
+from modeling.presets import BEST, PREFIX, best_step_of, checkpoint_steps
 
 
 def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -32,21 +26,18 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
-        ValueError: `path` is one file of a checkpoint.
     """
+    # TensorFlow loads slowly, and is not needed for Hugging Face's format.
+    from tensorflow.io import gfile
+
     path = str(path)
-    system = file_system(path)
-    if _FILE_OF_A_CHECKPOINT.search(path):
-        raise ValueError(
-            f"{path} is one file of a checkpoint. Use the prefix of its files, "
-            f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
-        )
-    if system.isdir(path):
+    if gfile.isdir(path):
         return (find_best(path) if best else None) or _find_newest(path)
-    if not system.exists(path + ".index"):
+    if not gfile.exists(f"{path}.index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
-            "exist. Use the path of local files, or hf://OWNER/NAME"
+            "exist. Use a folder, the prefix of a checkpoint's files, such as "
+            "bert_model.ckpt, or hf://OWNER/NAME"
         )
     return path
 
@@ -60,8 +51,8 @@ def find_best(folder: StrPath) -> str | None:
     Args:
         folder: folder of the run.
     """
-    step, newest = best_step_of(folder), _newest_step(str(folder))
-    if step is None or 0 <= newest < step:
+    step, steps = best_step_of(folder), checkpoint_steps(folder)
+    if step is None or (steps and steps[-1] < step):
         return None
     for place in (os.path.join(folder, BEST), str(folder)):
         prefix = os.path.join(place, f"{PREFIX}-{step}")
@@ -74,18 +65,11 @@ def find_best(folder: StrPath) -> str | None:
     return None
 
 
-def _newest_step(folder: str) -> int:
-    """Returns the newest step of a folder's checkpoints, -1 without any."""
-    system = file_system(folder)
-    names = system.listdir(folder) if system.isdir(folder) else []
-    return max(checkpoint_steps(names), default=-1)
-
-
 def _find_newest(path: str) -> str:
-    # TensorFlow loads slowly, and --help finds checkpoints too.
+    # TensorFlow loads slowly, and is not needed for Hugging Face's format.
     import tensorflow as tf
 
-    gfile = tf.io.gfile
+    names = sorted(tf.io.gfile.listdir(path))
     # Do not use tf.train.latest_checkpoint, which reads `path` as a pattern.
     state = None
     # Ignore the file named `checkpoint` if it is empty or not UTF-8.
@@ -99,28 +83,17 @@ def _find_newest(path: str) -> str:
         if recorded.startswith(os.path.join(path, "")):
             places.insert(0, recorded)
         for newest in places:
-            if gfile.exists(f"{newest}.index"):
+            if tf.io.gfile.exists(f"{newest}.index"):
                 return newest
-    indexes = sorted(
-        os.path.join(path, name)
-        for name in gfile.listdir(path)
-        # Skip the files ._NAME that macOS creates beside each file.
-        if name.endswith(".index") and not name.startswith(".")
-    )
+    # Skip the files ._NAME that macOS creates beside each file.
+    indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
     if len(indexes) != 1:
-        names = ", ".join(index.removesuffix(".index") for index in indexes)
-        there = ", ".join(sorted(gfile.listdir(path))[:5])
-        names = (
-            f"{names}; use the path of one of them"
-            if names
-            else f"{there or 'no files'}; weights are read from NAME.index "
-            "with NAME.data-*, model.safetensors or pytorch_model.bin"
-        )
         raise FileNotFoundError(
-            f"The folder {path} must contain exactly one checkpoint. Found: "
-            f"{names}"
+            f"The folder {path} must contain exactly one checkpoint: a "
+            "NAME.index with NAME.data-*, model.safetensors or "
+            f"pytorch_model.bin. Found: {', '.join(indexes or names)[:200]}"
         )
-    return indexes[0].removesuffix(".index")
+    return os.path.join(path, indexes[0])
 
 
 def describe(prefix: str) -> str:
@@ -129,25 +102,7 @@ def describe(prefix: str) -> str:
     Returns "" if the checkpoint's name shows that no training run wrote it.
     """
     folder, name = os.path.split(prefix)
-    steps = checkpoint_steps([f"{name}.index"])
-    if not steps:
-        return ""
+    match = re.fullmatch(rf"{PREFIX}-(\d+)", name)
     is_best = os.path.basename(folder) == BEST
-    return f"step {steps[0]}, the {'best' if is_best else 'last'}"
-
-
-def file_system(path: StrPath) -> Any:
-    """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
-    if not is_remote(path):
-        return _Local
-    # Only remote files need TensorFlow, which loads slowly.
-    from tensorflow.io import gfile
-
-    return gfile
-
-
-class _Local:
-    """Functions of tf.io.gfile for local paths, without TensorFlow."""
-
-    exists, isdir = staticmethod(os.path.exists), staticmethod(os.path.isdir)
-    listdir = staticmethod(os.listdir)
+    which = "best" if is_best else "last"
+    return f"step {match[1]}, the {which}" if match else ""

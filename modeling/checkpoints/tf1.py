@@ -5,7 +5,6 @@ files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`. The
 functions that read or write these files import TensorFlow.
 """
 
-import collections
 import contextlib
 import math
 import os
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
 _ENDINGS = (".data-00000-of-00001", ".index")
-_DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
-_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Name of the checkpoint's string entry that identifies its training run.
 RUN = "run_fingerprint"
 # Matches entries that training adds, in Google's code or in this project.
@@ -68,19 +65,9 @@ def load_tf1_checkpoint(
             for name in sorted(stored_names)
             if not _TRAINING_STATE.search(name)
         }
-        if _OBJECT_GRAPH in shapes and not any(
-            name.startswith("bert/") for name in shapes
-        ):
-            raise ValueError(
-                f"{prefix} is an object checkpoint of TensorFlow 2, such as "
-                "the Model Garden writes, whose entries are not named as in "
-                "Google's releases. Use the TF1 checkpoint of the release, or "
-                "a Hugging Face folder of the model"
-            )
-        if prefix != str(path):
-            # `path` is a folder.
-            if found := describe(prefix):
-                logging.info("%s is %s of the run", prefix, found)
+        # The user did not choose the step in a folder.
+        if (found := describe(prefix)) and prefix != str(path):
+            logging.info("%s is %s of the run", prefix, found)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
@@ -157,26 +144,17 @@ def check_tf1_files(prefix: str) -> None:
         for name, shape in shapes.items()
         if dtypes[name] != tf.string
     )
-    # {total number of data files: {index of a file: its size in bytes}}. The
-    # name of each file contains both numbers.
-    data_files: dict[int, dict[int, int]] = collections.defaultdict(dict)
     folder, name = os.path.split(prefix)
-    for file in gfile.listdir(folder or "."):
-        match = _DATA_FILE.fullmatch(file.removeprefix(name))
-        if match and file.startswith(name):
-            number, count = map(int, match.groups())
-            size = gfile.stat(os.path.join(folder, file)).length
-            data_files[count][number] = size
-    complete = [
-        sum(sizes.values())
-        for count, sizes in data_files.items()
-        if sizes.keys() >= set(range(count))
+    files = [
+        os.path.join(folder, file)
+        for file in gfile.listdir(folder or ".")
+        if file.startswith(f"{name}.data-")
     ]
-    if max(complete, default=-1) < needed:
-        size_text = f"contain {max(complete)}" if complete else "are incomplete"
+    found = sum(gfile.stat(file).length for file in files)
+    if found < needed:
         raise OSError(
             f"{prefix} cannot be read: its variables need {needed} bytes, but "
-            f"the files {prefix}.data-* {size_text}. Copy the complete "
+            f"the files {prefix}.data-* contain {found}. Copy the complete "
             "checkpoint again"
         )
 

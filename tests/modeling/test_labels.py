@@ -24,7 +24,7 @@ from tests.models import built
         (["", "yes"], "label 1"),
         (["no", 1], "label 2"),
         (["no", "no"], "label 2"),
-        (["yes"], "2 outputs"),
+        (["yes"], "Received 1"),
     ],
 )
 def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, culprit):

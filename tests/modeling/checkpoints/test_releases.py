@@ -34,7 +34,7 @@ def test_a_model_replaces_only_an_earlier_one(tmp_path, save):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     (theirs / "bert_config.json").write_text("theirs")
-    with pytest.raises(ValueError, match="theirs contains bert_config.json"):
+    with pytest.raises(ValueError, match="theirs.* bert_config.json"):
         save(model, theirs)
     assert [path.name for path in theirs.iterdir()] == ["bert_config.json"]
     save_release(model, ours, labels=["no", "yes"])
@@ -43,7 +43,7 @@ def test_a_model_replaces_only_an_earlier_one(tmp_path, save):
         *("bert_model.ckpt.data-00000-of-00001", "bert_model.ckpt.index"),
     }
     before = snapshot(ours)
-    with pytest.raises(ValueError, match="2 outputs"):
+    with pytest.raises(ValueError, match="2. Received 3"):
         save(model, ours, labels=["no", "yes", "perhaps"])
     assert snapshot(ours) == before
     # The old labels must not name the new model's outputs.

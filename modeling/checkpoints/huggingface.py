@@ -1,18 +1,19 @@
 """Reads and writes BERT in the format of Hugging Face's transformers.
 
 The tensors in `model.safetensors` are named differently than in Google's
-checkpoints, and dense kernels are transposed. pickled.py reads
-`pytorch_model.bin`, the format of older models. config.py converts config.json,
-and tokenizer.py writes the tokenizer's files.
+checkpoints, and dense kernels are transposed. torch reads `pytorch_model.bin`,
+the format of older models.
 """
 
 import contextlib
+import functools
+import importlib.util
 import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -22,7 +23,6 @@ import safetensors.numpy
 from files.folders import new_folder
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling.checkpoints.huggingface.pickled import PickledTensors
 from modeling.checkpoints.names import (
     original_name,
     source_name,
@@ -126,71 +126,70 @@ def find_huggingface(path: StrPath) -> str:
 
 def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape} of the tensors in a file."""
-    with _open_tensors(path) as files:
-        names = without_scope(files, _WORD_EMBEDDINGS)
-        return {
-            name: files[stored].get_slice(stored).get_shape()
-            for name, stored in names.items()
-        }
+    tensors = _open_tensors(str(path))
+    names = without_scope(tensors, _WORD_EMBEDDINGS)
+    return {name: tensors[stored].shape for name, stored in names.items()}
 
 
-@contextlib.contextmanager
-def _open_tensors(path: StrPath) -> Iterator[dict[str, Any]]:
-    """Opens the weights in a file, or in all files that an index names.
+class _Tensor(NamedTuple):
+    shape: Sequence[int]
+    dtype: str
+    read: Callable[[], np.ndarray]
 
-    Yields:
-        {name of a tensor: open file that contains the tensor}. Each file offers
-        the methods of safetensors' `safe_open`.
+
+def _open_tensors(path: str) -> dict[str, _Tensor]:
+    """Returns {name: tensor} of a file, or of all files that an index names.
 
     Raises:
         OSError: a file cannot be read. The message names the file.
+        ValueError: only torch can read the file, and torch is not installed.
     """
-    folder, name = os.path.split(path)
-    is_index = name.endswith(".index.json")
+    if path.endswith(".index.json"):
+        folder, places = os.path.dirname(path), read_json(path)["weight_map"]
+        files = {
+            place: _open_tensors(os.path.join(folder, place))
+            for place in set(places.values())
+        }
+        return {name: files[place][name] for name, place in places.items()}
+    if path.endswith(".bin") and not importlib.util.find_spec("torch"):
+        raise ValueError(
+            f"{path} can only be read with torch. Run `pip install torch`"
+        )
     try:
-        with contextlib.ExitStack() as stack:
-            if is_index:
-                places = read_json(path).get("weight_map")
-                if not isinstance(places, dict) or not all(
-                    isinstance(place, str) and place == os.path.basename(place)
-                    for place in places.values()
-                ):
-                    raise OSError(
-                        "`weight_map` must name files in the index's folder"
-                    )
-                files = {
-                    place: stack.enter_context(
-                        _open_tensors(os.path.join(folder, place))
-                    )
-                    for place in set(places.values())
-                }
-                for tensor, place in places.items():
-                    if tensor not in files[place]:
-                        raise OSError(
-                            f"{path} cannot be read: {place} lacks tensor "
-                            f"{tensor}"
-                        )
-                yield {name: files[places[name]][name] for name in places}
-                return
-            file: Any = (
-                PickledTensors(path)
-                if name.endswith(".bin")
-                else stack.enter_context(
-                    safetensors.safe_open(path, framework="np")
-                )
-            )
-            yield dict.fromkeys(file.keys(), file)
-    except (safetensors.SafetensorError, OSError) as error:
-        if " cannot be read: " in str(error):
-            # The error already names the file, which may be one of several.
-            raise
-        hint = ""
+        if path.endswith(".bin"):
+            return _open_pickle(path)
+        file = safetensors.safe_open(path, framework="np")
+        found = {}
+        for name in file.keys():
+            entry = file.get_slice(name)
+            shape, dtype = entry.get_shape(), entry.get_dtype()
+            read = functools.partial(file.get_tensor, name)
+            found[name] = _Tensor(shape, _DTYPES.get(dtype, dtype), read)
+        return found
+    except Exception as error:
+        # torch and safetensors raise many types of errors for damaged files.
+        hint = "copy or download the file again"
         with contextlib.suppress(OSError), open(path, "rb") as reader:
             if reader.read(16) == b"version https://":
-                hint = "; the file is a pointer of Git LFS: run `git lfs pull`"
-            elif not is_index:
-                hint = "; copy or download the file again"
-        raise OSError(f"{path} cannot be read: {error}{hint}") from error
+                hint = "it is a pointer of Git LFS: run `git lfs pull`"
+        raise OSError(f"{path} cannot be read: {error}; {hint}") from error
+
+
+# With `weights_only`, torch runs no code of a pickle.
+def _open_pickle(path: str) -> dict[str, _Tensor]:
+    # An optional package, which few checkpoints need.
+    import torch
+
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    return {
+        name: _Tensor(
+            value.shape,
+            str(value.dtype).removeprefix("torch."),
+            # NumPy lacks bfloat16.
+            value.detach().float().numpy,
+        )
+        for name, value in state.items()
+    }
 
 
 def load_huggingface(
@@ -210,64 +209,54 @@ def load_huggingface(
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
-    shapes: dict[str, list[int]] = {}
+    shapes: dict[str, Sequence[int]] = {}
     dtypes = {}
-    with _open_tensors(path) as files:
-        scopeless = without_scope(files, _WORD_EMBEDDINGS)
-        stored_names = {_normalize(name): scopeless[name] for name in scopeless}
-        if any(name.startswith("cls/predictions/") for name in names):
-            _check_decoder(path, files, stored_names)
-        sources = {
-            name: stored_names.pop(theirs)
-            for name in names
-            if (theirs := _huggingface_name(name)) in stored_names
-        }
-        for name, their_name in sources.items():
-            entry = files[their_name].get_slice(their_name)
-            shape, dtype = entry.get_shape(), entry.get_dtype()
-            shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
-            dtypes[name] = _DTYPES.get(dtype, dtype)
-        for name in stored_names.values():
-            if _ADAPTER.search(name):
-                raise ValueError(
-                    f"{path} contains {name}, a weight of an adapter. Ignoring "
-                    "it would change the model's outputs. Merge the adapter "
-                    "into the model, and save the model again"
-                )
-            # Do not report as unused: position_ids, which are constants, and
-            # the decoder, which copies other weights.
-            if not re.search(r"position_ids$|predictions\.decoder\.", name):
-                shapes[name] = []
+    tensors = _open_tensors(path)
+    scopeless = without_scope(tensors, _WORD_EMBEDDINGS)
+    found = {_normalize(name): tensors[scopeless[name]] for name in scopeless}
+    if any(name.startswith("cls/predictions/") for name in names):
+        _check_decoder(path, found)
+    sources = {
+        name: found.pop(theirs)
+        for name in names
+        if (theirs := _huggingface_name(name)) in found
+    }
+    for name, tensor in sources.items():
+        is_kernel = name.endswith("/kernel")
+        shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
+        dtypes[name] = tensor.dtype
+    for name in found:
+        if _ADAPTER.search(name):
+            raise ValueError(
+                f"{path} contains {name}, a weight of an adapter. Merge the "
+                "adapter into the model, and save the model again"
+            )
+        # Do not report as unused: position_ids, which are constants, and the
+        # decoder, which copies other weights.
+        if not re.search(r"position_ids$|predictions\.decoder\.", name):
+            shapes[name] = []
 
-        def read(name: str) -> np.ndarray:
-            tensor = files[sources[name]].get_tensor(sources[name])
-            return tensor.T if name.endswith("/kernel") else tensor
+    def read(name: str) -> np.ndarray:
+        value = sources[name].read()
+        return value.T if name.endswith("/kernel") else value
 
-        return restore_variables(model, path, shapes, dtypes, read, layers)
+    return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
-def _check_decoder(
-    path: str, files: dict[str, Any], stored_names: dict[str, str]
-) -> None:
+def _check_decoder(path: str, found: dict[str, _Tensor]) -> None:
     """Raises an error if the output layer differs from the word embeddings.
 
     BERT's masked LM head uses the word embeddings as its output layer. A file
     may contain the matrix twice, as the word embeddings and as the output
     layer. Then the values must be equal. If the file contains only the output
-    layer, the function changes `stored_names`, so that the model's word
-    embeddings are read from the output layer.
+    layer, the function adds it to `found` as the word embeddings.
     """
     for copy, shared in _DECODER.items():
-        if copy not in stored_names:
+        if copy not in found:
             continue
-        if shared not in stored_names:
-            stored_names[shared] = stored_names.pop(copy)
-            continue
-        values = [
-            files[stored_names[name]].get_tensor(stored_names[name])
-            for name in (copy, shared)
-        ]
-        if not np.array_equal(*values):
+        if shared not in found:
+            found[shared] = found.pop(copy)
+        elif not np.array_equal(found[copy].read(), found[shared].read()):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
                 "is false). BERT's masked LM head needs them to be equal, so "
