@@ -256,13 +256,18 @@ class ClassifierTask(task.Task):
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the classifier in the formats of --export_format."""
+        mode, num_texts = self.decoder.output_mode, self.settings["num_texts"]
+        if mode == "regression" and self.options.task_name == "csv":
+            # A cross-encoder, which ranks passages, also has a single output.
+            num_texts = None
         serving.export_classifier(
             export_dir,
             model,
             self.labels,
             self.serving_options,
-            self.decoder.output_mode,
+            mode,
             self.options.doc_stride,
+            num_texts,
         )
 
 

@@ -69,6 +69,7 @@ _ENTRIES: dict[str, Any] = {
     "task.name": str | None,
     "task.next_sentence": bool,
     "task.null_score_diff_threshold": int | float,
+    "task.num_texts": (None, 1, 2),
     "task.output_mode": (None, *PROBLEM_TYPES),
     "task.problem_type": str | None,
     "task.task_name": str | None,

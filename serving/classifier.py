@@ -40,6 +40,7 @@ def export_classifier(
     options: signatures.ServingOptions,
     output_mode: str = "classification",
     doc_stride: int = 0,
+    num_texts: int | None = None,
 ) -> None:
     """Exports a classifier: `serve` accepts ids, `classify*` accepts text.
 
@@ -69,6 +70,8 @@ def export_classifier(
         output_mode: "classification", "multilabel" or "regression".
         doc_stride: number of WordPieces between the starts of two windows of a
             long text, or 0 to cut long texts.
+        num_texts: 1 if the model was trained on single texts, 2 if on pairs,
+            None if that is unknown.
     """
     predict = trace_once(_predict_of(model, output_mode))
     packing = options.packing
@@ -119,6 +122,7 @@ def export_classifier(
         "labels": labels,
         "output_mode": output_mode,
         "doc_stride": doc_stride,
+        "num_texts": num_texts,
     }
     signatures.export_model(
         export_dir, model, predict, endpoints, options, task

@@ -85,7 +85,10 @@ class TextModel:
         self.settings = dict(described.settings)
         self._kinds: dict[str, type[TextTask]] = {}
         if described.head in TASKS:
-            self.settings["num_texts"] = described.training.get("num_texts")
+            # A run knows better than the command that exported it.
+            stated = self.settings.get("num_texts")
+            trained = described.training.get("num_texts", stated)
+            self.settings["num_texts"] = trained
             self._prepare(folder, described)
             trained = described.training.get("tokenizer", {}).get("vocab")
             if trained not in (None, self.tokenizer.identity["vocab"]):

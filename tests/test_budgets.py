@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1982,
+    ".": 1987,
     "benchmarks": 1596,
     "data": 11495,
     "docs": 186,
     "examples": 191,
     "files": 1182,
-    "modeling": 6865,
-    "serving": 4703,
-    "tests": 24393,
+    "modeling": 6866,
+    "serving": 4710,
+    "tests": 24392,
     "tools": 791,
-    "training": 5692,
+    "training": 5676,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

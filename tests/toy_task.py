@@ -62,7 +62,6 @@ class ToyTask(task.Task):
         max_seq_length: number of WordPieces in each record.
     """
 
-    tokenizer = None
     loss = losses.ClassifierLoss()
     metrics = ("accuracy",)
     num_examples = 12

@@ -58,7 +58,10 @@ def run(task: Task, config: FineTuningConfig) -> None:
     # --init_checkpoint. Otherwise they are random.
     settings: dict[str, Any] = {}
     if config.do_train:
-        num_steps = count_steps(task, config, splits["train"])
+        split = splits["train"]
+        num_steps = config.num_steps(
+            split.num_examples if task.counts_examples else split.num_records
+        )
         settings = describe_training(task, config, splits["train"], teacher)
     length = config.max_seq_length * task.sequences_per_example
     trainer = start.open_run(
@@ -107,14 +110,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.export_dir:
             exports.export(task, trainer, splits, results)
         trainer.finish()
-
-
-def count_steps(
-    task: Task, config: FineTuningConfig, split: Split
-) -> tuple[int, int]:
-    """Returns the numbers of training and warmup steps."""
-    examples, records = split.num_examples, split.num_records
-    return config.num_steps(examples if task.counts_examples else records)
 
 
 def describe_training(

@@ -185,18 +185,7 @@ class Task(abc.ABC):
         split: str,
         create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
     ) -> dict[str, dict[str, float]]:
-        """Computes the scores of `evaluate` for the exported files.
-
-        Args:
-            export_dir: folder that `export` wrote.
-            split: name of an evaluated split.
-            create_batches: function (batch size) -> the split's batches of
-                features.
-
-        Returns:
-            {format: scores} for the formats that this machine can run, by
-            default {}.
-        """
+        """Returns {format: scores of `evaluate`} of an export, or {}."""
         return {}
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:

@@ -5,7 +5,6 @@ import random
 import pytest
 import tensorflow as tf
 
-import serving
 from modeling.checkpoints import tf1
 from tests import checkpoints, script_runner
 from tests.script_runner import parse_flags, read_results, snapshot
@@ -70,9 +69,6 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     scores = read_results(tmp_path / "run", "export_eval_results.txt")
     assert scores["litert_f1_macro"] == 1
     card = (made / "export/README.md").read_text()
-    # A run's model.json contains more than the exports of other tests do.
-    answer = serving.load(made / "export").classify("the red boat")
-    assert answer["label"] == "red"
     assert str(tmp_path) not in card and str(flags["data_dir"]) not in card
     before = snapshot(made / "export")
     done = export(tmp_path, flags, "--do_eval --quantize=int8")

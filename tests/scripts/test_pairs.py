@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import modeling
+import predict
 import serving
 from data.text.tokenization import FullTokenizer
 from tests import script_runner
@@ -115,13 +116,13 @@ def test_vectors_are_trained_and_exported(trained):
 
 def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     """Of one output, LABEL_0, and no problem_type, as those of MS MARCO."""
-    bert_config = modeling.BertConfig.from_dict(TINY)
-    model = modeling.BertClassifier(bert_config, 1, seed=1)
+    config = modeling.BertConfig.from_dict(TINY)
+    model = modeling.BertClassifier(config, 1, seed=1)
     model.build()
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     theirs = tmp_path / "theirs"
     modeling.save_huggingface(model, theirs, tokenizer=tokenizer)
-    config = json.loads((tmp_path / "theirs/config.json").read_text())
+    config = json.loads((theirs / "config.json").read_text())
     assert config["id2label"] == {"0": "LABEL_0"}
     assert "problem_type" not in config
     script_runner.run_each(
@@ -149,6 +150,27 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
         assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
 
 
+def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
+    model = modeling.BertClassifier(modeling.BertConfig.from_dict(TINY), 2)
+    model.build()
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    labels = ["no", "yes"]
+    modeling.save_huggingface(model, tmp_path / "theirs", labels, tokenizer)
+    script_runner.run_each(
+        "run_classifier.py",
+        tmp_path,
+        parse_flags("--init_checkpoint=theirs --export_format=litert")
+        | {"max_seq_length": 32, "task_name": "csv"},
+        [
+            {"output_dir": "a", "export_dir": "export1"},
+            {"output_dir": "b", "export_dir": "export2", "text_b_column": "b"},
+        ],
+    )
+    for number in (1, 2):
+        task = serving.load(tmp_path / f"export{number}").task()
+        assert len(predict.to_requests(task, ["one", "two"])) == 3 - number
+
+
 def test_vectors_have_no_head(trained, tmp_path):
     run = trained["ranking"] / "run"
     flags = parse_flags("--task_name=embedding --max_seq_length=24")
@@ -161,7 +183,5 @@ def test_vectors_have_no_head(trained, tmp_path):
     # A classifier has vectors as well.
     assert "outputs are random" not in done.stderr
     assert "spearman" in read_results(tmp_path / "out")
-    cases = [
-        (f"--do_train --init_checkpoint={run} --bilstm", "--bilstm"),
-    ]
-    check_errors(tmp_path, "run_classifier.py", flags, cases)
+    case = f"--do_train --init_checkpoint={run} --bilstm", "--bilstm"
+    check_errors(tmp_path, "run_classifier.py", flags, [case])

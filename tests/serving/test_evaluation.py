@@ -13,8 +13,6 @@ LENGTH = conftest.LENGTH
 
 
 class Keeping(toy_task.ToyTask):
-    """Keeps the outputs of the first batch."""
-
     def evaluate(self, split, batches):
         ((_, self.outputs),) = batches
         return {}
