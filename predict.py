@@ -101,6 +101,13 @@ class Config(EngineConfig, TaskOptions):
         'Whether " quotes the cells of CSV and TSV. With --noquoting, " is an '
         "ordinary character.",
     )
+    delimiter: str | None = flag(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is a tab "
+        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
+        "line contains. CSV without a header line needs this flag.",
+        choices=tables.DELIMITERS,
+    )
     output_file: str | None = flag(
         None,
         "File to write the answers to. It appears when all requests are "
@@ -125,10 +132,6 @@ class Config(EngineConfig, TaskOptions):
         "Maximum number of requests in a batch. Requests from a pipe are "
         "answered without waiting for a full batch.",
         at_least=1,
-    )
-    keep_going: bool = flag(
-        False,
-        "Exit with status 0 even if some requests could not be answered.",
     )
 
     def find_inputs(self) -> list[str]:
@@ -213,7 +216,13 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     logging.info("%s: ready for the task %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
     read = functools.partial(
-        requests.read, task, paths, config.input_format, config.quoting, columns
+        requests.read,
+        task,
+        paths,
+        config.input_format,
+        config.quoting,
+        columns,
+        config.delimiter,
     )
     count: int | None = None
     batches: Iterable[Sequence[requests.Item]]
@@ -243,7 +252,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         answerer.num_errors,
         f"; wrote {path}" if path else "",
     )
-    return int(answerer.num_errors > 0 and not config.keep_going)
+    return int(answerer.num_errors > 0)
 
 
 command = functools.partial(cli.run, main, Config, takes_arguments=True)

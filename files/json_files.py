@@ -39,6 +39,14 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             too deeply, or contains a number that is not finite.
     """
 
+    def parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        # Of two values of one key, json would silently keep the last.
+        if len(value := dict(pairs)) < len(pairs):
+            raise ValueError(
+                f"a key is repeated in {[key for key, _ in pairs]}"
+            )
+        return value
+
     def parse_float(digits: str) -> float:
         number = float(digits)
         if not math.isfinite(number):
@@ -49,7 +57,10 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
         value = json.loads(
-            text, parse_constant=parse_float, parse_float=parse_float
+            text,
+            parse_constant=parse_float,
+            parse_float=parse_float,
+            object_pairs_hook=parse_object,
         )
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is not valid JSON: {error}") from error

@@ -12,8 +12,6 @@ from data.io import tables
 from files.paths import named_errors
 from serving.tasks.base import TextTask
 
-MAX_LINE_BYTES = 1 << 24
-
 
 class Item(NamedTuple):
     """A request, and its position in the input.
@@ -41,8 +39,11 @@ def read(
     form: str | None = None,
     quoting: bool = True,
     columns: Sequence[str | None] = (),
+    delimiter: str | None = None,
 ) -> Iterator[Item]:
-    """Yields an unchecked Item for each row of the files. Skips blank lines.
+    """Yields an unchecked Item for each row of the files.
+
+    A blank line is a row only in plain text.
 
     Args:
         task: task that will answer the requests.
@@ -52,6 +53,7 @@ def read(
         quoting: whether `"` quotes cells of CSV and TSV files.
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
+        delimiter: character between the cells, one of tables.DELIMITERS.
 
     Raises:
         OSError: a file cannot be read.
@@ -91,7 +93,7 @@ def read(
             optional,
             own,
             quoting,
-            MAX_LINE_BYTES,
+            delimiter,
         )
         file = path if len(paths) > 1 else ""
         with named_errors(path):

@@ -265,8 +265,9 @@ def regression_label(value: Any, place: str) -> float:
     """
     try:
         with np.errstate(over="ignore"):
-            # Reject True and False, which float() would convert to 1 and 0.
-            number = np.nan if isinstance(value, bool) else float(value)
+            # Reject True, False and "1_000", which float() would convert.
+            is_odd = isinstance(value, bool) or "_" in str(value)
+            number = np.nan if is_odd else float(value)
             is_usable = np.isfinite(np.float32(number))
     except (TypeError, ValueError, OverflowError):
         is_usable = False

@@ -4,7 +4,6 @@ A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
 import dataclasses
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,8 +29,6 @@ from files.paths import StrPath
 _DEPTH = 10
 # The largest score of STS-B's scale from 0 to 5.
 _LARGEST_SCORE = 5.0
-# Names that tables often use for the column "score".
-_SCORES = ("Score", "scores", "label", "similarity", "similarity_score")
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
@@ -112,9 +109,9 @@ class RankingProcessor(TableProcessor):
 class PairProcessor(TableProcessor):
     """Reads tables whose rows are two texts and, optionally, their similarity.
 
-    The similarity is a score in the column "score". If the table does not
-    contain this column, the two texts of each row count as similar. If the user
-    sets --label_column, the table must contain the column that the flag names.
+    The similarity is a score in the column "score", or in the column that
+    --label_column names. If the table contains only the two texts, or the flag
+    is empty, the two texts of each row count as similar.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -138,54 +135,35 @@ class PairProcessor(TableProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
         Raises a ValueError if only some examples of a train or dev set have a
-        score, or if the label column is missing, but another column seems to
-        contain the scores. In a test set, some scores may be missing.
+        score, or if the table lacks the column "score", but other columns may
+        contain scores. In a test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
-        if name != "test" and all(each.label is None for each in examples):
-            self._check_columns(data_dir, name)
         missing = [each for each in examples if each.label is None]
-        if missing and len(missing) < len(examples) and name != "test":
+        if not missing or name == "test":
+            return examples
+        if len(missing) < len(examples):
             raise ValueError(
                 f"{data_dir}: example {missing[0].guid} has no score, but "
                 "other examples do. Add the missing scores, or remove the "
                 "column of the scores"
             )
-        return examples
-
-    def _check_columns(self, data_dir: StrPath, name: str) -> None:
-        """Checks that a table without the column "score" contains no scores.
-
-        If another column contained scores, the code would not read them, and
-        all pairs would count as similar. The values of a column do not count as
-        scores if they are all equal.
-        """
-        path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
-        needed = [[column] for column in self.text_columns]
-        # If columns are selected by number, the table contains no column names.
-        is_named = not self.text_columns[0].isdecimal()
-        others = [
-            x for x in _SCORES if is_named and x not in {*self.text_columns}
-        ]
-        first: dict[str, Any] = {}
-        quoting = self._options.quoting
-        for _, row in read_rows(path, needed, others, quoting=quoting):
-            found = row if isinstance(row, dict) else {}
-            names = [x for x in others if x in found]
-            first = {x: found[x] for x in names} | first
-            other = next((x for x in names if found[x] != first[x]), None)
-            if other:
-                message = (
-                    f"{path} lacks the column 'score', but contains {other!r}. "
-                    "If that column contains scores, set --label_column to its "
-                    "name. Otherwise remove the column; then all pairs count "
-                    "as similar"
+        options = self._options
+        if options.label_column:
+            path = find_set_file(
+                data_dir, name, [f"{name}{x}" for x in EXTENSIONS]
+            )
+            layout = None, options.quoting, options.delimiter
+            _, row = next(read_rows(path, (), (), *layout))
+            known = {*self.text_columns, options.id_column}
+            others = [] if isinstance(row, ValueError) else {*row} - known
+            if others:
+                raise ValueError(
+                    f"{path}: set --label_column to the column of the scores, "
+                    "or to nothing if the two texts of each row are similar. "
+                    f"The other columns are {sorted(others)}"
                 )
-                if re.fullmatch(r"-?[\d.]+|(?i:true|false)", str(found[other])):
-                    raise ValueError(message)
-                logging.warning("%s", message)
-            if other or not names:
-                return
+        return examples
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
         """Returns the largest score of the scale that the labels use, 5 or 1.

@@ -68,15 +68,11 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     path = find_set_file(data_dir, name, _SET_FILES[name])
     columns = ["sent1", "sent2", *_ENDINGS]
     is_test = name == "test"
-    rows = read_table(
-        path,
-        columns,
-        ["label"] * (not is_test),
-        optional_columns=["label"] * is_test,
-    )
+    label_columns = ["label"] * (not is_test), ["label"] * is_test
     examples: list[SwagExample] = []
-    for where, (sent1, sent2, *endings, cell) in rows:
-        label = None
+    for where, row in read_table(path, columns, *label_columns):
+        sent1, sent2, *endings = (row[column] for column in columns)
+        label, cell = None, row.get("label")
         if not is_test or cell not in (None, ""):
             if str(cell) not in LABELS:
                 raise ValueError(

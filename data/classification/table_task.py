@@ -16,19 +16,19 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.tables import read_table
+from data.io.tables import DELIMITERS, read_table
 from data.io.text_files import find_set_file
 from files import flags
+from files.json_files import parse_json
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
-# If the examples of a train set have fewer labels than this in total, a label
-# that occurs only in line 1 is not suspected of being a column's name.
-_FEWEST = 10
 # Names that tables often use for the column of the labels.
 _NAMES = ("label", "labels", "class", "category", "target")
+# {cell in a column for one label: whether the text has this label}.
+_ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # {value of --output_mode: names of the metrics that score such a task}.
@@ -56,7 +56,11 @@ class TableOptions:
     text_b_column: str | None = flags.training(
         None, "Name of the second text's column, to classify pairs of texts."
     )
-    label_column: str = flags.training("label", "Name of the label's column.")
+    label_column: str = flags.training(
+        "label",
+        "Name of the label's column. With --output_mode=multilabel, you can "
+        "name one column of 0 and 1 for each label, separated by commas.",
+    )
     id_column: str | None = flags.neutral(
         None,
         "Name of a column whose values identify the examples in "
@@ -83,6 +87,13 @@ class TableOptions:
         'In CSV and TSV files, treat " as the quote around a cell, not as an '
         "ordinary character.",
     )
+    delimiter: str | None = flags.training(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is a tab "
+        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
+        "line contains. CSV without a header line needs this flag.",
+        choices=DELIMITERS,
+    )
 
 
 class TableProcessor(DataProcessor):
@@ -94,8 +105,8 @@ class TableProcessor(DataProcessor):
     line is expected to be an example.
 
     Raises:
-        ValueError: the label separator is empty, the label column is a text
-            column, or `options.labels` contains too few labels or repeats one.
+        ValueError: the label column is a text column, or `options.labels`
+            contains too few labels or repeats one.
     """
 
     test_set_has_labels = True
@@ -105,11 +116,6 @@ class TableProcessor(DataProcessor):
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         self.output_mode = options.output_mode
-        if not options.label_separator:
-            raise ValueError(
-                "--label_separator= is empty. Set it to the text between two "
-                "labels in a cell, such as a comma"
-            )
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir
         self.text_columns = [
@@ -121,9 +127,15 @@ class TableProcessor(DataProcessor):
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
+        self._label_columns = [*filter(None, [options.label_column])]
+        labels = options.labels
+        if self.output_mode == "multilabel" and "," in options.label_column:
+            self._label_columns = options.label_column.split(",")
+            labels = labels or self._label_columns
         self._labels: list[str] | None = None
-        if options.labels is not None:
-            self._labels = self._checked(list(options.labels), "--labels")
+        if labels is not None:
+            names = [_label_text(label, "--labels") for label in labels]
+            self._labels = self._checked(names, "--labels")
 
     def get_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -141,42 +153,16 @@ class TableProcessor(DataProcessor):
                 for each in self.read_set(self._data_dir, "train")
             ]
             counts = collections.Counter(itertools.chain(*labels))
-            self._check_names(where, labels[0], counts)
+            for name in labels[0]:
+                if counts[name] == 1 and name.casefold() in _NAMES:
+                    raise ValueError(
+                        f"{where}: line 1 contains the label {name!r}. If it "
+                        "names the columns, set --text_column and "
+                        "--label_column to these names"
+                    )
             self._labels = self._checked(sorted(counts), where)
             logging.info("The labels of the train set: %s", self._labels)
         return self._labels
-
-    def _check_names(
-        self, where: str, first: list[str], counts: collections.Counter[str]
-    ) -> None:
-        """Checks that no label is a column's name, or a list of other labels.
-
-        `first` are the labels of the first line. `counts` contains the number
-        of examples with each label.
-        """
-        options = self._options
-        has_names = not options.label_column.isdecimal()
-        is_lone = [counts[label] for label in first] == [1]
-        if is_lone and counts.total() >= _FEWEST and not has_names:
-            message = (
-                f"{where}: only line 1 contains the label {first[0]!r}. If "
-                "that line names the columns, set --text_column and "
-                "--label_column to these names. If it is an example, move it "
-                "to another line"
-            )
-            if first[0].casefold() in _NAMES:
-                raise ValueError(message)
-            logging.warning("%s", message)
-        for mark in {*",;|\t"} - {options.label_separator}:
-            joined = (x for x in counts if mark in x)
-            for label in joined if self.output_mode == "multilabel" else ():
-                if counts.keys() >= {x.strip() for x in label.split(mark)}:
-                    logging.warning(
-                        "%s: the label %r consists of other labels. If %r "
-                        "separates labels, set --label_separator",
-                        *(where, label, mark),
-                    )
-                    break
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
@@ -191,73 +177,62 @@ class TableProcessor(DataProcessor):
         path = find_set_file(
             data_dir, name, [name + extension for extension in EXTENSIONS]
         )
-        options = self._options
+        options, label_columns = self._options, self._label_columns
         is_test = name == "test" or self.may_lack_labels
         id_columns = [*filter(None, [options.id_column])]
-        label_columns = [options.label_column]
         # In multi-label classification an empty cell is an empty list of
         # labels, not an unknown label.
-        is_multilabel = self.output_mode == "multilabel"
-        unknown = (None,) if is_multilabel else (None, "")
-        num_texts = len(self.text_columns)
+        has_lists = self.output_mode == "multilabel" and len(label_columns) == 1
+        unknown = [None] if has_lists else [None, ""]
         examples: list[InputExample] = []
-        for where, cells in read_table(
+        for where, row in read_table(
             path,
             self.text_columns,
             id_columns + label_columns * (not is_test),
-            options.quoting,
             label_columns * is_test,
+            options.quoting,
+            options.delimiter,
         ):
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:
-                guid = cells[num_texts]
-                if type(guid) not in (str, int):
-                    raise ValueError(
-                        f"{where}, column {options.id_column!r}: an example's "
-                        f"id must be a string or an integer. Received: {guid}"
-                    )
+                guid = row[options.id_column]
+                guid = guid if isinstance(guid, str | int) else str(guid)
+            cells = [row.get(column) for column in label_columns]
             label = None
-            if not is_test or cells[-1] not in unknown:
+            is_unknown = is_test and any(cell in unknown for cell in cells)
+            if cells and not is_unknown:
                 place = f"{where}, column {options.label_column!r}"
-                label = self._read_label(cells[-1], place, name)
-            text_a, text_b = (*cells[:num_texts], None)[:2]
+                label = self._read_label(cells, place, name)
+            text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
-    def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
-        """Converts the contents of a cell to a label, and checks the label.
-
-        `place` names the cell's file, line and column, for error messages.
-        """
+    def _read_label(self, cells: list, place: str, set_name: str) -> Label:
+        # `place` names the file, line and column, for error messages.
         if self.output_mode == "regression":
-            return regression_label(cell, place)
+            return regression_label(cells[0], place)
+        if len(cells) > 1:
+            flags = [_ONE_HOT.get(_label_text(x, place)) for x in cells]
+            if None in flags:
+                raise ValueError(
+                    f"{place}: each of these columns must contain 0 or 1. "
+                    f"Received: {cells}"
+                )
+            names = zip(self.get_labels() or (), flags, strict=True)
+            return [name for name, is_set in names if is_set]
+        cell = cells[0]
+        # Label Studio writes one label as text, and several as {"choices": []}.
+        if isinstance(cell, str) and cell.startswith('{"choices"'):
+            cell = parse_json(cell, place)
+        if isinstance(cell, dict):
+            cell = cell.get("choices")
         if self.output_mode == "multilabel":
-            if isinstance(cell, str):
-                if _LIST.fullmatch(cell.strip()):
-                    raise ValueError(
-                        f"{place}: the cell looks like a list in Python or "
-                        "JSON; separate labels by "
-                        f"{self._options.label_separator!r} without brackets "
-                        "and quotes, or use lists in a .jsonl file. Received: "
-                        f"{cell!r}"
-                    )
-                values = cell.split(self._options.label_separator)
-                cell = [value for value in values if value.strip()]
-            if not isinstance(cell, list):
-                raise ValueError(
-                    f"{place}: the labels must be a list or a string. "
-                    f"Received: {cell!r}"
-                )
-            names = [_label_text(value, place) for value in cell]
-            if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
-                raise ValueError(
-                    f"{place}: the labels must be names, not a 0 or 1 for each "
-                    f"label. Received: {cell!r}"
-                )
-            label: Label = names
+            label: Label = self._read_labels(cell, place)
         else:
-            label = _label_text(cell, place)
+            # doccano writes one label as a list.
+            is_one = isinstance(cell, list) and len(cell) == 1
+            label = _label_text(cell[0] if is_one else cell, place)
         # `get_labels` is reading the train set to collect the labels, so there
         # is no list of labels to check against.
         if self._labels is None and set_name == "train":
@@ -272,19 +247,33 @@ class TableProcessor(DataProcessor):
                 )
         return label
 
+    def _read_labels(self, cell: Any, place: str) -> list[str]:
+        if isinstance(cell, str) and not _LIST.fullmatch(cell.strip()):
+            values = cell.split(self._options.label_separator)
+            cell = [value for value in values if value.strip()]
+        if not isinstance(cell, list):
+            raise ValueError(
+                f"{place}: the labels must be a list in JSON, or names with "
+                f"{self._options.label_separator!r} between them, without "
+                f"brackets and quotes. Received: {cell!r}"
+            )
+        names = [_label_text(value, place) for value in cell]
+        if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
+            raise ValueError(
+                f"{place}: the labels must be names, not a 0 or 1 for each "
+                f"label. Received: {cell!r}"
+            )
+        return names
+
 
 def _label_text(value: Any, place: str) -> str:
-    """Converts a label to text.
-
-    In JSON and Parquet files, a label may be an integer or a bool. A bool
-    becomes "true" or "false". Raises a ValueError if `value` is not a label.
-    """
-    label = str(value).strip()
-    if isinstance(value, bool):
+    # Converts a label to text. True is the same label as true, and 1.0 as 1.
+    label = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip())
+    if label.lower() in ("true", "false"):
         label = label.lower()
-    if isinstance(value, str | int) and not label_problem(label):
+    if isinstance(value, str | int | float) and not label_problem(label):
         return label
     raise ValueError(
-        f"{place}: a label must be an integer, or a non-empty string without "
+        f"{place}: a label must be a number, or a non-empty string without "
         f"line breaks. Received: {value!r}"
     )

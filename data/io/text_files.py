@@ -9,7 +9,7 @@ in each worker process. `tf.io.gfile` reads paths with a scheme, such as
 import codecs
 import contextlib
 import gzip
-import itertools
+import io
 import os
 import zlib
 from collections import Counter
@@ -25,9 +25,8 @@ from files.paths import StrPath, find_matches, is_remote, named_errors
 SETS = {"train": "train", "eval": "dev", "predict": "test"}
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
-CARRIAGE_RETURN = (
-    "the line contains a carriage return; save the file with LF (Unix) or CR "
-    "LF (Windows) as line ends"
+_NOT_UTF8 = (
+    "the text is not UTF-8. Convert the file, such as with iconv -f {} -t UTF-8"
 )
 
 
@@ -125,7 +124,7 @@ def read_lines(
     start: int = 0,
     end: int | None = None,
 ) -> Iterator[str]:
-    """Yields the lines of a UTF-8 text file, without their line ends.
+    """Yields the lines of a corpus, without their line ends.
 
     As in Google's code, only a line feed ends a line, and bytes that are not
     UTF-8 are dropped.
@@ -153,6 +152,12 @@ def read_lines(
                 return
             if position == 0:
                 check_first_line(line, path)
+                if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
+                    raise ValueError(
+                        f"{path}: the lines end in carriage returns, and would "
+                        "be read as one line; save the file with LF (Unix) or "
+                        "CR LF (Windows) as line ends"
+                    )
             position += len(line)
             try:
                 text = line.decode("utf-8")
@@ -163,59 +168,52 @@ def read_lines(
             yield text.rstrip("\n")
 
 
-def read_numbered(
-    path: StrPath, is_quoted: bool = False
-) -> Iterator[tuple[int, str]]:
-    """Yields (number, line) for each line of a text file, numbered from 1.
+def split_lines(path: StrPath) -> Iterator[tuple[int, str]]:
+    """Yields (number, line with its end) of a file, numbered from 1.
 
-    Drops bytes that are not UTF-8, and logs a warning with their number. Raises
-    a ValueError for a carriage return inside a line, because it may end a line.
-    `is_quoted` allows carriage returns, because quoted cells may contain them.
-    """
-    dropped: Counter[Any] = Counter()
-    for number, line in enumerate(read_lines(path, dropped), start=1):
-        if not is_quoted and "\r" in line.rstrip("\r"):
-            raise ValueError(f"{path}, line {number}: {CARRIAGE_RETURN}")
-        yield number, line
-    warn_of_dropped_bytes(dropped)
-
-
-def read_limited(
-    path: StrPath, most: int
-) -> Iterator[tuple[int, str | ValueError]]:
-    """Yields (number, line) for each line of a file that may be malformed.
-
-    Bytes that are not UTF-8 become lone surrogates, so that the caller can
-    reject them. If a line is longer than `most` bytes, including its line end,
-    the function yields a ValueError instead of the line.
+    LF, CR LF or CR ends a line. A byte order mark is skipped. Bytes that are
+    not UTF-8 become lone surrogates, which `check_utf8` finds.
 
     Raises:
         OSError, ValueError: as in `read_lines`.
     """
+    number = 0
     with open_binary(path) as file:
-        for number in itertools.count(1):
-            line = end = file.readline(most)
-            if not line:
-                return
-            if number == 1:
-                check_first_line(line, path)
-            while len(end) == most and not end.endswith(b"\n"):
-                end = file.readline(most)
-            if end is line:
-                text = line.decode("utf-8", "surrogateescape")
-                yield number, text.rstrip("\n")
-            else:
-                limit = f"the line has more than {most >> 20} MiB"
-                yield number, ValueError(f"{limit}; shorten it")
+        for data in file:
+            if not number:
+                check_first_line(data, path)
+                data = data.removeprefix(codecs.BOM_UTF8)
+            text = data.decode("utf-8", "surrogateescape")
+            for line in io.StringIO(text, newline=""):
+                number += 1
+                yield number, line
+
+
+def check_utf8(line: str) -> str:
+    """Returns a line of `split_lines`. Raises a ValueError if not UTF-8."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        raise ValueError(_NOT_UTF8.format("LATIN1")) from None
+    return line
+
+
+def read_numbered(path: StrPath) -> Iterator[tuple[int, str]]:
+    """Yields (number, line without its end) of a file, numbered from 1.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is not UTF-8. The message names the line.
+    """
+    for number, line in split_lines(path):
+        try:
+            yield number, check_utf8(line).rstrip("\r\n")
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Checks a file's first line, to reject a file that is not lines of UTF-8.
-
-    Raises:
-        ValueError: the file is compressed with gzip or zip, is UTF-16, or its
-            lines end in carriage returns.
-    """
+    """Raises a ValueError if a file begins as gzip, zip or UTF-16."""
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
             f"{path} is compressed with gzip. Rename it so that its name ends "
@@ -232,36 +230,20 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     if 0 in line and not is_wide:
         is_wide = "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(
-            f"{path} is not UTF-8: its first line looks like UTF-16; save it "
-            "as UTF-8"
-        )
-    if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
-        raise ValueError(
-            f"{path}: the lines end in carriage returns, and would be read as "
-            "one line; save the file with LF (Unix) or CR LF (Windows) as line "
-            "ends"
-        )
+        raise ValueError(f"{path}, line 1: {_NOT_UTF8.format('UTF-16')}")
 
 
 def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
-    """Logs a warning if any byte of the input files was dropped.
-
-    `dropped` is {path: number of dropped bytes}.
-    """
-    found = {path: count for path, count in dropped.items() if count}
-    if found:
-        logging.warning(
-            f"dropped {sum(found.values())} bytes that are not UTF-8, in "
-            f"{len(found)} input file(s), most of them in "
-            f"{max(found, key=found.__getitem__)}"
-        )
+    """Logs how many bytes of each file were dropped, {path: number}."""
+    for path, count in dropped.items():
+        if count:
+            logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
 
 
 def find_set_file(
     data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
-    """Finds the file of a set in a data folder.
+    """Returns the path of the file of a set in a data folder.
 
     The file's name must be one of `file_names`, with or without an additional
     `.gz`. `name` is the name of the set, for error messages.
@@ -272,13 +254,10 @@ def find_set_file(
             because --data_dir is not set.
     """
     if data_dir is None:
-        raise ValueError(
-            "--data_dir is not set, and the folder of the weights contains no "
-            "list of labels. Set --data_dir or --labels"
-        )
-    paths = [os.path.join(data_dir, file_name) for file_name in file_names]
-    packed = [f"{path}.gz" for path in paths]
-    found = list(filter(os.path.isfile, [*paths, *packed]))
+        raise ValueError("--data_dir is not set. Set --data_dir or --labels")
+    names = [*file_names, *(f"{file_name}.gz" for file_name in file_names)]
+    paths = [os.path.join(data_dir, file_name) for file_name in names]
+    found = [*filter(os.path.isfile, paths)]
     if not found:
         raise FileNotFoundError(
             f"there is no {name} set in {data_dir}: it must be named "

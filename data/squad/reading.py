@@ -165,7 +165,7 @@ def read_questions(
     if path.removesuffix(".gz").endswith(".jsonl"):
         entries = [
             parse_json(line, f"{path}, line {number}")
-            for number, line in text_files.read_numbered(path, is_quoted=True)
+            for number, line in text_files.read_numbered(path)
             if line.strip()
         ]
     else:

@@ -88,6 +88,12 @@ def test_lines_of_text(folder, predict, good):
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     found = script_runner.read_lines(folder / "text.jsonl")
     assert found == [{k: v for k, v in a.items() if k != "id"} for a in good]
+    # An empty line is answered too, so that line N is the answer to text N.
+    (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
+    assert predict(input_file="gaps.txt", output_file="gaps.npy") == 0
+    assert (
+        np.isfinite(np.load(folder / "gaps.npy")).all(1).tolist() == [True] * 5
+    )
 
 
 def test_bad_rows_of_tables(folder, predict, caplog):
@@ -96,7 +102,7 @@ def test_bad_rows_of_tables(folder, predict, caplog):
     (folder / "bad.csv").write_text(text, errors="surrogateescape")
     (folder / "good.csv").write_text("id,review\n7,a")
     flags = {"input_file": "bad.csv,good.csv", "output_file": "bad_out.csv"}
-    assert predict(keep_going=True, **flags) == 0
+    assert predict(**flags) == 1
     assert "bad.csv, line 3: the line has 1 columns" in caplog.text
     assert caplog.text.count("is not UTF-8") == 9
     rows = [*csv.DictReader((folder / "bad_out.csv").open())]

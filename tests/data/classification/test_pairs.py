@@ -103,24 +103,16 @@ def test_scores_are_all_there_or_none(tmp_path):
         read(tmp_path, "train", text, pairs.PairProcessor)
 
 
-@pytest.mark.parametrize("name", ["label", "Score", "similarity"])
-def test_scores_in_another_column_are_named(tmp_path, name, caplog):
+@pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])
+def test_scores_in_another_column_are_asked_for(tmp_path, name):
     """Otherwise all pairs would be trained as similar ones."""
-
-    def read_values(one, other, **columns):
-        text = f"text,text_b,{name}\na,b,{one}\nc,d,{other}\n"
-        return read(tmp_path, "train", text, pairs.PairProcessor, **columns)
-
-    with pytest.raises(ValueError, match=f"contains '{name}'.* --label_c"):
-        read_values(1, 0)
-    # Texts may be anywhere.
-    found = read_values(1, 0, text_column=name, text_b_column="text_b")
-    assert found[1][0] == "0"
-    # A column with only one value, and one without numbers.
-    assert len(read_values(1, 1)) == 2
-    assert "lacks the column" not in caplog.text
-    assert len(read_values("news", "sports")) == 2
-    assert f"lacks the column 'score', but contains '{name}'" in caplog.text
+    text = f"text,text_b,{name}\na,b,1\nc,d,0\n"
+    args = tmp_path, "train", text, pairs.PairProcessor
+    with pytest.raises(ValueError, match=f"--label_column.*{name}"):
+        read(*args)
+    found = read(*args, {"label_column": name})
+    assert [label for *_, label in found] == [1, 0]
+    assert read(*args, {"label_column": ""})[1] == ("c", "d", None)
 
 
 @pytest.mark.parametrize(
