@@ -20,7 +20,7 @@ from data.classification.examples import InputExample
 from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
 from data.squad.reading import field, read_questions
-from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
+from data.squad.scoring import compute_exact, compute_f1
 from files import atomic
 from files.paths import StrPath
 
@@ -96,7 +96,7 @@ def write_answers(
     for context, qa, where in read_questions(input_file):
         guess = predictions.get(field(qa, "id", str, where))
         answers = field(qa, "answers", list, where)
-        if guess is None or not has_gold_answers(qa, version_2_with_negative):
+        if guess is None or not (answers or version_2_with_negative):
             continue
         texts = {field(one, "text", str, where) for one in answers} or {""}
         f1 = max(compute_f1(text, guess) for text in texts)

@@ -111,23 +111,8 @@ def compute_metrics(
 
     Returns:
         {name: value}, in the order of `names`.
-
-    Raises:
-        ValueError: a name is unknown, or the arrays have different shapes or
-            are empty.
     """
     labels, predictions = np.asarray(labels), np.asarray(predictions)
-    if labels.shape != predictions.shape or not labels.size:
-        raise ValueError(
-            "labels and predictions must have the same shape, and not be "
-            f"empty. Received: {labels.shape} and {predictions.shape}"
-        )
-    unknown = set(names) - _metrics().keys()
-    if unknown:
-        raise ValueError(
-            f"unknown metrics {sorted(unknown)}; choose from "
-            f"{sorted(_metrics())}"
-        )
     scores = {
         name: float(_metrics()[name](labels, predictions)) for name in names
     }

@@ -27,7 +27,7 @@ ENDINGS = {
 }
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # Values of --delimiter.
-DELIMITERS = (",", ";", "|", "tab")
+DELIMITERS = (",", ";", "tab")
 # Matches the first line of a JSON Lines file, and of a file that is one JSON
 # list, so that `read_rows` can reject the list. Does not match [MASK], with
 # which a line of plain text may begin.

@@ -1,4 +1,4 @@
-"""Reads the questions of SQuAD's JSON files."""
+"""Reads the questions of SQuAD's JSON files, and of tables."""
 
 import bisect
 import dataclasses
@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from absl import logging
 
-from data.io import text_files
-from files.json_files import parse_json
+from data.io import tables, text_files
 from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
@@ -80,7 +79,7 @@ def read_squad_examples(
     num_skipped = num_moved = 0
     tokenized = None
     for context, qa, where in read_questions(input_file):
-        if context is not tokenized:
+        if context != tokenized:
             tokenized = context
             words = list(WORD.finditer(context))
             doc_tokens = [word.group() for word in words]
@@ -155,25 +154,15 @@ def read_questions(
     Other layouts are accepted too. An entry may contain `context` and `qas`
     without `paragraphs`, as in KorQuAD. It may be one question with its
     `context`, as in transformers' examples. The file may be a list of entries
-    instead of a dict with `data`, or a `.jsonl` with one entry in each line.
+    instead of a dict with `data`, or a `.jsonl` with one entry in each line. Or
+    it is a table (`.csv`, `.tsv`, `.parquet`) with the columns `question`,
+    `context`, `answer` and, optionally, `answer_start` and `id`.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    path = os.fspath(input_file)
-    if path.removesuffix(".gz").endswith(".jsonl"):
-        entries = [
-            parse_json(line, f"{path}, line {number}")
-            for number, line in text_files.read_numbered(path)
-            if line.strip()
-        ]
-    else:
-        entries = text_files.read_json(path, object)
-        if not isinstance(entries, list):
-            entries = field(entries, "data", list, path)
-    for i, entry in enumerate(entries):
-        where = f"{input_file}: data[{i}]"
+    for where, entry in _read_entries(os.fspath(input_file)):
         is_flat = isinstance(entry, dict) and "paragraphs" not in entry
         if is_flat and "context" in entry:
             if "qas" in entry:
@@ -184,6 +173,24 @@ def read_questions(
             continue
         for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
             yield from _read_paragraph(paragraph, f"{where}.paragraphs[{j}]")
+
+
+def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
+    # Yields (place in the file, entry). The id of a row is its line number.
+    form = tables.form_of(path)
+    if form in (None, "text"):
+        entries = text_files.read_json(path, object)
+        if not isinstance(entries, list):
+            entries = field(entries, "data", list, path)
+        yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
+        return
+    needed = [] if form == "jsonl" else [["question"], ["context"]]
+    optional = ["answer", "answer_start", "id"]
+    for number, row in tables.read_rows(path, needed, optional):
+        where = f"{path}, line {number}"
+        if isinstance(row, ValueError):
+            raise ValueError(f"{where}: {row}")
+        yield where, {"id": str(number)} | row
 
 
 def _read_paragraph(
@@ -205,8 +212,14 @@ def _in_squad_form(qa: Any) -> Any:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    if "answers" not in qa and isinstance(qa.get("answer"), dict):
-        qa["answers"] = [qa.pop("answer")]
+    if "answers" not in qa and "answer" in qa:
+        answer = qa.pop("answer")
+        start = qa.pop("answer_start", None)
+        if isinstance(answer, str):
+            start = int(start) if str(start).isdecimal() else start or None
+            answer = {"text": answer, "answer_start": start} if answer else None
+        qa["answers"] = [answer] if answer else []
+        qa.setdefault("is_impossible", not answer)
     answers = qa.get("answers")
     if isinstance(answers, dict):
         # In transformers' files, answers are {"text": [...], "answer_start":
@@ -280,7 +293,17 @@ def _read_answer(
         )
     where = f"{where}.answers[0]"
     example.orig_answer_text = answer = field(answers[0], "text", str, where)
-    example.answer_start = start = field(answers[0], "answer_start", int, where)
+    if answers[0].get("answer_start") is None:
+        start = example.context.find(answer)
+        if start < 0 or example.context.find(answer, start + 1) >= 0:
+            number = "not" if start < 0 else "more than once"
+            raise ValueError(
+                f"{where}: the answer {answer!r} is {number} in the passage. "
+                "Correct it, or set `answer_start` to its first character"
+            )
+    else:
+        start = field(answers[0], "answer_start", int, where)
+    example.answer_start = start
     end = start + len(answer) - 1
     # An answer that contains no word, or that is outside the passage, counts as
     # not found. Google's code uses a wrong position or crashes.

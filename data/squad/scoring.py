@@ -24,8 +24,9 @@ def score_predictions(
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
-    Questions without gold answers (`has_gold_answers`) are skipped. A question
-    without a prediction counts as wrong in v1.1, and is skipped in v2.0.
+    In v1.1, a question without a prediction counts as wrong, and a question
+    without gold answers is skipped. In v2.0, the right answer to the latter is
+    "no answer".
 
     Args:
         input_file: a SQuAD file with answers.
@@ -44,13 +45,13 @@ def score_predictions(
         `nbest` and `null_odds` also `best_exact` and `best_f1`, the highest
         scores that any --null_score_diff_threshold reaches, and
         `best_exact_thresh` and `best_f1_thresh`, the thresholds that reach
-        them. If questions were skipped, `num_without_gold_answers` is their
-        number.
+        them. In v1.1, `num_without_gold_answers` is the number of skipped
+        questions, if there are any.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not in SQuAD's layout, contains no gold answers,
-            or contains no question that has a prediction.
+        ValueError: the file is not in SQuAD's layout or contains no gold
+            answers, or in v2.0, a question has no prediction.
     """
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
@@ -69,22 +70,6 @@ def score_predictions(
             dict(gold_answers), best_answers, null_odds
         )
     return scores | counts
-
-
-def has_gold_answers(
-    qa: Mapping[str, Any], version_2_with_negative: bool
-) -> bool:
-    """Returns whether the right answers to a question are known.
-
-    They are known if the file lists an answer. In v2.0, they are also known if
-    the file lists none, because then "no answer" is right. The exception is a
-    question whose `is_impossible` is false: the file omits its answers.
-
-    `qa` is the question in SQuAD's JSON. Its "answers" are a list.
-    """
-    if qa["answers"]:
-        return True
-    return version_2_with_negative and qa.get("is_impossible") is not False
 
 
 def normalize_answer(text: str) -> str:
@@ -124,54 +109,43 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Reads the gold answers to the questions that can be scored.
-
-    Returns:
-        (gold_answers, counts). `gold_answers` is a list of (question id, texts
-        of the gold answers). `counts` is {"num_without_gold_answers": number of
-        skipped questions}, or {} if no question is skipped.
-    """
-    gold_answers, num_left_out, is_labelled = [], 0, False
+    # Returns [(question id, texts of the gold answers)], and the number of
+    # skipped questions as {"num_without_gold_answers": number}, {} for none.
+    gold_answers, num_skipped, is_labeled = [], 0, False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)
         texts = [
             field(answer, "text", str, where)
             for answer in field(qa, "answers", list, where)
         ]
-        if has_gold_answers(qa, version_2_with_negative):
+        # A file for prediction contains no answers, and often lacks
+        # is_impossible. Its questions do not count as unanswerable.
+        is_labeled |= bool(texts) or qa.get("is_impossible") is True
+        if texts or version_2_with_negative:
             gold_answers.append((qas_id, texts))
-            # A file for prediction contains no answers, and often lacks
-            # is_impossible. Its questions do not count as unanswerable.
-            is_labelled |= bool(texts) or qa.get("is_impossible") is True
         else:
-            num_left_out += 1
-    if not is_labelled:
+            num_skipped += 1
+    if not is_labeled or not gold_answers:
         raise ValueError(
             f"{input_file} contains no right answers; to compute scores, use a "
             "train or dev file"
         )
-    num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
-    if num_missing == len(gold_answers):
+    missing = [
+        qas_id for qas_id, _ in gold_answers if qas_id not in predictions
+    ]
+    if missing and version_2_with_negative:
         raise ValueError(
-            f"no prediction has the id of a question in {input_file}; use the "
-            "file whose questions were answered"
+            f"{input_file}: {len(missing)} questions have no prediction, such "
+            f"as {missing[0]!r}"
         )
-    if num_missing:
-        logging.warning(
-            "%d of %d questions of %s have no prediction",
-            num_missing,
-            len(gold_answers),
-            input_file,
-        )
-    if not num_left_out:
-        return gold_answers, {}
-    logging.warning(
-        "%d of %d questions of %s have no gold answers and are not scored",
-        num_left_out,
-        num_left_out + len(gold_answers),
-        input_file,
-    )
-    return gold_answers, {"num_without_gold_answers": num_left_out}
+    for number, what in (
+        (len(missing), "have no prediction and count as wrong"),
+        (num_skipped, "have no gold answers and are not scored"),
+    ):
+        if number:
+            logging.warning("%s: %d questions %s", input_file, number, what)
+    skipped = {"num_without_gold_answers": num_skipped} if num_skipped else {}
+    return gold_answers, skipped
 
 
 def _score_v1(
@@ -223,16 +197,10 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Computes the exact match and the F1 of each question, as in v2.0.
-
-    Both results are {question id: score}. Questions without a prediction are
-    skipped.
-    """
+    # Returns the exact match and the F1 as {question id: score}, as in v2.0.
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
-        if qas_id not in predictions:
-            continue
         text = predictions[qas_id]
         texts = [gold for gold in texts if normalize_answer(gold)] or [""]
         exact[qas_id] = max(compute_exact(gold, text) for gold in texts)
@@ -245,18 +213,10 @@ def _find_best_thresholds(
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Finds the thresholds of the null odds with the best exact match and F1.
-
-    A question is answered if its null odds are at most the threshold. The
-    search starts without any answered question. Then it tries each question's
-    null odds as the threshold, in ascending order, so that each step answers
-    one more question.
-
-    Returns:
-        `best_exact` and `best_f1` in percent, and the thresholds
-        `best_exact_thresh` and `best_f1_thresh`. A threshold is 0 if it is best
-        to answer no question.
-    """
+    # A question is answered if its null odds are at most the threshold. The
+    # search starts without any answered question. Then it tries each question's
+    # null odds as the threshold, in ascending order, so that each step answers
+    # one more question. A threshold is 0 if it is best to answer none.
     results = {}
     exact, f1 = _score_each(gold_of, predictions)
     for name, scores in (("exact", exact), ("f1", f1)):

@@ -61,17 +61,3 @@ def test_each_label():
         ):
             found_values = [found[f"{name}_{rate}"] for name in names]
             np.testing.assert_allclose(found_values, values)
-
-
-@pytest.mark.parametrize(
-    "args, message",
-    [
-        ((("bleu",), [1], [1]), r"unknown metrics \['bleu'\]"),
-        ((("f1",), [1], [1, 0]), r"same shape.*\(1,\) and \(2,\)"),
-        ((("f1",), [], []), "not be empty"),
-    ],
-)
-def test_wrong_arguments(args, message):
-    """Users' own tasks call the function."""
-    with pytest.raises(ValueError, match=message):
-        metrics.compute_metrics(*args)

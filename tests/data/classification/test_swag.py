@@ -70,24 +70,3 @@ def test_features(tokenizer):
     values = tf.train.Example.FromString(record).features.feature
     assert list(values["input_ids"].int64_list.value) == feature.input_ids
     assert list(values["label_ids"].int64_list.value) == [2]
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (RELEASED.format(label=4), "line 2, column 'label'.*'4'"),
-        (RELEASED.replace("sent2", "x"), "'sent2'"),
-        (RELEASED.splitlines()[0], "train.csv"),
-        ({"ending0": None}, "train.jsonl, line 2, column 'ending0'"),
-    ],
-)
-def test_bad_files_are_named(tmp_path, text, message):
-    if isinstance(text, dict):
-        columns = ("sent1", "sent2", *(f"ending{i}" for i in range(4)))
-        row = dict.fromkeys(columns, "a") | {"label": 1}
-        lines = f"{json.dumps(row)}\n{json.dumps(row | text)}"
-        (tmp_path / "train.jsonl").write_text(lines)
-    else:
-        (tmp_path / "train.csv").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        swag.read_set(tmp_path, "train")

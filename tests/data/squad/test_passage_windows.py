@@ -160,6 +160,36 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
     assert scores["exact_match"] == 100
 
 
+def test_a_table_of_questions(tmp_path):
+    path = tmp_path / "a.csv"
+    header = "question,context,answer,answer_start\n"
+    passage = "A boat met a boat."
+
+    def read_rows(*rows, **options):
+        path.write_text(header + "".join(f"q?,{row}\n" for row in rows))
+        return reading.read_squad_examples(path, True, **options)
+
+    first, second = read_rows(f"{passage},met,", f"{passage},boat,13")
+    assert (first.qas_id, first.answer_start, first.start_position) == (
+        "2",
+        7,
+        2,
+    )
+    assert (second.answer_start, second.end_position) == (13, 4)
+    assert first.doc_tokens is second.doc_tokens
+    for row, word in (("boat,", "more than once"), ("ship,", "not in the")):
+        with pytest.raises(ValueError, match=f"a.csv, line 3.*{word}"):
+            read_rows(f"{passage},met,", f"{passage},{row}")
+    options = {"version_2_with_negative": True}
+    _, none = read_rows(f"{passage},met,", f"{passage},,", **options)
+    assert none.is_impossible
+    scores = scoring.score_predictions(path, {"2": "met", "3": ""}, True)
+    assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
+    path.write_text(f"question,context\nq?,{passage}\n")
+    (example,) = reading.read_squad_examples(path, False)
+    assert example.context == passage
+
+
 def test_lengths_without_room(tmp_path, tokenizer):
     for wrong in ({"max_seq_length": 7}, {"doc_stride": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
