@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1987,
+    ".": 1996,
     "benchmarks": 1596,
-    "data": 11495,
+    "data": 11329,
     "docs": 186,
     "examples": 191,
-    "files": 1182,
+    "files": 1193,
     "modeling": 6866,
-    "serving": 4710,
-    "tests": 24392,
+    "serving": 4712,
+    "tests": 24388,
     "tools": 791,
     "training": 5676,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 24005
+WORDS = 24004
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

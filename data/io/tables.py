@@ -292,7 +292,8 @@ def _read_parquet(
     path: StrPath, needed: Needed, optional: Sequence[str]
 ) -> Iterator[Row]:
     try:
-        import pyarrow.parquet  # An optional package.
+        # An optional package.
+        import pyarrow.parquet
     except ImportError:
         install = requirements.install("requirements/tables.txt")
         raise ValueError(f"{path}: Parquet needs pyarrow: {install}") from None

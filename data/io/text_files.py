@@ -227,8 +227,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     # In UTF-16, every second byte of English text is zero. In other scripts, at
     # least the spaces and line ends contain a zero byte.
     is_wide = line.count(0) > max(len(line) // 3, 4)
-    if 0 in line and not is_wide:
-        is_wide = "\ufffd" in line.decode("utf-8", "replace")
+    is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(f"{path}, line 1: {_NOT_UTF8.format('UTF-16')}")
 

@@ -25,8 +25,7 @@ def score_predictions(
     """Scores answers as the official scripts do.
 
     In v1.1, a question without a prediction counts as wrong, and a question
-    without gold answers is skipped. In v2.0, the right answer to the latter is
-    "no answer".
+    without gold answers is skipped. In v2.0, "no answer" is right for it.
 
     Args:
         input_file: a SQuAD file with answers.
