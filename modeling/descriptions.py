@@ -16,55 +16,54 @@ from modeling import hub, presets
 CARD = "README.md"
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
-# {class of the model: (purpose, Hugging Face's name of the task, method of
-# serving.TextModel with its arguments)}
+# {class of the model: (purpose, Hugging Face's name of the task, class of
+# transformers, call of serving.TextModel)}
 _TASKS = {
     "BertClassifier": (
         "classifies a text, or a pair of texts",
         "text-classification",
+        "AutoModelForSequenceClassification",
         'classify("a text")',
     ),
     "BertEmbedder": (
         "computes a vector for a text",
         "feature-extraction",
+        "AutoModel",
         'embed("a text")',
     ),
     "BertModel": (
         "computes vectors for a text and its WordPieces",
         "feature-extraction",
+        "AutoModel",
         'embed("a text")',
     ),
     "BertMultipleChoice": (
         "chooses one of several endings of a text",
         "multiple-choice",
+        "AutoModelForMultipleChoice",
         "",
     ),
     "BertPretrainer": (
         "predicts masked words",
         "fill-mask",
+        "AutoModelForMaskedLM",
         'fill_mask("The [MASK] is blue.")',
     ),
     "BertSpanLabeler": (
         "finds the answer to a question in a text",
         "question-answering",
+        "AutoModelForQuestionAnswering",
         'answer("Who came?", "Ann came.")',
     ),
     "BertTokenClassifier": (
         "tags each word of a text",
         "token-classification",
+        "AutoModelForTokenClassification",
         'tag("Ann lives in Bern.")',
     ),
 }
 # Used for a model class that the user wrote.
-_OTHER = ("is of a class that this project does not define", "", "")
-# {class of a model: class of transformers that loads it}.
-_AUTO_CLASSES = {
-    "fill-mask": "AutoModelForMaskedLM",
-    "multiple-choice": "AutoModelForMultipleChoice",
-    "question-answering": "AutoModelForQuestionAnswering",
-    "text-classification": "AutoModelForSequenceClassification",
-    "token-classification": "AutoModelForTokenClassification",
-}
+_OTHER = ("is of a class that this project does not define", "", "", "")
 
 
 def describe_copy(
@@ -118,28 +117,15 @@ def describe_copy(
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
         presets.FILE: format_json(values, presets.FILE, indent=2) + "\n",
-        CARD: format_card(
-            values, kind, labels, casing, _arguments(model, preset), results
-        ),
+        CARD: format_card(values, kind, labels, casing, results),
     }
-
-
-def _arguments(model: Any, preset: presets.Preset) -> str:
-    """Returns the arguments that create a model of the same shape."""
-    arguments = ['modeling.load_config("FOLDER")']
-    if num_labels := getattr(model, "num_labels", None):
-        arguments.append(f"num_labels={num_labels}")
-    network = preset.network
-    arguments += [f"{name}=True" for name in network if network[name]]
-    return ", ".join(arguments)
 
 
 def format_card(
     description: Mapping[str, Any],
     kind: str,
-    labels: Sequence[str] | None,
-    do_lower_case: bool | None,
-    arguments: str,
+    labels: Sequence[str] | None = None,
+    do_lower_case: bool | None = None,
     results: Mapping[str, float] | None = None,
 ) -> str:
     """Returns the text of a model card, in Markdown.
@@ -149,11 +135,10 @@ def format_card(
         kind: EXPORT, WEIGHTS or HUGGINGFACE.
         labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
-        arguments: arguments that create the model.
         results: {name: score}, None = show no results.
     """
     task, origin = description["task"], description["origin"]
-    purpose, tag, call = _TASKS.get(task["name"], _OTHER)
+    purpose, tag, *_ = _TASKS.get(task["name"], _OTHER)
     lines = []
     if kind == HUGGINGFACE:
         lines += ["---", "# license: fill in, such as apache-2.0"]
@@ -173,9 +158,8 @@ def format_card(
     if do_lower_case is not None:
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
-    code = _format_code(kind, task["name"], tag, call, arguments)
     lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
-    lines += ["```python", *code, "```", ""]
+    lines += ["```python", *_format_code(kind, task["name"]), "```", ""]
     if results:
         lines += ["## Results", "", "| score | value |", "|---|---|"]
         lines += [f"| {name} | {results[name]:.4g} |" for name in results]
@@ -185,11 +169,9 @@ def format_card(
     return "\n".join(lines) + "\n"
 
 
-def _format_code(
-    kind: str, name: str, tag: str, call: str, arguments: str
-) -> list[str]:
+def _format_code(kind: str, name: str) -> list[str]:
+    *_, auto, call = _TASKS.get(name, _OTHER)
     if kind == HUGGINGFACE:
-        auto = _AUTO_CLASSES.get(tag, "AutoModel")
         return [
             f"from transformers import AutoTokenizer, {auto}",
             'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
@@ -203,13 +185,9 @@ def _format_code(
             "from serving import engines",
             'print(engines.open_engine(Path("FOLDER")).inputs)',
         ]
-    if not tag:
+    if not auto:
         return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
-    return [
-        "import modeling",
-        f"model = modeling.{name}({arguments})",
-        'modeling.load_checkpoint(model, "FOLDER")',
-    ]
+    return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 
 
 def _format_training(origin: Mapping[str, Any]) -> list[str]:

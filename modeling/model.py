@@ -6,6 +6,7 @@ batch.
 """
 
 import difflib
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -14,7 +15,11 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling import ops, presets
-from modeling.checkpoints import load_checkpoint
+from modeling.checkpoints import (
+    find_checkpoint,
+    load_checkpoint,
+    read_shapes,
+)
 from modeling.config import BertConfig
 
 Shape = tuple[int | None, ...]
@@ -69,7 +74,7 @@ class FeaturesModel(keras.Model):
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
             **options: arguments of the class, such as `num_labels`. By default,
-                they are as the folder states, if it is of the same class.
+                as in the folder, if its model is of the same class.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
@@ -81,9 +86,13 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
+        if cls.__name__ in ("BertModel", "BertEmbedder"):
+            preset.warn_of_pooling()
         is_own = preset.head == cls.__name__
-        if is_own and preset.labels:
-            options.setdefault("num_labels", len(preset.labels))
+        if is_own and "num_labels" in inspect.signature(cls).parameters:
+            shapes = read_shapes(find_checkpoint(preset.weights))
+            bias = shapes.get("output_bias") or shapes["classifier.bias"]
+            options.setdefault("num_labels", bias[0])
         for name, value in preset.network.items():
             # The LSTM of --bilstm belongs to the head.
             if value and (is_own or name != "bilstm"):

@@ -10,7 +10,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
@@ -45,14 +45,16 @@ _CLASSES = re.compile(
     "(?:Bert|BertJapanese|DistilBert|Electra|PreTrained)Tokenizer(?:Fast)?"
     "|TokenizersBackend"
 )
+# Entries that list special words.
+_SPECIAL_KEYS = (
+    *("additional_special_tokens", "extra_special_tokens"),
+    *("added_tokens", "added_tokens_decoder"),
+)
 # Maximum number of characters in a word, as in Google's code. The default in
 # transformers is 100.
 _MAX_WORD_LENGTH = 200
-# Maximum number of unused ids below the largest id. A file with more unused ids
-# is damaged.
-_MAX_GAPS = 1 << 16
+# The values of a tokenizer.json of BERT.
 _EXPECTED = {
-    "model.type": "WordPiece",
     "model.continuing_subword_prefix": "##",
     "model.unk_token": "[UNK]",
     "pre_tokenizer.type": "BertPreTokenizer",
@@ -60,9 +62,6 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
-# Keys that may be missing or null. Older files contain no `model.type`. If
-# `strip_accents` is null, a tokenizer that lower-cases also strips accents.
-_MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 
 
 def read_tokenizer(folder: StrPath) -> dict[str, Any]:
@@ -79,30 +78,24 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
         ValueError: the tokenizer would return other tokens than a
             FullTokenizer. The message names the file and the entry.
     """
-    names = (CONFIG_FILE, _MAP_FILE, _ADDED_FILE, TOKENIZER_FILE)
-    paths = {name: os.path.join(folder, name) for name in names}
-    files = {
-        name: read_json(path)
-        for name, path in paths.items()
-        if os.path.isfile(path)
-    }
-    for name in (CONFIG_FILE, _MAP_FILE):
-        _check_options(files.get(name, {}), paths[name])
-    words = {*_special_words(files)} - {*SPECIAL_TOKENS.values()}
-    if words:
+    names = (CONFIG_FILE, _MAP_FILE, TOKENIZER_FILE, _ADDED_FILE)
+    paths = [os.path.join(folder, name) for name in names]
+    files = [read_json(x) if os.path.isfile(x) else {} for x in paths]
+    for path, values in zip(paths[:2], files, strict=False):
+        _check_options(values, path)
+    words = {*files.pop()}.union(*map(_special_words, files))
+    if words := words - {*SPECIAL_TOKENS.values()}:
         _warn(
             f"{folder}: transformers does not split the special words "
             f"{', '.join(sorted(words))} of this model, but this program "
             "splits them like other text"
         )
-    stated = files.get(CONFIG_FILE, {}).get("do_lower_case"), CONFIG_FILE
-    if stated[0] is None:
-        section = files.get(TOKENIZER_FILE, {}).get("normalizer")
-        is_lower = section.get("lowercase") if _is_object(section) else None
-        stated = is_lower, TOKENIZER_FILE
-    if not isinstance(stated[0], bool):
-        return {}
-    return {"do_lower_case": stated[0], "file": paths[stated[1]]}
+    normalizer = files[2].get("normalizer") or {}
+    stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
+    for is_lower_case, path in zip(stated, paths[::2], strict=True):
+        if isinstance(is_lower_case, bool):
+            return {"do_lower_case": is_lower_case, "file": path}
+    return {}
 
 
 def _check_options(values: Mapping[str, Any], path: str) -> None:
@@ -112,8 +105,8 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
     allowed = _OPTIONS | {"strip_accents": (None, is_lower_case)}
     for name, expected in allowed.items():
         value = values.get(name)
-        if name in SPECIAL_TOKENS:
-            value = _text_of(value)
+        if name in SPECIAL_TOKENS and isinstance(value, dict):
+            value = value.get("content")
         # Compare JSON texts, because 1 is equal to True in Python.
         if json.dumps(value) not in map(json.dumps, expected):
             raise ValueError(
@@ -130,34 +123,15 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
         )
 
 
-def _special_words(files: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the words that the files of a tokenizer declare to be special.
-
-    `files` is {name of the file: its contents}.
-    """
-    yield from files.get(_ADDED_FILE, {})
-    for name in (CONFIG_FILE, _MAP_FILE):
-        values = files.get(name, {})
-        for key in ("additional_special_tokens", "extra_special_tokens"):
-            words = values.get(key) or ()
-            yield from map(_text_of, _values_of(words))
-        words = _values_of(values.get("added_tokens_decoder") or ())
-        yield from map(_text_of, words)
-    words = files.get(TOKENIZER_FILE, {}).get("added_tokens") or ()
-    yield from map(_text_of, _values_of(words))
-
-
-def _values_of(words: Any) -> Any:
-    return words.values() if _is_object(words) else words
-
-
-def _text_of(token: Any) -> Any:
-    # In these files, a token is a string, or an object with the key `content`.
-    return token.get("content") if _is_object(token) else token
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _special_words(values: Mapping[str, Any]) -> set[str]:
+    """Returns the words that a file of a tokenizer declares to be special."""
+    words = set()
+    for key in _SPECIAL_KEYS:
+        entries = values.get(key) or ()
+        # A list, or a dict {id or name: token}.
+        for token in entries.values() if isinstance(entries, dict) else entries:
+            words.add(token["content"] if isinstance(token, dict) else token)
+    return words
 
 
 @functools.cache
@@ -179,49 +153,36 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     """
     values = parse_json(contents, path)
 
-    def find(name: str) -> Any:
-        section, name = name.split(".")
-        found = values.get(section)
-        return found.get(name) if _is_object(found) else None
+    def find(name: str, default: Any = None) -> Any:
+        section, key = name.split(".")
+        found = (values.get(section) or {}).get(key)
+        return default if found is None else found
 
-    lowercase = find("normalizer.lowercase")
-    for name, expected in {
-        **_EXPECTED,
-        "normalizer.lowercase": bool(lowercase),
-        "normalizer.strip_accents": lowercase,
-    }.items():
-        value = find(name)
-        if value != expected and (
-            value is not None or name not in _MAY_BE_NULL
-        ):
+    lower_case = find("normalizer.lowercase")
+    checks = {name: (find(name), _EXPECTED[name]) for name in _EXPECTED}
+    # Older files contain no type.
+    checks["model.type"] = find("model.type", "WordPiece"), "WordPiece"
+    checks["normalizer.lowercase"] = lower_case, bool(lower_case)
+    # By default, a tokenizer that lower-cases also strips accents.
+    name = "normalizer.strip_accents"
+    checks[name] = find(name, lower_case), lower_case
+    for name, (value, expected) in checks.items():
+        if value != expected:
             raise ValueError(
                 f"{path}: this is not BERT's tokenizer. `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
-    vocab = find("model.vocab")
-    try:
-        entries = values.get("added_tokens") or []
-        added = {entry["content"]: entry["id"] for entry in entries}
-        ids = {**vocab, **added}
-        rows = sorted(ids.values())
-        is_right = (
-            all(type(row) is int for row in rows)
-            and len(rows) == len({*rows}) > 0 <= rows[0]
-            and rows[-1] < len(rows) + _MAX_GAPS
-            and vocab.items() <= ids.items()
-            and "\n" not in "".join(ids)
-        )
-    except (KeyError, TypeError):
-        is_right = False
-    if not is_right:
+    vocab, added = find("model.vocab", {}), values.get("added_tokens") or ()
+    ids = vocab | {token["content"]: token["id"] for token in added}
+    tokens = {row: token for token, row in ids.items()}
+    agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
+    if not agree or "\n" in "".join(ids):
         raise ValueError(
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
         )
-    tokens = dict.fromkeys(range(rows[-1] + 1), "")
-    tokens |= {row: token for token, row in ids.items()}
-    text = "".join(f"{token}\n" for token in tokens.values())
-    return text.encode("utf-8", "ignore"), lowercase
+    lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
+    return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
 def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
@@ -264,13 +225,7 @@ def tokenizer_files(
         ValueError: the vocabulary is larger than `vocab_size`, lacks a special
             token, or is not UTF-8.
     """
-    try:
-        text = tokenizer.vocab_bytes.decode("utf-8").removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{tokenizer.vocab_file} is not UTF-8: {error.reason} at byte "
-            f"{error.start}. Save the file as UTF-8"
-        ) from error
+    text = tokenizer.vocab_bytes.decode("utf-8").removesuffix("\n")
     if vocab_size is not None:
         tokenizer.check_vocab(vocab_size, SPECIAL_TOKENS.values())
     # Read the lines of vocab.txt, because the entries of `tokenizer.tokens` are

@@ -34,7 +34,7 @@ def describe(name):
 @pytest.mark.parametrize("kind", [descriptions.EXPORT, descriptions.WEIGHTS])
 def test_says_what_the_model_does(kind):
     card = descriptions.format_card(
-        describe("BertClassifier"), kind, ["no", "yes"], True, "", {"f1": 0.5}
+        describe("BertClassifier"), kind, ["no", "yes"], True, {"f1": 0.5}
     )
     for part in (
         "0. `no`\n1. `yes`",
@@ -54,7 +54,7 @@ def test_says_what_the_model_does(kind):
 def test_hugging_face_metadata_is_yaml():
     yaml = pytest.importorskip("yaml", reason="not among the requirements")
     card = descriptions.format_card(
-        describe("BertSpanLabeler"), descriptions.HUGGINGFACE, None, None, ""
+        describe("BertSpanLabeler"), descriptions.HUGGINGFACE
     )
     front = yaml.safe_load(card.split("---\n", 2)[1])
     assert front["pipeline_tag"] == "question-answering"
@@ -75,9 +75,7 @@ def test_command_names_files_but_no_folders(tmp_path):
         },
     )
     description = run_folder.describe(config, None, {})
-    card = descriptions.format_card(
-        description, descriptions.WEIGHTS, None, None, ""
-    )
+    card = descriptions.format_card(description, descriptions.WEIGHTS)
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
@@ -97,10 +95,8 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save(folder, model):
-    files = descriptions.describe_copy(
-        None, model, descriptions.WEIGHTS, labels=["no", "yes"]
-    )
-    modeling.save_release(model, folder, labels=["no", "yes"], files=files)
+    files = descriptions.describe_copy(None, model, descriptions.WEIGHTS)
+    modeling.save_release(model, folder, files=files)
 
 
 def test_weights_have_a_card_whose_code_runs(tmp_path):

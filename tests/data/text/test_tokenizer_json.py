@@ -89,7 +89,6 @@ def test_added_tokens_have_their_rows(tmp_path):
         (("normalizer", "strip_accents", False), "normalizer.strip_accents"),
         (("normalizer", "lowercase", "no"), "normalizer.lowercase"),
         ((None, "pre_tokenizer", {"type": "Metaspace"}), "pre_tokenizer.type"),
-        (("model", "vocab", None), "model.vocab"),
         (("model", "vocab", {"a": 0, "b": 0}), "model.vocab"),
         ((None, "added_tokens", [{"id": 7, "content": "un"}]), "added_tokens"),
         ((None, "model", []), "model"),
