@@ -3,13 +3,14 @@
     python -m tools.plot_runs --runs=output/one,output/two --output=curves.png
 
 Reads the history.jsonl that every training run writes to its --output_dir. The
-image shows the losses, the metrics of the evaluations and the learning rate.
+image shows the losses and the learning rate as lines, and the metrics of the
+evaluations as lines with dots.
 """
 
 import collections
 import dataclasses
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,9 @@ from training.results import split_by_label
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
-_LOOKS: Mapping[str, Mapping[str, Any]] = {
-    "training": {"linewidth": 0.9, "alpha": 0.55},
-    "evaluation": {"linewidth": 1.6, "marker": "."},
-}
 
-# {(metric, key of _LOOKS): [(place on the x axis, value)]}.
-Curves = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
+# {(metric, whether it is of evaluations): [(place on the x axis, value)]}.
+Curves = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,35 +59,23 @@ def create_curves(
     """Returns the curves of a run, without values that are not finite.
 
     `lines` are the lines of history.jsonl, and `places` their places on the x
-    axis.
+    axis. Skips Google's names beside shorter ones (eval_loss beside loss),
+    and the scores of single labels.
     """
     curves = collections.defaultdict(list)
     for line, place in zip(lines, places, strict=True):
-        kind = "evaluation" if line["kind"] == "eval" else "training"
-        for metric, value in line["metrics"].items():
-            if value is not None and (kind == "evaluation" or "loss" in metric):
-                curves[metric, kind].append((place, value))
+        evaluated = line["kind"] == "eval"
+        overall, _ = split_by_label(line["metrics"])
+        for metric, value in overall.items():
+            is_shown = evaluated or "loss" in metric
+            is_double = metric.removeprefix("eval_") in overall.keys() - {
+                metric
+            }
+            if is_shown and value is not None and not is_double:
+                curves[metric, evaluated].append((place, value))
         if (rate := line["learning_rate"]) is not None:
-            curves["learning_rate", "training"].append((place, rate))
+            curves["learning_rate", False].append((place, rate))
     return curves
-
-
-def choose_metrics(names: Collection[str]) -> list[str]:
-    """Returns the metrics to draw: losses, other metrics, the learning rate.
-
-    Omits the scores of single labels, and Google's eval_accuracy and eval_loss
-    beside accuracy and loss.
-    """
-    overall, _ = split_by_label(dict.fromkeys(names, 0.0))
-    chosen = {
-        name
-        for name in overall
-        if not name.startswith("eval_") or name[len("eval_") :] not in names
-    }
-    return sorted(
-        chosen,
-        key=lambda name: (name == "learning_rate", "loss" not in name, name),
-    )
 
 
 def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
@@ -103,38 +88,26 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
         ValueError: matplotlib is not installed.
     """
     try:
-        from matplotlib import color_sequences, figure, lines
+        from matplotlib import figure, lines
     except ImportError as error:
         command = requirements.install("requirements/plot.txt")
         raise ValueError(f"matplotlib is missing: {command}") from error
-    metrics = choose_metrics(
-        {metric for _, curves in runs for metric, _ in curves}
-    )
-    rows, columns = -(-len(metrics) // 2), min(len(metrics), 2)
-    drawn = figure.Figure(
-        figsize=(5.2 * columns, 3.2 * rows + 0.5), layout="constrained"
-    )
-    panels = {}
+    metrics = sorted({metric for _, curves in runs for metric, _ in curves})
+    rows = -(-len(metrics) // 2)
+    drawn = figure.Figure(figsize=(10, 3 * rows + 0.5), layout="constrained")
     for number, metric in enumerate(metrics, start=1):
-        panels[metric] = axes = drawn.add_subplot(rows, columns, number)
-        axes.set_title(metric, fontsize=10)
-        axes.set_xlabel(axis, fontsize=9)
-        axes.grid(alpha=0.3)
-    legend = []
-    # Color-blind people can distinguish these colors.
-    colors = color_sequences["petroff10"]
-    for index, (name, curves) in enumerate(runs):
-        color = colors[index % len(colors)]
-        legend.append(lines.Line2D([], [], color=color, label=name))
-        for (metric, kind), points in curves.items():
-            if metric in panels:
-                x, y = zip(*sorted(points), strict=True)
-                panels[metric].plot(x, y, color=color, **_LOOKS[kind])
-    for kind, look in _LOOKS.items():
-        legend.append(lines.Line2D([], [], color="black", label=kind, **look))
-    drawn.legend(
-        handles=legend, loc="outside upper center", ncols=4, fontsize=9
-    )
+        axes = drawn.add_subplot(rows, 2, number)
+        axes.set(title=metric, xlabel=axis)
+        for index, (_, curves) in enumerate(runs):
+            for evaluated, marker in ((False, ""), (True, ".")):
+                if points := curves.get((metric, evaluated)):
+                    x, y = zip(*points, strict=True)
+                    axes.plot(x, y, color=f"C{index}", marker=marker)
+    handles = [
+        lines.Line2D([], [], color=f"C{index}", label=name)
+        for index, (name, _) in enumerate(runs)
+    ]
+    drawn.legend(handles=handles, loc="outside upper center")
     return drawn
 
 

@@ -57,9 +57,9 @@ def draw(tmp_path, monkeypatch, **flags):
 def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
     drawn = draw(tmp_path, monkeypatch)
     panels = {axes.get_title(): axes for axes in drawn.axes}
-    assert [*panels] == ["loss", "f1", "learning_rate"]
+    assert [*panels] == ["f1", "learning_rate", "loss"]
     named = [text.get_text() for text in drawn.legends[0].get_texts()]
-    assert named == [f"{tmp_path}/a", "the second", "training", "evaluation"]
+    assert named == [f"{tmp_path}/a", "the second"]
     # Each run has a curve of training and one of evaluations.
     assert [len(line.get_xdata()) for line in panels["loss"].lines] == [
         *(10, 2),
@@ -75,18 +75,10 @@ def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
 )
 def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
     drawn = draw(tmp_path, monkeypatch, axis=axis, consecutive=True)
-    first, second = drawn.axes[-1].lines
+    first, second = drawn.axes[1].lines
     assert first.get_xdata()[-1] == end
     own = 0.05 if axis == "hours" else end / 10
     assert second.get_xdata()[0] == pytest.approx(end + own)
-
-
-def test_the_metrics_of_a_classifier():
-    rates = {f"yes_{name}" for name in ("precision", "recall", "f1")}
-    others = {"accuracy", "eval_accuracy", "eval_loss", "learning_rate", "loss"}
-    assert plot_runs.choose_metrics(rates | others | {"f1"}) == [
-        *("loss", "accuracy", "f1", "learning_rate"),
-    ]
 
 
 def test_a_format_that_does_not_exist(tmp_path, monkeypatch):
