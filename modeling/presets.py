@@ -47,6 +47,7 @@ _ENTRIES: dict[str, Any] = {
     "origin.settings": dict,
     "origin.settings.bert_config": dict,
     "origin.settings.bilstm": bool,
+    "origin.settings.checksums": dict,
     "origin.settings.flags": dict,
     "origin.settings.left_to_right": bool,
     "origin.settings.num_texts": (None, 1, 2),

@@ -12,16 +12,16 @@ from tests.golden import ROOT
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
     ".": 1996,
-    "benchmarks": 1596,
+    "benchmarks": 1594,
     "data": 11329,
     "docs": 186,
     "examples": 191,
     "files": 1193,
-    "modeling": 6808,
+    "modeling": 6809,
     "serving": 4712,
-    "tests": 24372,
+    "tests": 24279,
     "tools": 764,
-    "training": 5676,
+    "training": 5501,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

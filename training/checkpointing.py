@@ -15,8 +15,8 @@
 A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`) and its line of the history. Then `start.open_run`
-   stops a run whose settings have changed since it began (`check_settings`).
+   (`Checkpointer.restore`) and its line of the history, after `start.open_run`
+   has checked that the run's settings are the same (`check_settings`).
 2. `Trainer.fit` skips the records of all earlier steps, deletes the later lines
    of the history, and continues with the next step. The order of the records
    depends only on the seed and the epoch (data/io/tfrecords.py).
@@ -24,7 +24,7 @@ A run resumes in these steps:
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from absl import logging
 
 from files.atomic import write_text
 from modeling.checkpoints import tf1
-from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
+from modeling.presets import PREFIX, checkpoint_steps
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.
@@ -138,7 +138,7 @@ class Checkpointer:
                     file.unlink(missing_ok=True)
         sound = [s for s in steps if s not in self._damaged]
         kept = sound[-self.keep_checkpoint_max :]
-        remove_checkpoints(self.output_dir, set(steps) - set(kept))
+        self._remove(set(steps) - set(kept))
         # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
@@ -148,8 +148,15 @@ class Checkpointer:
     def remove_from(self, step: int) -> None:
         """Deletes the checkpoints of `step` and later steps."""
         if self.is_chief:
-            later = [number for number in self.steps() if number >= step]
-            remove_checkpoints(self.output_dir, later)
+            self._remove(n for n in self.steps() if n >= step)
+
+    # Deletes the checkpoints of `steps`, but no files with similar names.
+    def _remove(self, steps: Iterable[int]) -> None:
+        for step in steps:
+            # Delete the index first. Without an index, the data file that
+            # remains is not read as a checkpoint.
+            for end in (".index", ".data-00000-of-00001"):
+                Path(self.path(step) + end).unlink(missing_ok=True)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.

@@ -14,7 +14,6 @@ from modeling import presets
 from modeling.presets import Preset
 from training import distillation
 from training.config import FineTuningConfig, TrainingConfig
-from training.run_folder import contains
 from training.splits import suffix_of
 from training.task import Task
 
@@ -180,10 +179,9 @@ def check_labels(
         resumes: whether the command continues a run.
 
     Raises:
-        ValueError: the model was trained with other labels, or the command
-            would overwrite the labels of --init_checkpoint.
+        ValueError: the model was trained with other labels.
     """
-    labels, start = list(task.labels or ()), config.init_checkpoint
+    labels = list(task.labels or ())
     if saved:
         order = modeling.find_order(saved, task.output_names)
         # The labels' order must not change in a resumed run or with --labels.
@@ -193,15 +191,6 @@ def check_labels(
                 f"the model was trained with the labels {saved}, in this "
                 f"order; the task has {labels}. Use the task that the model "
                 "was trained for, or train into another --output_dir"
-            )
-    if config.do_train and start and not resumes:
-        is_here = contains(config.output_dir, start)
-        found = modeling.load_labels(start) if is_here else None
-        if found and found != labels:
-            raise ValueError(
-                f"--output_dir={config.output_dir} contains the model of "
-                "--init_checkpoint, and the run would overwrite that model's "
-                f"labels {found}; choose another --output_dir"
             )
     if alike := similar_labels(labels):
         logging.warning(

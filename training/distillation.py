@@ -10,7 +10,6 @@ import keras
 
 import modeling
 from modeling import presets
-from training import fingerprints
 from training.config import PRECISIONS, TrainingConfig
 
 
@@ -49,9 +48,6 @@ class Teacher:
         loss: loss of the task.
         labels: names of the model's outputs, as in `modeling.load_checkpoint`.
 
-    Attributes:
-        settings: settings that must not change when a run is resumed.
-
     Raises:
         ValueError: the teacher was not trained on this task.
         OSError: the teacher cannot be read.
@@ -80,12 +76,6 @@ class Teacher:
             config.distill_alpha,
             config.distill_hidden,
         )
-        self.settings = {
-            "teacher": fingerprints.fingerprint_checkpoint(path),
-            "distill_temperature": config.distill_temperature,
-            "distill_alpha": config.distill_alpha,
-            "distill_hidden": config.distill_hidden,
-        }
         self._model = create_model(
             load_teacher_config(path),
             **folder.network,

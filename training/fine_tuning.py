@@ -62,13 +62,15 @@ def run(task: Task, config: FineTuningConfig) -> None:
         num_steps = config.num_steps(
             split.num_examples if task.counts_examples else split.num_records
         )
-        settings = describe_training(task, config, splits["train"], teacher)
-    length = config.max_seq_length * task.sequences_per_example
+        files = splits["train"].records.files
+        settings = {
+            **task.settings,
+            "train_records": fingerprints.fingerprint(files),
+        }
     trainer = start.open_run(
         config,
         functools.partial(task.create_model, bert_config, **config.network),
         task.train_loss or task.loss,
-        (length, 0),
         preset,
         num_steps,
         settings,
@@ -76,7 +78,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         records=splits["train"].records if config.do_train else None,
         teacher=teacher,
         tokenizer=task.tokenizer,
-        labels=task.labels,
         output_names=task.output_names,
     )
 
@@ -110,24 +111,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.export_dir:
             exports.export(task, trainer, splits, results)
         trainer.finish()
-
-
-def describe_training(
-    task: Task, config: FineTuningConfig, split: Split, teacher: Teacher | None
-) -> dict[str, Any]:
-    """Returns the settings that must not change when a run is resumed."""
-    files = split.records.files
-    settings = {
-        **task.settings,
-        **{name: True for name, is_on in config.network.items() if is_on},
-        "train_records": fingerprints.fingerprint(files),
-        # Reading the complete records for their checksums is fast. This run
-        # has just written them, so they are in the system's file cache.
-        "train_records_checksum": fingerprints.checksums(files),
-    }
-    if task.tokenizer:
-        settings["tokenizer"] = task.tokenizer.identity
-    return settings | (teacher.settings if teacher else {})
 
 
 def train(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import os
 from typing import Any
 
 import numpy as np
@@ -43,24 +44,24 @@ def run(
     ##### Checks and records #####
     folder = read_preset(config)
     checks.check_identity(config, folder, bert_config, tokenizer, {})
+    saved = folder.training if folder else {}
     _check_heads(config, folder)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
-    inputs = fingerprints.Inputs(config.output_dir)
+    # Checksums of large files are saved, so that a resume need not read them.
+    known = {**saved.get("checksums", {})}
+    identify = functools.partial(fingerprints.fingerprint_records, known=known)
     settings: dict[str, Any] = {
-        "next_sentence": config.next_sentence,
-        "left_to_right": config.left_to_right,
+        "checksums": known,
         **_masking_settings(config, records),
     }
     if config.do_train:
-        settings["input_file"] = inputs.identify(records.files)
-    if tokenizer:
-        settings["tokenizer"] = tokenizer.identity
+        settings["input_file"] = identify(records.files)
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
     evaluation = _Evaluation(config, evaluated)
     if config.keeps_best:
-        settings["eval_input_file"] = inputs.identify(evaluated.files)
+        settings["eval_input_file"] = identify(evaluated.files)
     is_evaluated = config.do_eval or config.eval_input_file is not None
 
     ##### Model and weights #####
@@ -73,13 +74,11 @@ def run(
         num_steps = config.num_train_steps, config.num_warmup_steps
         if config.teacher:
             teacher = Teacher(config, create_model, loss)
-            settings |= teacher.settings
     shape = config.max_seq_length, config.max_predictions_per_seq
     trainer = start.open_run(
         config,
         functools.partial(create_model, bert_config),
         loss,
-        shape,
         folder,
         num_steps,
         settings,
@@ -93,8 +92,6 @@ def run(
         callbacks.append(
             BestStep(trainer, evaluation.evaluate, config.eval_steps, "loss")
         )
-    if config.is_chief:
-        inputs.save()
     with tfrecords.naming_wrong_records([records, evaluated]):
         ##### Train #####
         if num_steps:
@@ -105,7 +102,8 @@ def run(
             step = trainer.global_step
             # If evaluations during training used other records, these results
             # are not comparable, so do not add them to the history.
-            is_of_curve = inputs.are_evaluated(evaluated.files)
+            recorded = trainer.settings.get("eval_input_file")
+            is_of_curve = not recorded or recorded == identify(evaluated.files)
             results = evaluation.evaluate(trainer)
             results["global_step"] = step
             if is_of_curve:
@@ -210,13 +208,12 @@ class _Evaluation:
 
     def describe(self) -> list[Any]:
         """Returns [fingerprint of the records, maximum number to evaluate]."""
-        config = self.config
-        # Training records may be too large for checksums of complete files.
-        is_whole = config.eval_input_file is not None
-        return [
-            fingerprints.fingerprint(self.records.files, whole=is_whole),
-            config.max_eval_steps * config.eval_batch_size,
-        ]
+        config, files = self.config, self.records.files
+        number = config.max_eval_steps * config.eval_batch_size
+        # Training records may be too large for checksums.
+        if config.eval_input_file is None:
+            return [[*map(os.path.basename, files)], number]
+        return [fingerprints.fingerprint(files), number]
 
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
         """Returns the metrics of Google's code, and the mean loss as "loss"."""

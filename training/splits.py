@@ -132,6 +132,6 @@ def describe_dev_set(task: Task, splits: Mapping[str, Split]) -> dict[str, Any]:
         "dev_set": [
             [splits[name].checksum for name in names],
             list(task.labels or ()),
-            *fingerprints.checksums(task.eval_files),
+            *fingerprints.fingerprint(task.eval_files),
         ]
     }

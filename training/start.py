@@ -1,6 +1,7 @@
 """Starts a run: creates model, optimizer and Trainer, and loads weights."""
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,12 @@ from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.folders import find_best
 from modeling.losses import Loss
-from modeling.presets import FILE, Preset
+from modeling.presets import FILE, Preset, folder_of
 from training import devices, distillation, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
-from training.run_folder import contains
 from training.train_step import TrainStep
 from training.trainer import Trainer
 
@@ -27,7 +27,6 @@ def open_run(
     config: TrainingConfig,
     create_model: Callable[..., keras.Model],
     loss: Loss,
-    shape: tuple[int, int],
     preset: Preset | None,
     num_steps: tuple[int, int] | None,
     settings: Mapping[str, Any],
@@ -36,7 +35,6 @@ def open_run(
     records: tfrecords.Records | None = None,
     teacher: distillation.Teacher | None = None,
     tokenizer: FullTokenizer | None = None,
-    labels: Sequence[str] | None = None,
     output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Creates the Trainer of a run, and restores or loads its weights.
@@ -49,20 +47,17 @@ def open_run(
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
         loss: the task's loss.
-        shape: (number of WordPieces, number of masked positions) of a padded
-            example.
         preset: Preset of the weights, None for random weights.
         num_steps: (training steps, warmup steps), or None without training.
-        settings: settings that must not change when a run is resumed. Not used
-            without training.
+        settings: settings of the task that must not change when a run is
+            resumed. Not used without training.
         dev_set: description of the dev set, for `fingerprint_of`.
         records: the records to train on. None without training.
         teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
-        labels: names of the model's outputs to save with the weights. None =
-            save no names.
         output_names: lists of possible names of the model's outputs, for the
-            argument `labels` of `modeling.load_checkpoint`.
+            argument `labels` of `modeling.load_checkpoint`. The first is saved
+            with the weights.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -80,8 +75,6 @@ def open_run(
         tf.config.experimental.enable_op_determinism()
     devices.set_precision(config.mixed_precision)
     step = None
-    if not num_steps:
-        settings = preset.training if preset else {}
     with strategy.scope():
         model = create_model(
             use_one_hot_embeddings=config.is_tpu,
@@ -97,15 +90,18 @@ def open_run(
             if teacher:
                 trained, loss = teacher.distill(model)
             step = TrainStep(trained, loss, optimizer, config, strategy)
-            settings = {
-                "bert_config": model.config.to_dict(),
-                "batch_size": config.batch_size,
-                "max_seq_length": shape[0],
-                "optimizer": config.optimizer,
-                "freeze_layers": config.freeze_layers,
-                "seed": config.seed,
-                **settings,
-            }
+    if num_steps:
+        settings = {
+            "bert_config": model.config.to_dict(),
+            **config.network,
+            **({"tokenizer": tokenizer.identity} if tokenizer else {}),
+            **_describe_starts(config, preset),
+            **settings,
+        }
+        saved = preset.training if preset and preset.is_resumed else {}
+        settings = run_folder.check_settings(config, saved, settings)
+    else:
+        settings = preset.training if preset else {}
     trainer = Trainer(
         model,
         config,
@@ -114,11 +110,49 @@ def open_run(
         fingerprint=fingerprints.fingerprint_of(settings, dev_set),
         records=records,
         tokenizer=tokenizer,
-        labels=labels,
+        labels=output_names[0] if output_names else None,
     )
-    saved = preset.training if preset and preset.is_resumed else {}
-    _restore(trainer, num_steps, saved, output_names)
+    has_best = config.prefers_best and find_best(config.output_dir)
+    if not (has_best and trainer.restore_best()):
+        trainer.restore_or_load(output_names)
+    if num_steps and config.is_chief:
+        _write_description(trainer, num_steps[0])
     return trainer
+
+
+# Identifies the checkpoints of --teacher and --init_checkpoint.
+def _describe_starts(
+    config: TrainingConfig, preset: Preset | None
+) -> dict[str, Any]:
+    start, teacher = config.init_checkpoint, config.teacher
+    found: dict[str, Any] = {
+        "teacher": teacher and fingerprints.fingerprint_checkpoint(teacher)
+    }
+    # A resumed run needs no --init_checkpoint, which may have been deleted.
+    if not start and not (preset and preset.is_resumed):
+        found["init_checkpoint"] = None
+    elif start:
+        folders = config.output_dir, folder_of(start)
+        if len(set(map(os.path.realpath, folders))) == 2:
+            with contextlib.suppress(OSError):
+                checksum = fingerprints.fingerprint_checkpoint(start)
+                found["init_checkpoint"] = checksum
+    return found
+
+
+# Writes the files that describe the weights that a run will save.
+def _write_description(trainer: Trainer, num_steps: int) -> None:
+    config, model = trainer.config, trainer.model
+    folder = Path(config.output_dir)
+    if trainer.global_step >= num_steps and (folder / FILE).is_file():
+        # Keep the description that a finished run wrote.
+        return
+    about = run_folder.describe(config, model, trainer.settings), model.config
+    folders = [folder, *([trainer.best_folder] if config.keeps_best else [])]
+    for each in folders:
+        run_folder.write(each, *about, trainer.tokenizer, trainer.labels)
+    if trainer.history.best_step is not None:
+        run_folder.set_best_step(folder, trainer.history.best_step)
 
 
 def _create_optimizer(
@@ -131,41 +165,6 @@ def _create_optimizer(
         # Small gradients underflow in float16 without a loss scale.
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     return optimizer
-
-
-def _restore(
-    trainer: Trainer,
-    num_steps: tuple[int, int] | None,
-    saved: Mapping[str, Any],
-    output_names: Sequence[Sequence[str]],
-) -> None:
-    """Loads a run's weights, checks its settings, writes model.json."""
-    config, settings = trainer.config, trainer.settings
-    folder, start = Path(config.output_dir), config.init_checkpoint
-    if num_steps:
-        if start and not contains(folder, start):
-            # A resumed run does not need its initial checkpoint, which the
-            # user may have deleted.
-            with contextlib.suppress(OSError):
-                found = fingerprints.fingerprint_checkpoint(start)
-                settings = {**settings, "init_checkpoint": found}
-        settings = run_folder.check_settings(config, saved, settings)
-    has_best = config.prefers_best and find_best(folder)
-    if not (has_best and trainer.restore_best()):
-        trainer.restore_or_load(output_names)
-    if not num_steps or not config.is_chief:
-        return
-    is_finished = trainer.global_step >= num_steps[0]
-    if is_finished and (folder / FILE).is_file():
-        # Keep the description that a finished run wrote.
-        return
-    model = trainer.model
-    about = run_folder.describe(config, model, settings), model.config
-    folders = [folder, *([trainer.best_folder] if config.keeps_best else [])]
-    for each in folders:
-        run_folder.write(each, *about, trainer.tokenizer, trainer.labels)
-    if trainer.history.best_step is not None:
-        run_folder.set_best_step(folder, trainer.history.best_step)
 
 
 def train(

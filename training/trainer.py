@@ -21,12 +21,13 @@ from data.text.tokenization import FullTokenizer
 from files import progress
 from files.atomic import write_text
 from modeling import descriptions
+from modeling.presets import BEST
 from training import checkpointing, devices, stopping, train_step
 from training.callbacks import Callback, Logs
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
 from training.results import format_results
-from training.run_folder import best_folder, set_best_step
+from training.run_folder import set_best_step
 from training.skipped_steps import SkippedSteps
 
 
@@ -78,7 +79,7 @@ class Trainer(BatchPredictor):
         self.settings, self.fingerprint = settings or {}, fingerprint or {}
         self.tokenizer, self.labels = tokenizer, labels
         self.is_chief = config.is_chief
-        self.best_folder = best_folder(config.output_dir)
+        self.best_folder = Path(config.output_dir, BEST)
         self.num_train_steps, self.global_step = 0, 0
         self.has_best = False
         self.history = History(config, self.fingerprint)

@@ -102,7 +102,6 @@ def pretrain(spec):
         costs.training_flops(config, length, num_predictions),
         create_model=functools.partial(modeling.BertPretrainer, config),
         loss=losses.PretrainingLoss(),
-        shape=(length, num_predictions),
     )
 
 
@@ -172,7 +171,6 @@ def mrpc(spec):
         dataset,
         create_model=functools.partial(task.create_model, config),
         loss=task.loss,
-        shape=(options.max_seq_length, 0),
     )
 
 

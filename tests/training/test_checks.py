@@ -70,27 +70,6 @@ def test_flags_that_do_not_fit_are_refused(changes, flag):
     assert found.export_dir == "x/3"
 
 
-def check_labels(config, labels, resumes=False):
-    task = types.SimpleNamespace(labels=labels)
-    checks.check_labels(task, config, None, resumes)
-
-
-def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
-    (tmp_path / "bert_model.ckpt.index").write_text("")
-    (tmp_path / "labels.txt").write_text("no\nyes\n")
-    for checkpoint in (tmp_path, tmp_path / "bert_model.ckpt"):
-        command = create_config(
-            f"{tmp_path}/.", init_checkpoint=str(checkpoint), do_train=True
-        )
-        check_labels(command, ["no", "yes"])
-        with pytest.raises(ValueError, match="'no', 'yes'"):
-            check_labels(command, ["a", "b"])
-    # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
-    elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
-    check_labels(elsewhere, ["a", "b"])
-    check_labels(command, ["a", "b"], resumes=True)
-
-
 def check_identity(config, *arguments):
     checks.check_identity(config, read_preset(config), *arguments)
 

@@ -1,10 +1,9 @@
 """Runs are told apart by their settings, and files by their checksums."""
 
-import json
 import os
 import shutil
+import zlib
 
-import google_crc32c
 import pytest
 import tensorflow as tf
 
@@ -14,19 +13,6 @@ from data.io.records import RecordWriter, read_records
 from modeling import presets
 from tests import script_runner, toy_task
 from training import fine_tuning, fingerprints
-
-
-def checksum(path):
-    return google_crc32c.value(path.read_bytes()).to_bytes(4, "big").hex()
-
-
-def begin(folder, **settings):
-    """Makes a folder with a checkpoint, so that its settings count."""
-    folder.mkdir(exist_ok=True)
-    for end in ("index", "data-00000-of-00001"):
-        (folder / f"model.ckpt-1.{end}").touch()
-    description = {"version": 1, "origin": {"settings": settings}}
-    (folder / presets.FILE).write_text(json.dumps(description))
 
 
 @pytest.fixture
@@ -73,32 +59,30 @@ def test_records_replaced_in_the_middle_are_refused(
     assert "input_file" in run(2).error
 
 
-def test_an_unchanged_file_is_read_once(records, tmp_path, caplog):
+def checksum(path):
+    """Returns the checksum of a file's records."""
+    return zlib.crc32(b"".join(read_records(str(path))))
+
+
+def test_an_unchanged_file_is_read_once(records, caplog):
     path, write = records
-    run = tmp_path / "run"
-    expected = [[path.name, path.stat().st_size, checksum(path)]]
+    known = {}
 
     def find():
         caplog.clear()
-        inputs = fingerprints.Inputs(run)
-        found = inputs.identify([str(path)])
-        inputs.save()
-        return found, f"Reading {path} for its checksum" in caplog.text
+        with caplog.at_level("INFO"):
+            found = fingerprints.fingerprint_records([str(path)], known)
+        assert found == [[path.name, path.stat().st_size, checksum(path)]]
+        return f"Reading {path} for its checksum" in caplog.text
 
-    with caplog.at_level("INFO"):
-        assert find() == (expected, True)
-        assert find() == (expected, False)
-        # A power cut emptied it.
-        (run / fingerprints.FILE).write_bytes(b"")
-        assert find() == (expected, True)
-        assert find() == (expected, False)
-        write([1] * 1200)
-        found, is_read = find()
-        assert is_read and found == [[*expected[0][:2], checksum(path)]]
-        assert found != expected
+    assert find()
+    assert not find()
+    write([1] * 1200)
+    os.utime(path, (1, 1))
+    assert find()
 
 
-def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
+def test_a_record_that_is_shorter_than_it_says_is_named(records):
     """TensorFlow's reader ends the process there, without a message."""
     path, _ = records
     start = path.stat().st_size // 1200 * 600
@@ -112,75 +96,19 @@ def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
         # Remote files too.
         for file in (str(path), f"file://{path}"):
             with pytest.raises(ValueError, match=f"{path.name}: .*{message}"):
-                fingerprints.Inputs(tmp_path).identify([file])
+                fingerprints.fingerprint_records([file], {})
 
 
-def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
-    script_runner.create_records(
-        tmp_path, "made.tfrecord", num_shards=2, eval_fraction=0.1
-    )
-    paths = [
-        *sorted(tmp_path.glob("made.tfrecord-0*")),
-        tmp_path / "eval-made.tfrecord",
-    ]
-    assert len(paths) == 3
-
-    def find():
-        caplog.clear()
-        inputs = fingerprints.Inputs(tmp_path / "run")
-        found = inputs.identify([*map(str, paths)])
-        inputs.save()
-        assert found == [
-            [path.name, path.stat().st_size, checksum(path)] for path in paths
-        ]
-        return [path for path in paths if str(path) in caplog.text]
-
-    with caplog.at_level("INFO"):
-        assert not find()
-        assert not (tmp_path / "run").exists()
-        # Replaced by a file of its size, as old as the first one.
-        contents = paths[1].read_bytes()
-        other = tmp_path / "other"
-        record = max(record_files.read_records(paths[1]), key=len)
-        frame = record_files.frame(record[:-9] + bytes(9))
-        other.write_bytes(contents.replace(record_files.frame(record), frame))
-        times = paths[1].stat().st_atime_ns, paths[1].stat().st_mtime_ns
-        os.utime(other, ns=times)
-        other.rename(paths[1])
-        assert find() == [paths[1]]
-        # Of another program, or damaged: all are read.
-        for manifest in ('{"shards": 3}', "[]", "{"):
-            (tmp_path / "made.tfrecord.manifest.json").write_text(manifest)
-            shutil.rmtree(tmp_path / "run")
-            assert find() == paths
-
-
-def test_remote_files_are_compared_too(tmp_path, caplog):
+def test_remote_files_are_compared_too():
     """TensorFlow's file system in memory takes the way of gs://."""
-    contents = record_files.frame(bytes(range(256))) * 1000
+    record = bytes(range(256))
+    contents = record_files.frame(record) * 1000
     path = "ram://bucket/a.tfrecord"
     tf.io.gfile.makedirs("ram://bucket")
     with tf.io.gfile.GFile(path, "wb") as writer:
         writer.write(contents)
-    inputs = fingerprints.Inputs(tmp_path)
-    (found,) = inputs.identify([path])
-    expected = google_crc32c.value(contents).to_bytes(4, "big").hex()
-    assert found == ["a.tfrecord", len(contents), expected]
-
-
-def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
-    files = {name: str(tmp_path / name) for name in ("eval", "other")}
-    for name in files:
-        (tmp_path / name).write_bytes(record_files.frame(name.encode()))
-    run = tmp_path / "run"
-    inputs = fingerprints.Inputs(run)
-    begin(run)
-    # A run that was not evaluated yet takes any.
-    assert inputs.are_evaluated([files["other"]])
-    begin(run, eval_input_file=inputs.identify([files["eval"]]))
-    assert inputs.are_evaluated([files["eval"]])
-    assert not inputs.are_evaluated([files["other"]])
-    assert not inputs.are_evaluated([*files.values()])
+    (found,) = fingerprints.fingerprint_records([path], {})
+    assert found == ["a.tfrecord", len(contents), zlib.crc32(record * 1000)]
 
 
 @pytest.fixture(scope="module")

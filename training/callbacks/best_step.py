@@ -9,9 +9,9 @@ from absl import logging
 
 from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
+from modeling.presets import checkpoint_steps
 from training.callbacks import Callback, Logs
 from training.results import format_results
-from training.run_folder import checkpoint_steps
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
