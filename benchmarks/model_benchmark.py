@@ -15,9 +15,9 @@ processor only emulates bfloat16, the benchmark skips rows in bfloat16, unless
 
 MFU is the operations per second of the work, divided by the operations per
 second of TensorFlow's product of two large matrices in the same precision. The
-product is measured before and after the row. `training_flops` in
-training/costs.py counts the operations of matrix products in training. A
-forward pass needs a third of these operations.
+product is measured before and after the row. training/callbacks/summaries.py
+counts the operations of matrix products in training. A forward pass needs a
+third of them.
 
 `ratio` is the fastest peer's time divided by the contestant's time. If it is
 above 1, the contestant is faster. `GiB` is the peak memory of the contestant's

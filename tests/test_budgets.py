@@ -21,13 +21,13 @@ LINES = {
     "serving": 4712,
     "tests": 24279,
     "tools": 764,
-    "training": 5501,
+    "training": 5492,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 24004
+WORDS = 23997
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -27,7 +27,8 @@ from files import flags as script_flags
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import checks, costs, start
+from training import checks, start
+from training.callbacks import summaries
 from training.config import ExportConfig
 from training.resolve import read_preset
 from training.splits import write_splits
@@ -63,7 +64,6 @@ def training(options, dataset, flops=0, **setup):
     per example (0 = not counted). `setup` is arguments of start.open_run.
     """
     setup |= {"num_steps": (NUM_TRAIN_STEPS, 0), "preset": None}
-    setup |= {"settings": {}, "dev_set": {}}
     trainer = start.open_run(options, **setup)
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size
@@ -99,7 +99,7 @@ def pretrain(spec):
     return training(
         options,
         dataset.batch(options.batch_size).prefetch(2),
-        costs.training_flops(config, length, num_predictions),
+        summaries.training_flops(config, length, num_predictions),
         create_model=functools.partial(modeling.BertPretrainer, config),
         loss=losses.PretrainingLoss(),
     )
@@ -128,7 +128,7 @@ def inference(spec):
                 np.asarray(outputs[name])
 
     # Training computes three matrix products for each one of the forward pass.
-    flops = costs.training_flops(config, spec["seq_length"]) / 3
+    flops = summaries.training_flops(config, spec["seq_length"]) / 3
     batch_size = spec["batch_size"]
     return race.Work(repeat, batch_size, batch_size * flops)
 
@@ -329,5 +329,5 @@ def matmul(_):
     """
     rates = ("float32", "bfloat16")
     return race.Work(
-        lambda _: {name: costs.matmul_rate(name) for name in rates}, 0
+        lambda _: {name: summaries.matmul_rate(name) for name in rates}, 0
     )

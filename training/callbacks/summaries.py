@@ -1,15 +1,22 @@
 """Reports losses, speed and memory in the history and the log."""
 
+import resource
+import sys
 import time
 from typing import TYPE_CHECKING
 
+import tensorflow as tf
 from absl import logging
 
-from training import costs
+from modeling.config import BertConfig
 from training.callbacks import Callback, Logs
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
+
+# Sizes of the square matrices that are multiplied to measure the speed of an
+# accelerator and of a CPU. Smaller matrices would not reach the full speed.
+_PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
 class Summaries(Callback):
@@ -31,13 +38,13 @@ class Summaries(Callback):
         # Otherwise the number of operations per example depends on the batch.
         if not self._config.unpads:
             self._num_tokens, _ = shape
-            self._flops = costs.training_flops(trainer.model.config, *shape)
+            self._flops = training_flops(trainer.model.config, *shape)
 
     def on_step(self, step: int, logs: Logs) -> None:
         """Adds losses and speed to the history at each multiple of `every`."""
         if self._last is None:
             if self._flops:
-                rate = costs.matmul_rate(self._config.mixed_precision)
+                rate = matmul_rate(self._config.mixed_precision)
                 strategy = self._trainer.train_step.strategy
                 self._peak = rate * strategy.num_replicas_in_sync
             # Ignore the speed of the first step, whose time includes start-up.
@@ -57,7 +64,7 @@ class Summaries(Callback):
                 self._peak = max(self._peak, achieved)
                 values["mfu"] = achieved / self._peak
             self._last = (step, time.monotonic())
-        values["peak_memory_gib"] = costs.peak_memory() / 2**30
+        values["peak_memory_gib"] = _peak_memory() / 2**30
         self._trainer.history.add(
             "train", step, values, logs.get("learning_rate")
         )
@@ -66,3 +73,51 @@ class Summaries(Callback):
             step,
             ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
         )
+
+
+def training_flops(
+    config: BertConfig, max_seq_length: int, num_predictions: int = 0
+) -> int:
+    """Counts the operations of all matrix products in training on one example.
+
+    A product of [m, k] and [k, n] counts as 2 m k n operations. The backward
+    pass computes two products for each product of the forward pass.
+    `num_predictions` is the number of masked positions.
+    """
+    width, length = config.hidden_size, max_seq_length
+    block = 4 * width**2 + 2 * width * config.intermediate_size
+    attention = 2 * length * width
+    encoder = config.num_hidden_layers * length * (block + attention)
+    head = num_predictions * (width**2 + width * config.vocab_size)
+    return 3 * 2 * (encoder + head + width**2)
+
+
+def matmul_rate(precision: str) -> float:
+    """Measures how many operations this device computes per second.
+
+    Args:
+        precision: data type of the matrices that are multiplied: "float32",
+            "bfloat16" or "float16".
+    """
+    kinds = {device.device_type for device in tf.config.list_logical_devices()}
+    size = _CPU_PRODUCT_SIZE if kinds == {"CPU"} else _PRODUCT_SIZE
+    matrix = tf.random.stateless_normal([size, size], [1, 2])
+    matrix = tf.cast(matrix, precision)
+    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
+    # The first call also traces the function, so do not measure it.
+    product().numpy()
+    best = float("inf")
+    for _ in range(3):
+        started = time.perf_counter()
+        product().numpy()
+        best = min(best, time.perf_counter() - started)
+    return 2 * size**3 / best
+
+
+# Returns the peak memory of the first GPU, or else of this process, in bytes.
+def _peak_memory() -> int:
+    if tf.config.list_physical_devices("GPU"):
+        return tf.config.experimental.get_memory_info("GPU:0")["peak"]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts kilobytes, macOS bytes.
+    return peak if sys.platform == "darwin" else peak * 1024
