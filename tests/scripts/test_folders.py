@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests import script_runner
-from tests.scripts.test_run_ner import write_set
+from tests.task_files import write_entities
 from training.config import DeviceConfig
 
 
@@ -83,8 +83,8 @@ def test_training_resumes_exports_and_predicts(
 ):
     folder = tmp_path / NAME
     folder.mkdir()
-    write_set(folder / "train.txt", 12)
-    write_set(folder / "test.txt", 2)
+    write_entities(folder / "train.txt", 12)
+    write_entities(folder / "test.txt", 2)
     script_runner.create_records(folder, folder / "records")
 
     def run(script, **flags):

@@ -9,11 +9,10 @@ import pytest
 
 import run_squad
 from files.json_files import read_json
-from modeling import presets
-from tests import events, script_runner
-from tests.checkpoints import values
+from tests import script_runner
 from tests.data.test_report import ReportPage
 from tests.script_runner import parse_flags, read_results
+from tests.task_runs import check_resume, run_task_test
 
 SQUAD = script_runner.SAMPLES / "squad"
 CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
@@ -48,8 +47,8 @@ def write_without_spaces(folder):
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory, tiny):
-    """The folder of the runs, and what each said."""
+def flags(tmp_path_factory, tiny):
+    """Flags of runs in a folder with their files."""
     folder = tmp_path_factory.mktemp("squad")
     # Three answers of v2.0 are not to be found.
     content = read_json(SQUAD / "train-v2.json")
@@ -59,17 +58,21 @@ def answered(tmp_path_factory, tiny):
         qa["answers"][0]["text"] = "Nowhere to be found"
     (folder / "train.json").write_text(json.dumps(content))
     write_without_spaces(folder)
-    flags = parse_flags(f"""
+    return parse_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
         --vocab_file={script_runner.SAMPLES}/vocab.txt
         --do_train --do_predict --max_seq_length=64 --max_query_length=24
         --doc_stride=16 --n_best_size=5 --train_batch_size=8
-    """)
+        --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json
+        --num_train_epochs=0.1 --learning_rate=1e-3
+    """) | {"output_dir": folder / "run", "export_dir": folder / "served"}
+
+
+@pytest.fixture(scope="module")
+def answered(flags):
+    """The folder of the runs, and what each said."""
+    folder = flags["output_dir"].parent
     runs = {
-        "v1": f"""
-            --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json
-            --num_train_epochs=0.1 --learning_rate=1e-3 --export_dir=served
-        """,
         "v2": f"""
             --train_file=train.json --predict_file={SQUAD}/dev-v2.json
             --num_train_epochs=0.2 --version_2_with_negative --left_to_right
@@ -82,16 +85,18 @@ def answered(tmp_path_factory, tiny):
             --use_char_offsets --report
         """,
     }
+    flags = flags | {"export_dir": None}
     changes = [{"output_dir": x, **parse_flags(runs[x])} for x in runs]
     done = script_runner.run_each("run_squad.py", folder, flags, changes)
     return folder, dict(zip(runs, done, strict=True))
 
 
-def test_answers_are_cut_from_the_passages(answered):
-    folder, done = answered
+def test_answers_are_cut_from_the_passages(flags):
+    run_task_test("run_squad.py", flags, "f1")
+    run = flags["output_dir"]
     asked = read_questions(SQUAD / "dev.json")
-    predictions = read_json(folder / "v1/predictions.json")
-    nbest = read_json(folder / "v1/nbest_predictions.json")
+    predictions = read_json(run / "predictions.json")
+    nbest = read_json(run / "nbest_predictions.json")
     assert list(predictions) == list(nbest) == list(asked)
     names = {"text", "probability", "start_logit", "end_logit"}
     for qas_id, answer in predictions.items():
@@ -102,21 +107,12 @@ def test_answers_are_cut_from_the_passages(answered):
         assert entries[0].keys() == names
         total = sum(entry["probability"] for entry in entries)
         assert math.isclose(total, 1, abs_tol=1e-5)
-    assert not (folder / "v1/null_odds.json").exists()
-    # 600 questions in batches of 8, a tenth of them, rounded down.
-    assert (folder / "v1/model.ckpt-7.index").is_file()
-    assert "Training step 7 of 7" in done["v1"].stderr
-    exported = read_results(folder / "v1", "export_eval_results.txt")
-    f1 = read_results(folder / "v1")["f1"]
-    assert exported["saved_model_f1"] == pytest.approx(f1, abs=0.5)
+    assert not (run / "null_odds.json").exists()
 
 
-@pytest.mark.parametrize("name, has_lstm", [("v1", False), ("v2", True)])
-def test_what_is_kept_of_a_run(answered, name, has_lstm):
-    run = answered[0] / name
-    assert any("bilstm" in name for name in values(run)) is has_lstm
-    assert presets.read(run).network["left_to_right"] is has_lstm
-    assert len(events.check_evaluations(run)) == 1
+@pytest.mark.slow
+def test_resumes(flags):
+    check_resume("run_squad.py", flags)
 
 
 def test_questions_without_an_answer(answered):

@@ -16,10 +16,9 @@ import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from tests import glue_sets, script_runner
+from tests import script_runner, task_files
 from tests.conftest import write_config
 from tests.script_runner import SAMPLES, parse_flags
-from tests.scripts import test_run_ner
 
 # Without padding, which a span's scores would share.
 THEIRS = """
@@ -119,10 +118,10 @@ def answers(python, tmp_path_factory):
     folder = tmp_path_factory.mktemp("transformers")
     changes = {"num_hidden_layers": 1, "initializer_range": 0.5}
     write_config(folder / "bert_config.json", **changes)
-    glue_sets.write_regression(folder / "pairs")
-    glue_sets.write_table(folder / "table")
+    task_files.write_regression(folder / "pairs")
+    task_files.write_table(folder / "table")
     for name in ("train", "test"):
-        test_run_ner.write_set(folder / f"{name}.txt", 9)
+        task_files.write_entities(folder / f"{name}.txt", 9)
     (folder / "classes").mkdir()
     rows = [f"{i % 3},{text}\n" for i, (text, _) in enumerate(PAIRS * 3)]
     rows = ["label,text\n", *(row.replace(", it", " it") for row in rows)]

@@ -8,11 +8,10 @@ import time
 
 import pytest
 
-from tests import events, script_runner
+from tests import events, script_runner, task_files
 from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
-from tests.scripts import test_run_swag
 from training import checkpointing, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
@@ -155,7 +154,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 @pytest.mark.slow
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
-        test_run_swag.write_set(tmp_path / f"{name}.csv", count)
+        task_files.write_swag(tmp_path / f"{name}.csv", count)
     fine_tuning = script_runner.fine_tuning_flags(
         tmp_path,
         flags["bert_config_file"].parent,

@@ -1,0 +1,117 @@
+"""Writes small data sets of tasks. A test set with labels is the dev set."""
+
+import csv
+import random
+import shutil
+
+WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
+SENTENCES = [
+    ["The O", "river I-LOC", "runs O"],
+    ["A O", "boat I-ORG", "house I-ORG", "burns O", ". O"],
+    ["Blue I-LOC", "red B-LOC", "water O"],
+]
+SUBJECTS = ["The river", "A boat", "Water", "The sky"]
+ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
+FILLING = "the boat and the sea at noon in the harbor of the river".split()
+
+
+def write_tsv(path, header, rows):
+    path.parent.mkdir(exist_ok=True)
+    lines = ["\t".join(map(str, row)) for row in [header, *rows]]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_csv(path, header, rows):
+    path.parent.mkdir(exist_ok=True)
+    # With a byte order mark, as Excel writes it.
+    with open(path, "w", encoding="utf-8-sig", newline="") as writer:
+        csv.writer(writer).writerows([header, *rows])
+
+
+def write_regression(folder):
+    for name, count in (("train", 16), ("dev", 8), ("test", 3)):
+        header = ["index", "sentence1", "sentence2", "score"]
+        rows = [
+            (i, WORDS["red"], WORDS["red" if i % 2 else "blue"], 5.0 * (i % 2))
+            for i in range(count)
+        ]
+        if name == "test":
+            header, rows = header[:3], [row[:3] for row in rows]
+        write_tsv(folder / f"{name}.tsv", header, rows)
+
+
+def write_mnli(folder):
+    header = [f"column{i}" for i in range(8)] + ["sentence1", "sentence2"]
+    labels = ("contradiction", "entailment", "neutral")
+    sizes = {"train": 12, "dev_matched": 6, "dev_mismatched": 3}
+    for name, count in sizes.items():
+        rows = [
+            [i, *"-------", WORDS["red"], WORDS["blue"], labels[i % 3]]
+            for i in range(count)
+        ]
+        write_tsv(folder / f"{name}.tsv", [*header, "gold_label"], rows)
+    write_tsv(
+        folder / "diagnostic.tsv",
+        ["index", "sentence1", "sentence2"],
+        [(i, WORDS["red"], WORDS["blue"]) for i in range(2)],
+    )
+
+
+def write_table(folder):
+    """Writes a multi-label task as CSV files with quotes and commas."""
+    for name, count in (("train", 16), ("dev", 8), ("test", 8)):
+        rows = []
+        for i in range(count):
+            colours = [list(WORDS)[i % 2]] if i % 3 else list(WORDS)
+            text = ", ".join(WORDS[colour] for colour in colours)
+            rows.append(["|".join(colours), i, f'the "{text}"'])
+        header = ["colours", "id", "review"]
+        write_csv(folder / f"{name}.csv", header, rows)
+
+
+def write_long_texts(folder):
+    """Writes texts of 16 to 40 words, whose last word alone is the label."""
+    draw = random.Random(0)
+    for name, count in (("train", 96), ("dev", 40)):
+        rows = []
+        for _ in range(count):
+            label = draw.choice(["red", "blue"])
+            words = draw.choices(FILLING, k=draw.randint(16, 40))
+            rows.append((f"{' '.join(words)} {label}", label))
+        write_csv(folder / f"{name}.csv", ["text", "label"], rows)
+    shutil.copy(folder / "dev.csv", folder / "test.csv")
+
+
+def write_entities(path, count, with_tags=True):
+    """Writes a file in CoNLL-2003's layout."""
+    lines = ["-DOCSTART- -X- -X- O", ""]
+    for i in range(count):
+        for word in SENTENCES[i % 3]:
+            text, tag = word.split()
+            lines.append(f"{text} NN I-NP {tag}" if with_tags else text)
+        lines.append("")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_entity_sets(folder):
+    for name, count in (("train", 48), ("valid", 9), ("test", 9)):
+        write_entities(folder / f"{name}.txt", count)
+
+
+def write_swag(path, count):
+    """The right ending is always the second sentence's own."""
+    draw = random.Random(count)
+    rows = []
+    for i in range(count):
+        order = draw.sample(range(4), 4)
+        row = [i, f"video{i}", f'He said: "{SUBJECTS[i % 4]}, there".']
+        row += [SUBJECTS[i % 4], *(ENDINGS[j] for j in order)]
+        rows.append([*row, order.index(i % 4)])
+    header = ["", "video-id", "sent1", "sent2"]
+    header += [f"ending{i}" for i in range(4)]
+    write_csv(path, [*header, "label"], rows)
+
+
+def write_swag_sets(folder):
+    for name, count in (("train", 32), ("val", 10), ("test", 10)):
+        write_swag(folder / f"{name}.csv", count)

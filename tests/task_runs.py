@@ -1,0 +1,84 @@
+"""Checks what each fine-tuning script promises, on real runs of a task."""
+
+import signal
+
+import pytest
+
+from tests import events, script_runner
+from tests.checkpoints import assert_same_bits, values
+from tests.script_runner import read_results
+from training import checkpointing
+
+# Files whose contents differ from run to run, such as times.
+DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
+
+
+def run_task_test(script, flags, metric, form="saved_model"):
+    """Trains, evaluates, predicts and exports, and checks the results.
+
+    The export and the predictions of the test set, which is the dev set or has
+    no labels, must score as the model. History and TensorBoard must agree.
+
+    Args:
+        script: the script.
+        flags: its flags, with `output_dir` and `export_dir`.
+        metric: name of the task's main result.
+        form: format of the export.
+
+    Returns:
+        The Done of the script.
+    """
+    run = flags["output_dir"]
+    more = {"save_checkpoints_steps": 4}
+    done = script_runner.run(script, run.parent, **more | flags).check()
+    results = read_results(run)
+    exported = read_results(run, "export_eval_results.txt")
+    assert f"{form}_{metric}" in exported
+    for name, score in exported.items():
+        expected = results[name.removeprefix(f"{form}_")]
+        assert score == pytest.approx(expected, abs=1e-4), name
+    if (run / "test_eval_results.txt").exists():
+        tested = read_results(run, "test_eval_results.txt")
+        assert tested[metric] == pytest.approx(results[metric])
+    last_step = checkpointing.checkpoint_steps(run)[-1]
+    assert f"Training step {last_step} of {last_step}" in done.stderr
+    assert last_step in events.check_evaluations(run)
+    return done
+
+
+def check_resume(script, flags):
+    """Kills a second run of a task that `run_task_test` ran, and resumes it.
+
+    Its checkpoint must end with the same bits, and its files be the same.
+    """
+    undisturbed = flags["output_dir"]
+    folder = undisturbed.parent
+    more = {"save_checkpoints_steps": 4} | flags
+    for name in ("output_dir", "export_dir", "export_weights"):
+        if name in flags:
+            # A run records the names of its folders.
+            more[name] = folder / "again" / flags[name].name
+    killed = more["output_dir"]
+    killed.parent.mkdir()
+
+    def run(kill_when=lambda: False):
+        return script_runner.run(script, folder, kill_when=kill_when, **more)
+
+    done = run((killed / "model.ckpt-4.index").exists)
+    assert done.status == -signal.SIGKILL
+    assert "Restored the checkpoint" in run().check().stderr
+    step = checkpointing.checkpoint_steps(undisturbed)[-1]
+    assert_same_bits(values(killed, step), values(undisturbed, step))
+    found, expected = read_outputs(killed), read_outputs(undisturbed)
+    assert found.keys() == expected.keys()
+    for name, content in expected.items():
+        assert found[name] == content, name
+
+
+def read_outputs(run):
+    """Returns the bytes of a run's files that must not differ."""
+    return {
+        str(path.relative_to(run)): path.read_bytes()
+        for path in run.rglob("*")
+        if path.is_file() and not path.name.startswith(DIFFERS)
+    }
