@@ -1,4 +1,4 @@
-"""Adds the version and the notebook to the documentation site.
+"""Adds the notebook to the documentation site.
 
 MkDocs calls the functions whose names begin with `on_`.
 """
@@ -9,12 +9,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def on_config(config: Any) -> None:
-    """Adds the project's version to the end of each page."""
-    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
-    config.copyright = f"Version {version}"
 
 
 def on_page_content(html: str, **_: Any) -> str:

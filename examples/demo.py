@@ -9,7 +9,6 @@ import concurrent.futures
 import json
 import os
 import re
-import resource
 import shlex
 import shutil
 import subprocess
@@ -161,11 +160,10 @@ def main():
     classifier = read_results("classifier")
     squad = read_results("squad")
     python = os.path.relpath(sys.executable)
-    # Unlike the time on a clock, this hardly depends on other programs.
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = os.times()
     print(
         f"""
-The demo wrote to {OUTPUT} ({used.ru_utime + used.ru_stime:.0f} s \
+The demo wrote to {OUTPUT} ({used.children_user + used.children_system:.0f} s \
 of processor time in all)
   vocab.txt            learned from the corpus
   corpus.tfrecord-*    pretraining instances

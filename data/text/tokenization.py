@@ -318,13 +318,15 @@ def load_tokenizer(
     Args:
         options: options of the script, with the attributes `vocab_file`,
             `do_lower_case`, `given_flags` (the flags that the user set) and, if
-            the script loads a model, `weights`.
+            the script loads a model, `init_checkpoint` and `weights`.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
     """
     flag = options.do_lower_case
     if flag and "do_lower_case" not in options.given_flags:
         flag = None
-    weights = getattr(options, "weights", None)
+    # Where a run trains, its `weights` are the ones that it will write.
+    start = getattr(options, "init_checkpoint", None)
+    weights = start or getattr(options, "weights", None)
     return create_tokenizer(options.vocab_file, flag, weights, vocab_size)
 
 

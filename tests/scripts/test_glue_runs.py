@@ -168,7 +168,8 @@ def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
     rows[2]["colours"] = None
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     predicting = parse_flags("--do_train=False --do_eval=False")
-    predicting |= {"export_dir": None, "report": False}
+    more = {"export_dir": None, "export_format": None, "report": False}
+    predicting |= more
     diagnosing = predicting | parse_flags(f"""
         --task_name=ax --do_predict --glue_submission
         --early_stopping_patience=0 --init_checkpoint={finished}/mnli/best

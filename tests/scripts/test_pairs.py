@@ -30,13 +30,12 @@ def trained(tmp_path_factory, tiny):
     folder = tmp_path_factory.mktemp("pairs")
     rows = [(a, b, int(a == b)) for a in TEXTS for b in TEXTS]
     close = [(text, f"{text} now") for text in TEXTS]
-    scored = ["text", "text_b", "score"]
     tables = {
-        "ranking": (["query", "passage", "relevance"], rows, "mrr_10"),
-        "close": (["text", "text_b"], close, None),
-        "scores": (scored, rows, "spearman"),
+        "ranking": (["query", "passage", "relevance"], rows),
+        "close": (["text", "text_b"], close),
+        "scores": (["text", "text_b", "score"], rows),
     }
-    for kind, (header, rows, metric) in tables.items():
+    for kind, (header, rows) in tables.items():
         for name in ("train", "dev", "test"):
             write_csv(folder / kind / f"{name}.csv", header, rows)
         flags = script_runner.fine_tuning_flags(
@@ -45,13 +44,13 @@ def trained(tmp_path_factory, tiny):
             task_name="ranking" if kind == "ranking" else "embedding",
             num_train_epochs=1,
             learning_rate=1e-3,
+            export_dir=folder / kind / "served",
+            export_format="litert",
         )
-        if metric:
-            flags["export_dir"] = folder / kind / "served"
-            flags["export_format"] = "litert"
-            run_task_test("run_classifier.py", flags, metric, "litert")
+        if kind == "ranking":
+            run_task_test("run_classifier.py", flags, "mrr_10", "litert")
         else:
-            flags["do_predict"] = False
+            flags["do_predict"] = kind == "scores"
             script_runner.run("run_classifier.py", folder, **flags).check()
     return {kind: folder / kind for kind in tables}
 
