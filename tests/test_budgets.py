@@ -13,13 +13,13 @@ from tests.golden import ROOT
 LINES = {
     ".": 1996,
     "benchmarks": 1594,
-    "data": 11331,
+    "data": 11188,
     "docs": 180,
     "examples": 191,
     "files": 1193,
     "modeling": 6809,
     "serving": 4712,
-    "tests": 24043,
+    "tests": 24031,
     "tools": 764,
     "training": 5492,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23995
+WORDS = 23990
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

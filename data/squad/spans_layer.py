@@ -1,7 +1,10 @@
 """Finds possible answers to SQuAD's questions with TensorFlow operations.
 
 The code cuts the texts of spans out of one passage at a time. It copies only
-these texts, not the passage.
+these texts, not the passage. A text reaches from the first character of its
+first WordPiece to the last character of its last one. decoding.py tokenizes the
+words again to find it, as Google's code does, which almost always finds the
+same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
@@ -168,13 +171,6 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
-# Three tensors, int32 [S], that locate S spans: the number of each span's first
-# letter, the number of its last letter, and the number of the character that
-# begins the span's first word. The third tensor is -1 for a span whose text
-# need not be searched for in this word.
-Letters = tuple[tf.Tensor, tf.Tensor, tf.Tensor]
-
-
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
@@ -192,10 +188,9 @@ class Alignment(NamedTuple):
     Attributes:
         passages: all passages.
         row: int32, index of the passage that contains the spans.
-        use_char_offsets: True to cut texts out of the unchanged passage at the
-            characters of their first and last WordPiece. False to find texts
-            as `decoding.get_final_text` does, with white space replaced by
-            single spaces.
+        use_char_offsets: True to cut texts out of the unchanged passage. False
+            to replace white space in texts by single spaces and, as in Google's
+            code, to return the complete words of a span that contains [UNK].
     """
 
     passages: Passages
@@ -204,19 +199,17 @@ class Alignment(NamedTuple):
 
     def remove_repeated(self, spans: Spans) -> Spans:
         """Keeps only the first of the spans at each position in the passage."""
-        first, last, word_char = (
-            tf.cast(value, tf.int64) for value in self._letters_at(spans)
+        first, last = (
+            tf.cast(value, tf.int64) for value in self._letters_of(spans)
         )
-        is_sought = tf.cast(word_char >= 0, tf.int64)
-        keys = first * 2**32 + last * 2 + is_sought
-        return spans.gather(first_of_equals(keys))
+        return spans.gather(first_of_equals(first * 2**32 + last))
 
     def locate(self, spans: Spans) -> Spans:
         """Returns the spans with their texts and the texts' byte offsets.
 
         `spans` must not contain "no answer".
         """
-        first, last = self._find_letters(spans)
+        first, last = self._letters_of(spans)
         size = tf.cast(tf.gather(self.passages.sizes, last), tf.int32)
         starts = tf.gather(self.passages.starts, first)
         ends = tf.gather(self.passages.starts, last) + size
@@ -233,91 +226,25 @@ class Alignment(NamedTuple):
             texts = tf.strings.regex_replace(texts, WHITE_SPACE_RUN, " ")
         return spans._replace(texts=texts, start_bytes=starts, end_bytes=ends)
 
-    def _find_letters(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Finds the first and last letter of the text of each span, int32 [S].
-
-        With character offsets, these are letters of the span's first and last
-        WordPiece. Otherwise, they are the place where the span's text first
-        occurs in the span's words, as in `get_final_text`. For example, the
-        text of "##a" in "an ##a" is the "a" of "an". If the number of
-        characters in the words differs from the number of letters, or the span
-        contains [UNK], the text is the complete words.
-
-        `spans` must not contain "no answer".
-        """
-        first, last, word_char = self._letters_at(spans)
+    def _letters_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
+        # Returns the first and the last letter of each span, int32 [S].
+        passages = self.passages
+        first_char = tf.gather(passages.first_char, spans.starts)
+        last_char = tf.gather(passages.first_char, spans.ends + 1) - 1
+        first = tf.gather(passages.char_letters, first_char)
+        last = tf.gather(passages.char_letters, last_char)
+        last = tf.gather(passages.last_letters, last)
         if self.use_char_offsets:
             return first, last
-        passages = self.passages
-        sought = tf.where(word_char >= 0)
-        word = tf.gather_nd(word_char, sought)
-        first_char, last_char = self._chars_of(spans.gather(sought[:, 0]))
-        begins, own, last_start = (
-            tf.gather(passages.char_starts, char)
-            for char in (word, first_char, last_char)
-        )
-        size = tf.gather(passages.char_sizes, last_char)
-        ends = last_start + tf.cast(size, tf.int32)
-
-        def find(span: tuple[tf.Tensor, ...]) -> tf.Tensor:
-            """Returns the byte at which a text first occurs in its word."""
-            begin, own, end = span
-            # Search in the bytes of `tokenized`, and do not encode the word
-            # again, because a passage without spaces is one long word.
-            searched, text = (
-                tf.strings.substr(passages.tokenized, start, end - start)
-                for start in (begin, own)
-            )
-            parts = tf.raw_ops.StringSplitV2(
-                input=[searched], sep=text, maxsplit=1
-            )
-            return begin + tf.strings.length(parts.values[0])
-
-        places = tf.map_fn(
-            find, (begins, own, ends), fn_output_signature=tf.int32
-        )
-        shift = tf.searchsorted(passages.char_starts, places) - first_char
-        shift = tf.scatter_nd(sought, shift, tf.shape(spans.starts, tf.int64))
-        return first + shift, last + shift
-
-    def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the index of each span's first and last character."""
-        first_char = tf.gather(self.passages.first_char, spans.starts)
-        next_char = tf.gather(self.passages.first_char, spans.ends + 1)
-        return first_char, next_char - 1
-
-    def _letters_at(self, spans: Spans) -> Letters:
-        """Locates each span in the passage by the position of its WordPieces.
-
-        Unlike `_find_letters`, does not search for an earlier occurrence of the
-        span's text.
-        """
-        passages = self.passages
-        first_char, last_char = self._chars_of(spans)
-        if self.use_char_offsets:
-            last = tf.gather(passages.char_letters, last_char)
-            return (
-                tf.gather(passages.char_letters, first_char),
-                tf.gather(passages.last_letters, last),
-                tf.fill(tf.shape(last), -1),
-            )
-        first_word, last_word = (
-            tf.searchsorted(passages.word_chars, char, side="right") - 1
-            for char in (first_char, last_char)
-        )
-        word_char = tf.gather(passages.word_chars, first_word)
-        num_chars = tf.gather(passages.word_chars, last_word + 1) - word_char
-        letter = tf.gather(passages.word_letters, first_word)
-        num_letters = tf.gather(passages.word_letters, last_word + 1) - letter
         is_known = tf.gather(passages.num_unknown, spans.starts) == tf.gather(
             passages.num_unknown, spans.ends + 1
         )
-        is_aligned = is_known & (num_chars == num_letters)
-        shift = letter - word_char
-        # The third value is -1 if no search is needed. Search only for a text
-        # that begins inside a word, because it may occur earlier in this word.
-        return (
-            tf.where(is_aligned, first_char + shift, letter),
-            tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
-            tf.where(is_aligned & (first_char > word_char), word_char, -1),
+        first_word, last_word = (
+            tf.searchsorted(passages.word_letters, letter, side="right") - 1
+            for letter in (first, last)
+        )
+        begin = tf.gather(passages.word_letters, first_word)
+        end = tf.gather(passages.word_letters, last_word + 1)
+        return tf.where(is_known, first, begin), tf.where(
+            is_known, last, end - 1
         )

@@ -33,10 +33,6 @@ from data.text.tokenizer_layer import (
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
-# Number of characters that `_join_words` encodes together. A larger number
-# needs more memory.
-_CHARACTERS_AT_A_TIME = 1 << 16
-
 
 @functools.cache
 def _accents() -> np.ndarray:
@@ -65,13 +61,7 @@ class Passages(NamedTuple):
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
-        word_chars: int32 [words + 1], the first character of each word.
         word_letters: int32 [words + 1], the first letter of each word.
-        tokenized: string [], all passages as `BasicTokenizer`'s tokens, with a
-            space before each token.
-        char_starts: int32 [C], offset in bytes of each character in
-            `tokenized`.
-        char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the passages before any change.
         char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], for each letter, the last of the following
@@ -83,11 +73,7 @@ class Passages(NamedTuple):
 
     num_unknown: tf.Tensor
     first_char: tf.Tensor
-    word_chars: tf.Tensor
     word_letters: tf.Tensor
-    tokenized: tf.Tensor
-    char_starts: tf.Tensor
-    char_sizes: tf.Tensor
     contexts: tf.Tensor
     char_letters: tf.Tensor
     last_letters: tf.Tensor
@@ -123,8 +109,6 @@ def create_windows(
     with tf.control_dependencies([starts]):
         ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
-        words = _join_words(chars)
-    with tf.control_dependencies(words.values()):
         letters = _find_letters(chars)
     with tf.control_dependencies(letters.values()):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
@@ -137,7 +121,6 @@ def create_windows(
     return windows, Passages(
         num_unknown=num_unknown,
         first_char=first_char,
-        **words,
         contexts=contexts,
         **letters,
         starts=starts,
@@ -148,8 +131,8 @@ def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
     """Finds the letters (all characters except white space) of the passages.
 
     Returns:
-        the fields `word_chars`, `word_letters`, `char_letters`, `last_letters`
-        and `sizes` of Passages.
+        the fields `word_letters`, `char_letters`, `last_letters` and `sizes`
+        of Passages.
     """
     is_space = chars.decoded == ord(" ")
     is_letter = ~(is_space | (chars.decoded == ord("\n")))
@@ -170,11 +153,9 @@ def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
     with tf.control_dependencies([begins_word]):
         source = tf.identity(chars.source)
         char_letters = tf.gather(count, source) - 1
-        # A space precedes each word. The word starts at the first normalized
-        # character whose source code point lies after that space.
-        word_chars = tf.searchsorted(source, spaces)
+        # A space precedes each word.
         word_letters = tf.gather(count, spaces)
-    with tf.control_dependencies([char_letters, word_chars, word_letters]):
+    with tf.control_dependencies([char_letters, word_letters]):
         # Lower-casing drops an accent if no normalized character comes from it.
         is_dropped = tf.tensor_scatter_nd_update(
             is_accent,
@@ -188,7 +169,6 @@ def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
         ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
         last_letters = tf.gather(ends, runs)
     return {
-        "word_chars": tf.concat([word_chars, [tf.size(source)]], 0),
         "word_letters": tf.concat([word_letters, [tf.size(letters)]], 0),
         "char_letters": char_letters,
         "last_letters": last_letters,
@@ -207,43 +187,3 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
         for cp in _WHITE_SPACE:
             is_letter &= decoded != cp
         return tf.gather(starts, ragged.where(is_letter))
-
-
-def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Joins the characters to one string, with a space before each token.
-
-    Returns:
-        the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
-    """
-
-    def join_part(begin: tf.Tensor) -> tf.Tensor:
-        cps = chars.cps[begin : begin + _CHARACTERS_AT_A_TIME]
-        begins = chars.begins[begin : begin + _CHARACTERS_AT_A_TIME]
-        begun = tf.cumsum(tf.cast(begins, tf.int32))
-        # To insert a space before each token, move each character by the
-        # number of tokens that have begun.
-        num_chars = tf.size(cps)
-        cps = tf.tensor_scatter_nd_update(
-            tf.fill([num_chars + begun[-1]], ord(" ")),
-            (tf.range(num_chars) + begun)[:, None],
-            cps,
-        )
-        return tf.strings.unicode_encode(cps, "UTF-8")
-
-    parts = tf.map_fn(
-        join_part,
-        tf.range(0, tf.size(chars.cps), _CHARACTERS_AT_A_TIME),
-        fn_output_signature=tf.string,
-        parallel_iterations=1,
-    )
-    tokenized = tf.strings.reduce_join(parts)
-    # Start the next step only when `tokenized` is computed, to limit memory.
-    with tf.control_dependencies([tokenized]):
-        sizes = utf8_length(tf.identity(chars.cps))
-        begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
-        starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
-    return {
-        "tokenized": tokenized,
-        "char_starts": starts,
-        "char_sizes": sizes,
-    }

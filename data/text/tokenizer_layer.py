@@ -28,17 +28,12 @@ class Characters(NamedTuple):
     """The normalized characters of all texts, without white space.
 
     Attributes:
-        cps: int32 [C], code points.
-        begins: bool [C], whether a character begins a word, as `BasicTokenizer`
-            defines words.
         source: int32 [C], index in `decoded` of the code point that a character
             came from.
         decoded: int32 [D], code points of the original texts. Each text ends
             with a line end.
     """
 
-    cps: tf.Tensor
-    begins: tf.Tensor
     source: tf.Tensor
     decoded: tf.Tensor
 
@@ -164,12 +159,7 @@ class TokenizerLayer(keras.layers.Layer):
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
             tf.concat([[0], tf.searchsorted(kept, ends)], 0),
-            Characters(
-                cps=tf.gather(chars.cps, kept),
-                begins=tf.gather(begins, kept),
-                source=tf.gather(chars.source, kept),
-                decoded=decoded,
-            ),
+            Characters(tf.gather(chars.source, kept), decoded),
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 
 import numpy as np
 import pytest
@@ -178,22 +177,20 @@ def odd_contexts(seed):
 
 
 @pytest.mark.parametrize(
-    "share, seed, do_lower_case, version_2_with_negative, use_char_offsets",
+    "share, seed, do_lower_case, version_2_with_negative",
     [
-        (4, 1, True, True, False),
-        pytest.param(4, 2, False, False, False, marks=pytest.mark.slow),
-        (4, 1, True, False, True),
+        (4, 1, True, False),
+        pytest.param(4, 2, False, True, marks=pytest.mark.slow),
         *(
             pytest.param(
-                *(1, 1 + i % 7, i % 2 == 0, i % 4 < 2, i % 8 < 4),
-                marks=pytest.mark.soak,
+                1, 1 + i, i % 2 == 0, i % 4 < 2, marks=pytest.mark.soak
             )
-            for i in range(20)
+            for i in range(10)
         ),
     ],
 )
 def test_odd_text_is_answered_alike(
-    share, seed, do_lower_case, version_2_with_negative, use_char_offsets
+    share, seed, do_lower_case, version_2_with_negative
 ):
     contexts = odd_contexts(seed)
     # The first are the oddest.
@@ -205,7 +202,7 @@ def test_odd_text_is_answered_alike(
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
-    windows = WindowOptions(32, 7, 9, use_char_offsets)
+    windows = WindowOptions(32, 7, 9, use_char_offsets=True)
     features = list(
         create_features(examples, tokenizer, windows, is_training=False)
     )
@@ -225,7 +222,7 @@ def test_odd_text_is_answered_alike(
     answers, nbest, odds = decoding.decode_predictions(
         examples, features, results, options, tokenizer.basic_tokenizer
     )
-    decoder = decoder_layer.SquadDecoder(options, use_char_offsets)
+    decoder = decoder_layer.SquadDecoder(options, use_char_offsets=True)
 
     @tf.function
     def answer(questions, contexts):
@@ -253,6 +250,23 @@ def test_odd_text_is_answered_alike(
         assert 0.1 < [*answers.values()].count("") / len(contexts) < 0.9
 
 
+def test_an_unknown_word_is_answered_whole():
+    """As in Google's code: its WordPieces do not say where it ends."""
+    context = "the \U0001f600ok-light  (now)"
+    windows, passages = windows_of(context)
+    unknown = tf.argmax(passages.num_unknown) - 1 + windows.first_places
+    logits = tf.one_hot(unknown, 32)
+    for use_char_offsets, text in (
+        (False, "\U0001f600ok-light"),
+        (True, "\U0001f600ok"),
+    ):
+        decoder = decoder_layer.SquadDecoder(
+            decoding.DecodingOptions(), use_char_offsets
+        )
+        found = decoder(windows, passages, decoder.find_best(logits, logits))
+        assert found["answer"][0] == text.encode()
+
+
 def test_bytes_are_those_of_the_passage_as_given():
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
@@ -277,29 +291,3 @@ def test_logits_that_are_not_numbers_answer_nothing():
     assert outputs["answer"][0] == b""
     assert np.isnan(outputs["null_odds"][0])
     assert np.isfinite(outputs["null_odds"][1])
-
-
-@pytest.mark.slow
-def test_time_of_one_long_word_is_that_of_short_words():
-    """Otherwise the time grows with the square of a text without spaces."""
-    options = decoding.DecodingOptions(max_answer_length=5)
-    decoder = decoder_layer.SquadDecoder(options)
-
-    @tf.function
-    def answer(context):
-        windows, passages = windows_of(context, options=WindowOptions())
-        logits = tf.random.stateless_uniform(
-            [2, tf.size(windows.rows), 384], [1, 2]
-        )
-        best = decoder.find_best(*tf.unstack(logits))
-        return decoder(windows, passages, best)["answer"]
-
-    def seconds(context):
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            answer(tf.constant(context)).numpy()
-            times.append(time.process_time() - start)
-        return min(times)
-
-    assert seconds("." * 100_000) < 12 * seconds(". " * 50_000)
