@@ -27,12 +27,7 @@ from files.json_files import format_json
 from files.paths import Kind
 from modeling import presets
 from training.command_line import cli
-from training.config import (
-    DeviceConfig,
-    ExportConfig,
-    ModelConfig,
-    TextConfig,
-)
+from training.config import DeviceConfig, ExportConfig, ModelConfig
 from training.resolve import resolve
 
 if TYPE_CHECKING:
@@ -42,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ModelConfig, TextConfig, DeviceConfig, ExportConfig):
+class Config(ModelConfig, DeviceConfig, ExportConfig):
     """Flags of the script: the model, the texts and the vectors to write."""
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
@@ -69,11 +64,6 @@ class Config(ModelConfig, TextConfig, DeviceConfig, ExportConfig):
         "Look up embeddings by multiplying one-hot vectors with the embedding "
         "table, which is faster on a TPU.",
     )
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        return ("bert_config_file", "vocab_file")
 
 
 def parse_layers(layers: str, num_blocks: int) -> list[int]:
@@ -220,7 +210,7 @@ def main(flags: Config) -> None:
         tokenizer,
         options.max_seq_length,
         options.batch_size,
-        not options.has_fixed_shapes,
+        not (options.is_tpu or options.jit_compile),
     )
     extract(predictor, batches, tokenizer, layers, options.output_file)
     if options.export_dir:

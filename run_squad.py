@@ -86,11 +86,6 @@ class Config(
         """Returns the number of windows in a batch, as in Google's script."""
         return self.predict_batch_size
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        return ("bert_config_file", "vocab_file")
-
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check()

@@ -11,7 +11,7 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1996,
+    ".": 1981,
     "benchmarks": 1594,
     "data": 11188,
     "docs": 180,
@@ -21,7 +21,7 @@ LINES = {
     "serving": 4712,
     "tests": 24031,
     "tools": 764,
-    "training": 5492,
+    "training": 5428,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

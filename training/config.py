@@ -1,9 +1,8 @@
-"""Flags of training. Each field defines a flag, its default and help.
+"""Flags that scripts share. Each field defines a flag, its default and help.
 
 `files/flags.py` defines the flags of a class, and returns an instance of the
 class with the parsed values. resolve.py completes them with the values of the
-model's folder. To vary a configuration, use `dataclasses.replace`. This module
-imports no TensorFlow.
+model's folder. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -20,14 +19,23 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Largest decay rate of Adam's moments. At 1.0, they would never change.
-_LARGEST_BETA = 0.999999
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TextConfig:
-    """Flags that determine how text is split into WordPieces."""
+class ModelConfig:
+    """Flags of the model that a script loads, and of its text.
 
+    `resolve` sets `weights` to the path of the weights to use, None for random
+    weights. `given_flags` contains {name: value} of the flags on the command
+    line, and `all_flags` contains {name: value} of all the script's flags.
+    """
+
+    bert_config_file: str = flags.identity(
+        None,
+        "JSON file of the model's architecture, from Google or Hugging Face "
+        "(config.json). The default is the file in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
     vocab_file: str = flags.identity(
         None,
         "Vocabulary that the model was trained with. The default is the file "
@@ -40,6 +48,36 @@ class TextConfig:
         "If the flag is not set, a tokenizer_config.json beside the model or "
         "the vocabulary decides.",
     )
+    init_checkpoint: str | None = flags.training(
+        None,
+        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
+        "checkpoint (bert_model.ckpt), a .safetensors file, a "
+        "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
+        "of the Hugging Face hub. The configuration, the vocabulary and the "
+        "casing are read from the checkpoint's folder, unless other flags set "
+        "them.",
+        kind=Kind.MODEL,
+    )
+    weights: str | None = None
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+    all_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    @property
+    def head(self) -> str | None:
+        """Class of the model, or None for any class."""
+        return None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return ("bert_config_file", "vocab_file")
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -114,9 +152,7 @@ class DeviceConfig:
         None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
-        8,
-        "Expected number of TPU cores. A warning is logged if the TPU's number "
-        "differs.",
+        8, "Expected number of TPU cores. A warning shows if it is wrong."
     )
 
     @property
@@ -129,11 +165,8 @@ class DeviceConfig:
         Raises:
             ValueError: TF_CONFIG is not JSON.
         """
-        is_worker = "TF_CONFIG" in os.environ and not self.use_tpu
-        if not is_worker or self.distribution_strategy not in (
-            None,
-            "multi_worker",
-        ):
+        is_multi = self.distribution_strategy in (None, "multi_worker")
+        if "TF_CONFIG" not in os.environ or self.use_tpu or not is_multi:
             return True
         config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
         task, cluster = config.get("task", {}), config.get("cluster", {})
@@ -145,58 +178,6 @@ class DeviceConfig:
     def is_tpu(self) -> bool:
         """Whether the model runs on a TPU, which needs fixed shapes."""
         return self.use_tpu or self.distribution_strategy == "tpu"
-
-    @property
-    def has_fixed_shapes(self) -> bool:
-        """Whether each new batch shape would recompile the model."""
-        return self.is_tpu or self.jit_compile
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """Flags of the model that a script loads.
-
-    `resolve` sets `weights` to the path of the weights to use, None for random
-    weights. `given_flags` contains {name: value} of the flags on the command
-    line, and `all_flags` contains {name: value} of all the script's flags.
-    """
-
-    bert_config_file: str = flags.identity(
-        None,
-        "JSON file of the model's architecture, from Google or Hugging Face "
-        "(config.json). The default is the file in the folder of the weights.",
-        kind=Kind.MODEL,
-    )
-    init_checkpoint: str | None = flags.training(
-        None,
-        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), a .safetensors file, a "
-        "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
-        "of the Hugging Face hub. The configuration, the vocabulary and the "
-        "casing are read from the checkpoint's folder, unless other flags set "
-        "them.",
-        kind=Kind.MODEL,
-    )
-    weights: str | None = None
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
-    all_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
-
-    @property
-    def head(self) -> str | None:
-        """Class of the model, or None for any class."""
-        return None
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        return ("bert_config_file",)
-
-    def check(self) -> None:
-        """Raises a ValueError if flags contradict each other."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -212,17 +193,12 @@ class OptimizerConfig:
         "thousands of examples.",
         choices=("adamw", "lamb"),
     )
+    # At 1, Adam's moments would never change.
     adam_beta_1: float = flags.training(
-        0.9,
-        "Decay rate of the first moment.",
-        at_least=0.0,
-        at_most=_LARGEST_BETA,
+        0.9, "Decay rate of the first moment.", at_least=0, at_most=0.999999
     )
     adam_beta_2: float = flags.training(
-        0.999,
-        "Decay rate of the second moment.",
-        at_least=0.0,
-        at_most=_LARGEST_BETA,
+        0.999, "Decay rate of the second moment.", at_least=0, at_most=0.999999
     )
     bias_correction: bool = flags.training(
         False,
@@ -233,8 +209,7 @@ class OptimizerConfig:
     weight_decay: float = flags.training(
         0.01,
         "Decoupled weight decay. Not applied to LayerNorm and biases.",
-        at_least=0.0,
-        at_most=1000.0,
+        at_least=0,
     )
     lr_schedule: str = flags.training(
         "original",
@@ -250,8 +225,8 @@ class OptimizerConfig:
         1.0,
         "Multiply each block's learning rate by this factor to get the rate "
         "of the block below it.",
-        at_least=0.0,
-        at_most=1.0,
+        at_least=0,
+        at_most=1,
     )
 
 
@@ -270,10 +245,7 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         32, "Number of examples in a training batch.", at_least=1
     )
     gradient_accumulation_steps: int = flags.training(
-        1,
-        "Number of batches to accumulate per weight update.",
-        at_least=1,
-        at_most=2**31 - 1,
+        1, "Number of batches to accumulate per weight update.", at_least=1
     )
     gradient_checkpointing: bool = flags.training(
         False,
@@ -294,7 +266,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "Maximum global norm of the gradient. Larger gradients are scaled "
         "down to this norm.",
         at_least=1e-6,
-        at_most=1e6,
     )
     max_hours: float | None = flags.training(
         None,
@@ -302,7 +273,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "before the run was resumed. By default, only --num_train_steps or "
         "--num_train_epochs end training.",
         at_least=1e-9,
-        at_most=1e6,
         may_grow=True,
     )
     freeze_layers: int = flags.training(
@@ -370,8 +340,8 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         0.5,
         "Weight alpha of the teacher's loss. The labels' loss is weighted by "
         "1 - alpha.",
-        at_least=0.0,
-        at_most=1.0,
+        at_least=0,
+        at_most=1,
     )
     distill_hidden: bool = flags.training(
         False, "Learn the output of the teacher's last block too."
@@ -402,9 +372,8 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
-        if self.init_from is not None and bool(self.init_checkpoint) != (
-            self.init_from == "checkpoint"
-        ):
+        start = bool(self.init_checkpoint)
+        if self.init_from and start != (self.init_from == "checkpoint"):
             raise ValueError(
                 f"--init_from={self.init_from} contradicts --init_checkpoint="
                 f"{self.init_checkpoint}. Change one of the two flags"
@@ -412,11 +381,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         for name in ("distill_temperature", "distill_alpha", "distill_hidden"):
             if name in self.given_flags and not self.teacher:
                 raise ValueError(f"--{name} needs --teacher")
-        if self.teacher and not (self.distill_alpha or self.distill_hidden):
-            raise ValueError(
-                "--distill_alpha=0 ignores --teacher; set --distill_alpha "
-                "above 0, or set --distill_hidden"
-            )
         if self.init_layers is not None and not self.initial_checkpoint:
             raise ValueError(
                 "--init_layers needs --init_checkpoint or --teacher"
@@ -434,20 +398,9 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
 
     @property
     def initial_checkpoint(self) -> str | None:
-        """The checkpoint that a new run starts from.
-
-        None if the run starts from random weights.
-        """
-        return self.init_checkpoint or (
-            self.teacher if self.init_layers is not None else None
-        )
-
-    @property
-    def initial_layers(self) -> list[int] | None:
-        """Indices of the blocks in --init_layers, or None without the flag."""
-        if self.init_layers is None:
-            return None
-        return [int(layer) for layer in self.init_layers]
+        """The checkpoint that a new run starts from. None: random weights."""
+        is_teacher = self.init_layers is not None
+        return self.init_checkpoint or (self.teacher if is_teacher else None)
 
     @property
     def network(self) -> dict[str, bool]:
@@ -458,25 +411,14 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         return {"left_to_right": self.left_to_right, "bilstm": self.bilstm}
 
     @property
-    def hyperparameters(self) -> dict[str, Any]:
-        """{flag: value} for TensorBoard's HPARAMS page, which compares runs."""
-        choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
-        return {
-            name: value
-            for name, value in self.all_flags.items()
-            if isinstance(value, (bool, int, float))
-            or (name in choices and value is not None)
-        }
-
-    @property
     def batch_size(self) -> int:
         """Number of examples in each weight update, over all devices."""
         return self.train_batch_size * self.gradient_accumulation_steps
 
     @property
     def unpads(self) -> bool:
-        """Whether --trim_padding is set and the devices allow it."""
-        return self.trim_padding and not self.has_fixed_shapes
+        """Whether --trim_padding is set and the devices allow any shape."""
+        return self.trim_padding and not (self.is_tpu or self.jit_compile)
 
     @property
     def steps_per_call(self) -> int:
@@ -485,7 +427,7 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FineTuningConfig(TrainingConfig, TextConfig):
+class FineTuningConfig(TrainingConfig):
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
     data_dir: str = flags.training(
@@ -508,17 +450,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         8, "Number of examples in a test batch.", at_least=1
     )
     num_train_epochs: float = flags.training(
-        3.0,
-        "Number of training epochs.",
-        at_least=0.0,
-        at_most=1e9,
-        may_grow=True,
+        3.0, "Number of training epochs.", at_least=0, may_grow=True
     )
     warmup_proportion: float = flags.training(
         0.1,
         "Fraction of the training steps used for warmup. 0.1 = 10%.",
-        at_least=0.0,
-        at_most=1.0,
+        at_least=0,
+        at_most=1,
     )
     evaluate_each_epoch: bool = flags.training(
         False,
@@ -551,7 +489,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         "How many percentage points an export may score below the model in "
         "the task's main metric on the dev set. If an export scores lower, the "
         "command fails, and --export_dir does not change.",
-        at_least=0.0,
+        at_least=0,
     )
 
     actions = (*TrainingConfig.actions, "do_predict")
@@ -560,8 +498,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
         reads = self.do_train or self.evaluates or self.do_predict
-        data = ["data_dir"] if reads else []
-        return ("bert_config_file", "vocab_file", *data)
+        return (*super().required, *["data_dir"] * reads)
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
@@ -591,9 +528,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     def batch_size_of(self, purpose: str) -> int:
         """Returns the number of records in a batch to "eval" or "predict"."""
-        if purpose == "eval":
-            return self.eval_batch_size
-        return self.predict_batch_size
+        is_eval = purpose == "eval"
+        return self.eval_batch_size if is_eval else self.predict_batch_size
 
     def num_steps(self, num_examples: int) -> tuple[int, int]:
         """Returns the numbers of training and warmup steps, rounded down.

@@ -26,16 +26,18 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     max_predictions_per_seq: int = flags.head(
         20, "Maximum number of masked LM predictions per record.", at_least=1
     )
-    vocab_file: str | None = flags.identity(
-        None,
-        "Vocabulary that the records were created with. Needed if the records "
-        "were created without masks, and for an export that accepts text.",
-        kind=Kind.MODEL,
+    vocab_file: str = flags.like(
+        TrainingConfig,
+        "vocab_file",
+        help="Vocabulary that the records were created with. Needed if the "
+        "records were created without masks, and for an export that accepts "
+        "text.",
     )
-    do_lower_case: bool = flags.identity(
-        True,
-        "Whether the export lower-cases text. Use the value that the records "
-        "were created with.",
+    do_lower_case: bool = flags.like(
+        TrainingConfig,
+        "do_lower_case",
+        help="Whether the export lower-cases text. Use the value that the "
+        "records were created with.",
     )
     masked_lm_prob: float = flags.like(
         MaskingOptions,
@@ -92,15 +94,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         100, "Maximum number of batches to evaluate.", at_least=1
     )
 
-    def check(self) -> None:
-        """Raises a ValueError if flags contradict each other."""
-        super().check()
-        if self.max_predictions_per_seq > self.max_seq_length:
-            raise ValueError(
-                f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
-                f"more than --max_seq_length={self.max_seq_length}; set both "
-                "to the values that the records were created with"
-            )
+    required = ("bert_config_file",)
 
     @property
     def keeps_best(self) -> bool:

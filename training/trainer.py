@@ -123,7 +123,7 @@ class Trainer(BatchPredictor):
             modeling.load_checkpoint(
                 self.model,
                 config.initial_checkpoint,
-                config.initial_layers,
+                config.init_layers and [*map(int, config.init_layers)],
                 labels,
                 config.load_best,
             )

@@ -97,7 +97,13 @@ class History:
             # takes a second.
             from tensorboard.plugins.hparams import api
 
-            values = self._config.hyperparameters
+            texts = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
+            values = {
+                name: value
+                for name, value in self._config.all_flags.items()
+                if isinstance(value, (bool, int, float))
+                or (name in texts and value is not None)
+            }
             with self._tensorboard():
                 api.hparams(values, trial_id=str(self._path.parent))
         self._started = time.monotonic()
