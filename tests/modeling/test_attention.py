@@ -83,5 +83,5 @@ def test_a_wrong_argument_is_named(arguments, message):
 def test_a_wrong_rank_is_named(wrong):
     inputs = {name: np.ones((B, T, 6)) for name in ("from_tensor", "to_tensor")}
     inputs[wrong] = np.ones((B, 6))
-    with pytest.raises(ValueError, match=f"`{wrong}` must have rank 3"):
+    with pytest.raises(ValueError, match=wrong):
         AttentionLayer(N, H)(*inputs.values())

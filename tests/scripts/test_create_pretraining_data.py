@@ -12,7 +12,6 @@ import pytest
 import create_pretraining_data
 from data.io import feature_specs, records, tfrecords
 from tests import golden, script_runner, shards
-from tests.data.text import test_tokenizer_json as tokenizer_json
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -45,24 +44,6 @@ def test_golden_records(case, tmp_path):
         for name in recorded:
             # Record i is in file i mod 2.
             np.testing.assert_array_equal(read[name], recorded[name][index::2])
-
-
-def test_a_tokenizer_json_makes_the_same_records(tmp_path):
-    """A cased one, which --do_lower_case must not contradict."""
-    tokens = VOCAB.read_text("utf-8").splitlines()
-    changes = [
-        ("model", "vocab", {token: i for i, token in enumerate(tokens)}),
-        (None, "added_tokens", []),
-        ("normalizer", "lowercase", False),
-    ]
-    saved = tokenizer_json.write(tmp_path / "tokenizer.json", changes)
-    flags = {"input_file": f"{CORPUS}/*", "do_lower_case": False}
-    for vocab_file, name in ((VOCAB, "a"), (saved, "b")):
-        flags |= {"vocab_file": vocab_file, "output_file": name}
-        run(tmp_path, **flags).check()
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    done = run(tmp_path, **(flags | {"do_lower_case": True}))
-    assert "=True contradicts" in done.error and "tokenizer.json" in done.error
 
 
 @pytest.fixture

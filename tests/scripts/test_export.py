@@ -13,7 +13,7 @@ from data.text import tokenization
 from serving import engines
 from serving.export import formats
 from tests import script_runner
-from tests.checkpoints import read_records, serve
+from tests.checkpoints import serve
 from tests.script_runner import parse_flags, snapshot
 
 pytestmark = pytest.mark.slow
@@ -52,21 +52,7 @@ def exported(tmp_path_factory, tiny, model_flags):
     return folder
 
 
-def test_serves_what_the_script_predicts(classified, exported):
-    folder, _ = classified
-    inputs = read_records(folder / "run/predict.tf_record", [32])
-    expected = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
-    found = serve(folder / "export", inputs)
-    assert list(found) == ["probabilities"]
-    assert_close(found["probabilities"], expected)
-    lengths = inputs["input_mask"].sum(1)
-    shortest = lengths.argsort()[:3]
-    length = lengths[shortest].max()
-    assert length < 32
-    short = {name: value[shortest, :length] for name, value in inputs.items()}
-    found = serve(folder / "export", short)
-    assert_close(found["probabilities"], expected[shortest])
-
+def test_serves_what_the_script_computes(exported):
     line = json.loads((exported / "features.jsonl").read_text())
     values = [token["layers"][0]["values"] for token in line["features"]]
     tokens = [token["token"] for token in line["features"]]

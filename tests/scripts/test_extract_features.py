@@ -8,8 +8,6 @@ import pytest
 
 import extract_features
 import modeling
-from data.text import tokenization
-from serving import encoder
 from tests import golden, script_runner
 from tests.models import built, tiny_config
 from tests.script_runner import read_lines
@@ -72,22 +70,6 @@ def flags(tmp_path_factory):
         "max_seq_length": 16,
         "layers": "-1",
     }
-
-
-def test_texts_that_were_cut_are_counted(flags, caplog):
-    caplog.set_level("INFO", logger="absl")
-    for length in (4, 16):
-        batches = encoder.create_batches(
-            extract_features.read_examples(str(flags["input_file"])),
-            tokenization.FullTokenizer(flags["vocab_file"]),
-            length,
-            batch_size=2,
-            trim=True,
-        )
-        assert len([*batches]) == 2
-    assert [x for x in caplog.messages if "cut" in x] == [
-        "2 of 3 texts were longer than --max_seq_length=4 and were cut"
-    ]
 
 
 def test_a_left_to_right_network_stays_one(flags, tmp_path):

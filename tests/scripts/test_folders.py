@@ -52,7 +52,6 @@ WITH_CHIEF = {"chief": ["a"], "worker": ["b"]}
     "cluster_spec, task, expected",
     [
         (None, None, True),
-        (WORKERS, {"index": 0}, True),
         (WORKERS, {"type": "worker", "index": 0}, True),
         (WORKERS, {"type": "worker", "index": "1"}, False),
         (WITH_CHIEF, {"type": "worker", "index": 0}, False),

@@ -79,18 +79,3 @@ def test_the_demo_trains_a_model_that_answers(tmp_path):
         EXAMPLES["question"], EXAMPLES["context"]
     )
     assert asked["answer"] == "eels" and asked["probability"] > 0.5
-
-
-def test_examples_are_spelled_as_the_samples_are():
-    """Another spelling, such as "harbor", is cut into letters."""
-    tokenizer = tokenization.FullTokenizer(str(SAMPLES / "vocab.txt"))
-    for text in EXAMPLES.values():
-        words = re.findall(r"\w+", text.replace("[MASK]", ""))
-        pieces = sum(len(tokenizer.tokenize(word)) for word in words)
-        assert pieces <= 2 * len(words), text
-    for path in ("README.md", "docs/serving.md", "docs/serving.ipynb"):
-        text = (ROOT / path).read_text()
-        assert "harbor" not in text, path
-        assert EXAMPLES["question"] in text, path
-    page = (ROOT / "serving/page/page.js").read_text()
-    assert "harbor" not in page.replace("harbour", "")

@@ -131,19 +131,12 @@ def test_evaluation_while_training_keeps_the_best(runs):
     folder, done = runs["scratch"]
     assert "starting from random weights" in done.stderr
     assert presets.read(folder).network["left_to_right"]
-    assert "Evaluation after step 2" in done.stderr
-    assert "Evaluation after step 4" in done.stderr
     kept = [path.name for path in (folder / "best").glob("*.index")]
     best_step = presets.best_step_of(folder)
     assert kept == [f"model.ckpt-{best_step}.index"]
-    # A table each, its numbers one below the other.
     logged = r"Evaluation after step (\d)\n((?:  \w+ +\d+\.\d{4}\n)+)"
     tables = dict(re.findall(logged, done.stderr))
     assert tables.keys() == {"2", "4"}
-    rows = [line.split() for line in tables["4"].splitlines()]
-    assert "masked_lm_accuracy" in dict(rows)
-    for table in tables.values():
-        assert len({len(line) for line in table.splitlines()}) == 1
     losses = [
         float(re.search(r"  loss +(\S+)", table)[1])
         for table in tables.values()

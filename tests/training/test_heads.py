@@ -194,7 +194,7 @@ def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
     assert "contains 10 blocks" in caplog.text
     adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
     change_weights(tagger, [block], **{adapter: (8, 16)})
-    with pytest.raises(ValueError, match="lora_A.weight, a weight of an adap"):
+    with pytest.raises(ValueError, match="lora_A.weight"):
         modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
 
 

@@ -48,14 +48,14 @@ def test_devices_overflow_together(tmp_path):
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once):
     trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=2)
-    with pytest.raises(ValueError, match="2 steps in a row.* up to step 5"):
+    with pytest.raises(ValueError, match="2 steps.* step 5"):
         fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
 def test_a_gradient_that_no_scale_makes_finite_counts():
     trainer = create_trainer("float16", max_nonfinite_steps=3)
     # 15 halvings bring the scale from 2**15 down to 1.
-    with pytest.raises(ValueError, match="3 steps in a row.* up to step 18"):
+    with pytest.raises(ValueError, match="3 steps.* step 18"):
         fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
 
 
@@ -67,9 +67,7 @@ def test_steps_made_together_that_are_not_finite_end_the_run(monkeypatch):
     factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
     records = tfrecords.Records(["a"], {})
     trainer = create_trainer(records=records, at_once=50, max_nonfinite_steps=3)
-    with pytest.raises(
-        ValueError, match="step 7 on 2 records of .*a.* from 12 on[.]"
-    ):
+    with pytest.raises(ValueError, match="step 7.* from 12"):
         fit(trainer, batches(factors), 50)
     # One that is in the middle of a call is skipped like any other.
     trainer = create_trainer(at_once=50)

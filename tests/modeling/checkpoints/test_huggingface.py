@@ -160,7 +160,7 @@ def test_a_pointer_of_git_is_named(tmp_path):
     write(tmp_path, {})
     pointer = "version https://git-lfs.github.com/spec/v1\nsize 12345\n"
     (tmp_path / "model.safetensors").write_text(pointer)
-    with pytest.raises(OSError, match="cannot be read: .*run `git lfs pull`"):
+    with pytest.raises(OSError, match="git lfs"):
         find_checkpoint(tmp_path)
 
 
@@ -253,7 +253,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
     with pytest.raises(
         ValueError,
         # The kernel is the transposed.
-        match=r"layer_1/attention/self/query/kernel in .* at \[5, 2\]",
+        match=r"query/kernel.*\[5, 2\]",
     ):
         load_checkpoint(model, tmp_path)
 

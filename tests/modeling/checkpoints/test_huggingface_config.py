@@ -38,9 +38,7 @@ def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
 @pytest.mark.parametrize("names", [5, "BertModel", [5], {"0": "BertModel"}])
 def test_architectures_of_another_type_are_refused(tmp_path, names):
     write(tmp_path, {}, architectures=names)
-    with pytest.raises(
-        ValueError, match="config.json: `architectures` must be a list of"
-    ):
+    with pytest.raises(ValueError, match="architectures"):
         read_architectures(tmp_path)
 
 

@@ -290,7 +290,7 @@ def test_a_checkpoint_in_several_data_files_needs_them_all(tmp_path):
     last = tmp_path / "model.ckpt.data-00001-of-00002"
     whole = last.read_bytes()
     last.write_bytes(whole[:-1])
-    with pytest.raises(OSError, match="need 40 bytes,.* contain 39."):
+    with pytest.raises(OSError, match="40 bytes"):
         find_checkpoint(prefix)
 
 
