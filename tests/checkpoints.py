@@ -10,17 +10,13 @@ INPUTS = ("input_ids", "input_mask", "segment_ids")
 
 
 def values(path, step=None):
-    """Returns {name: array} of a checkpoint, or of a folder's step or newest.
-
-    Omits the variable `run_fingerprint`, which differs between settings.
-    """
+    """Returns {name: array} of a checkpoint, or of a step in a folder."""
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
     reader = tf.train.load_checkpoint(str(path))
     return {
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
-        if name != "run_fingerprint"
     }
 
 
@@ -29,7 +25,7 @@ def listed(path):
     return {
         name: shape
         for name, shape in tf.train.list_variables(str(path))
-        if not re.search(r"^global_step|^run_fingerprint|/adam_[mv]$", name)
+        if not re.search(r"^global_step|/adam_[mv]$", name)
     }
 
 

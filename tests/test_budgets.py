@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1981,
     "benchmarks": 1594,
-    "data": 11188,
+    "data": 11149,
     "docs": 180,
     "examples": 191,
     "files": 1193,
-    "modeling": 6809,
+    "modeling": 6807,
     "serving": 4712,
-    "tests": 23812,
+    "tests": 23723,
     "tools": 764,
-    "training": 5428,
+    "training": 5284,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23865
+WORDS = 23863
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -6,9 +6,8 @@
   It contains the model's variables (including the state of dropout's random
   seed), the optimizer slots of each trained variable (`.../adam_m`,
   `.../adam_v`), `global_step`, and in float16 the loss scale (`loss_scale`,
-  `loss_scale_good_steps`). A string variable, `run_fingerprint`, identifies the
-  run (fingerprints.py). A checkpoint can therefore resume training, or be the
-  --init_checkpoint of another task.
+  `loss_scale_good_steps`). A checkpoint can therefore resume training, or be
+  the --init_checkpoint of another task.
 - before it, a line of the history (callbacks/history.py) with the hours trained
   and the best step so far.
 
@@ -24,7 +23,7 @@ A run resumes in these steps:
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,6 @@ class Checkpointer:
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that only reads checkpoints.
-        run: fingerprint of the run, to store with the variables.
     """
 
     def __init__(
@@ -65,13 +63,10 @@ class Checkpointer:
         optimizer: keras.optimizers.Optimizer | None = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
-        run: str | None = None,
     ) -> None:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
-        self._run = run
-        self._damaged: set[int] = set()
         self._weights = frozenset(variables)
         self._variables = dict(variables)
         self._trains = optimizer is not None
@@ -95,15 +90,11 @@ class Checkpointer:
         """Returns the path, without extension, of a step's checkpoint."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
-    def save(
-        self, step: int, before: Callable[[], None] = lambda: None
-    ) -> None:
-        """Writes a checkpoint, and deletes old and damaged checkpoints.
+    def save(self, step: int) -> None:
+        """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
-        Args:
-            step: number of steps trained so far.
-            before: function that is called right before the checkpoint is
-                written, if one is written.
+        A later checkpoint is damaged, because a newer step would have been
+        restored, or it is the best step of a run that this run replaces.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -113,50 +104,33 @@ class Checkpointer:
         """
         # Check on every worker, so that all workers stop at the same step.
         if damage := self._damage():
-            steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
                 f"after step {step}, {damage}, so no checkpoint of this step "
-                f"was saved{_kept(steps)}. Set a smaller --learning_rate"
+                f"was saved{self._kept(step)}. Set a smaller --learning_rate"
             )
-        if not self.is_chief or step in set(self.steps()) - self._damaged:
+        if not self.is_chief:
             return
-        self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
-        name = {tf1.RUN: self._run} if self._run else {}
         try:
-            before()
-            tf1.write_checkpoint(path, self._variables | name)
+            tf1.write_checkpoint(path, self._variables)
         except OSError as error:
-            raise OSError(f"{error}{_kept(self.steps())}") from error
-        self._damaged.discard(step)
-        steps = self.steps()
-        # A run that was killed while saving leaves partial files. The index
-        # is written last, so a checkpoint without an index is incomplete.
-        for file in self.output_dir.iterdir():
-            if match := _WRITTEN.fullmatch(file.name):
-                if match["partial"] or int(match["step"]) not in steps:
-                    file.unlink(missing_ok=True)
-        sound = [s for s in steps if s not in self._damaged]
-        kept = sound[-self.keep_checkpoint_max :]
-        self._remove(set(steps) - set(kept))
+            raise OSError(f"{error}{self._kept(step)}") from error
+        kept = [number for number in self.steps() if number <= step]
+        kept = kept[-self.keep_checkpoint_max :]
+        # A run that was killed while saving leaves partial files. Delete
+        # indexes first, because a data file without an index is no checkpoint.
+        for file in sorted(
+            self.output_dir.iterdir(),
+            key=lambda file: ".index" not in file.name,
+        ):
+            match = _WRITTEN.fullmatch(file.name)
+            if match and (match["partial"] or int(match["step"]) not in kept):
+                file.unlink(missing_ok=True)
         # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
         logging.info("Saved the checkpoint %s", path)
-
-    def remove_from(self, step: int) -> None:
-        """Deletes the checkpoints of `step` and later steps."""
-        if self.is_chief:
-            self._remove(n for n in self.steps() if n >= step)
-
-    # Deletes the checkpoints of `steps`, but no files with similar names.
-    def _remove(self, steps: Iterable[int]) -> None:
-        for step in steps:
-            # Delete the index first. Without an index, the data file that
-            # remains is not read as a checkpoint.
-            for end in (".index", ".data-00000-of-00001"):
-                Path(self.path(step) + end).unlink(missing_ok=True)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.
@@ -173,13 +147,8 @@ class Checkpointer:
             try:
                 with tf1.open_tf1_checkpoint(path) as (reader, _):
                     self._assign(reader)
-                if damage := self._damage():
-                    damage = f"The checkpoint {path} is damaged: {damage}"
             except OSError as error:
-                damage = str(error)
-            if damage:
-                self._damaged.add(step)
-                logging.warning("%s. Trying the next older checkpoint.", damage)
+                logging.warning("%s. Trying the next older checkpoint.", error)
                 continue
             logging.info("Restored the checkpoint %s", path)
             return step
@@ -198,12 +167,10 @@ class Checkpointer:
             if self._trains or "seed_" not in name or reader.has_tensor(name):
                 variable.assign(reader.get_tensor(name))
 
+    # Returns a message about a variable with unusable values, or None. After a
+    # step at a huge learning rate, weights may be finite but so large that
+    # their norm overflows.
     def _damage(self) -> str | None:
-        """Returns a message about a variable with unusable values, or None.
-
-        After a step at a huge learning rate, weights may be finite but so large
-        that their norm overflows.
-        """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
             if not value.dtype.is_floating:
@@ -214,10 +181,12 @@ class Checkpointer:
                 return f"{name} is too large: its norm is not finite"
         return None
 
-
-def _kept(steps: Sequence[int]) -> str:
-    """Returns the end of an error message: the last intact checkpoint.
-
-    `steps` are the steps of the intact checkpoints, oldest first.
-    """
-    return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""
+    # Returns the end of an error message, which names the last checkpoint
+    # before `step`.
+    def _kept(self, step: int) -> str:
+        earlier = [number for number in self.steps() if number < step]
+        return (
+            f"; the checkpoint of step {earlier[-1]} is intact"
+            if earlier
+            else ""
+        )

@@ -75,7 +75,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         num_steps,
         settings,
         describe_dev_set(task, splits),
-        records=splits["train"].records if config.do_train else None,
         teacher=teacher,
         tokenizer=task.tokenizer,
         output_names=task.output_names,
@@ -91,7 +90,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         ##### Evaluate #####
         results: Scores = {}
         if config.do_eval:
-            results = evaluate_at(trainer, trainer.global_step)
+            results = evaluate_at(trainer)
             trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
@@ -119,7 +118,7 @@ def train(
     splits: Splits,
     trainer: Trainer,
     num_steps: int,
-    evaluate_at: Callable[[Trainer, int], Scores],
+    evaluate_at: Callable[[Trainer], Scores],
 ) -> None:
     """Trains to step `num_steps`, and may restore the best step at the end."""
     split, length = splits["train"], config.max_seq_length
@@ -129,7 +128,7 @@ def train(
         return
     best = BestStep(
         trainer,
-        lambda trainer: evaluate_at(trainer, trainer.step),
+        evaluate_at,
         max(split.num_records // config.batch_size, 1),
         config.metric_for_best or task.metrics[0],
         config.early_stopping_patience,
@@ -141,19 +140,19 @@ def train(
 
 def create_evaluation(
     task: Task, config: FineTuningConfig, splits: Splits
-) -> Callable[[Trainer, int], Scores]:
-    """Returns a function (trainer, step) -> scores on the dev splits.
+) -> Callable[[Trainer], Scores]:
+    """Returns a function (trainer) -> scores on the dev splits.
 
     The function evaluates the weights of each step only once.
     """
     evaluated: dict[int, Scores] = {}
 
-    def evaluate_at(trainer: Trainer, step: int) -> Scores:
+    def evaluate_at(trainer: Trainer) -> Scores:
+        step = trainer.global_step
         if step in evaluated:
             logging.info("Already evaluated: %s", trainer.described_step)
             return evaluated[step]
-        if step == trainer.global_step:
-            logging.info("Evaluating %s", trainer.described_step)
+        logging.info("Evaluating %s", trainer.described_step)
         results: Scores = {"global_step": step}
         found = predict(task, config, splits, trainer, "eval", "Evaluating")
         for name, batches in found:

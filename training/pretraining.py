@@ -83,7 +83,6 @@ def run(
         num_steps,
         settings,
         {"dev_set": evaluation.describe()} if is_evaluated else {},
-        records=records,
         teacher=teacher,
         tokenizer=tokenizer,
     )

@@ -32,7 +32,6 @@ def open_run(
     settings: Mapping[str, Any] = {},
     dev_set: Mapping[str, Any] = {},
     *,
-    records: tfrecords.Records | None = None,
     teacher: distillation.Teacher | None = None,
     tokenizer: FullTokenizer | None = None,
     output_names: Sequence[Sequence[str]] = (),
@@ -52,7 +51,6 @@ def open_run(
         settings: settings of the task that must not change when a run is
             resumed. Not used without training.
         dev_set: description of the dev set, for `fingerprint_of`.
-        records: the records to train on. None without training.
         teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         output_names: lists of possible names of the model's outputs, for the
@@ -108,7 +106,6 @@ def open_run(
         step,
         settings=settings,
         fingerprint=fingerprints.fingerprint_of(settings, dev_set),
-        records=records,
         tokenizer=tokenizer,
         labels=output_names[0] if output_names else None,
     )

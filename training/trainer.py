@@ -5,30 +5,28 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
 import modeling
-from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files import progress
 from files.atomic import write_text
 from modeling import descriptions
 from modeling.presets import BEST
 from training import checkpointing, devices, stopping, train_step
-from training.callbacks import Callback, Logs
+from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
 from training.results import format_results
 from training.run_folder import set_best_step
-from training.skipped_steps import SkippedSteps
 
 
 class Trainer(BatchPredictor):
@@ -44,7 +42,6 @@ class Trainer(BatchPredictor):
         fingerprint: {"run", "dev_set": checksum}, see
             `fingerprints.fingerprint_of`. Results with equal checksums may be
             compared.
-        records: training records, for error messages. None if unknown.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
             without a vocabulary, as in pretraining on masked records.
         labels: names of the model's outputs, in order, saved with the weights.
@@ -52,7 +49,8 @@ class Trainer(BatchPredictor):
 
     Attributes:
         num_train_steps: number of the step at which training ends.
-        global_step: number of steps that trained the current weights.
+        global_step: number of steps that trained the current weights,
+            including steps that were skipped.
         has_best: whether the current weights come from the best step.
         best_folder: folder of the weights of the best step.
         checkpointer: saves the run in `output_dir`.
@@ -68,7 +66,6 @@ class Trainer(BatchPredictor):
         *,
         settings: Mapping[str, Any] | None = None,
         fingerprint: Mapping[str, str] | None = None,
-        records: tfrecords.Records | None = None,
         tokenizer: FullTokenizer | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
@@ -84,7 +81,8 @@ class Trainer(BatchPredictor):
         self.has_best = False
         self.history = History(config, self.fingerprint)
         self.results: dict[str, Mapping[str, float]] = {}
-        variables = dict(modeling.named_variables(model))
+        weights = dict(modeling.named_variables(model))
+        variables = {**weights}
         if step is not None:
             # Distillation may also train a projection outside of the model.
             saved = {id(variable) for variable in model.variables}
@@ -99,14 +97,14 @@ class Trainer(BatchPredictor):
             step.optimizer if step else None,
             config.keep_checkpoint_max,
             self.is_chief,
-            self.fingerprint.get("run"),
         )
-        self._skipped = SkippedSteps(config, self.checkpointer, records)
-
-    @property
-    def step(self) -> int:
-        """Number of steps run so far, including steps without an update."""
-        return int(self.train_step.optimizer.iterations.numpy())
+        self._best = checkpointing.Checkpointer(
+            self.best_folder,
+            weights,
+            keep_checkpoint_max=1,
+            is_chief=self.is_chief,
+        )
+        self._num_skipped = 0
 
     def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
         """Restores the run's newest checkpoint, or loads --init_checkpoint.
@@ -138,42 +136,16 @@ class Trainer(BatchPredictor):
         Returns:
             whether a best step is saved. If not, the weights do not change.
         """
-        step = self._weights_in(self.best_folder).restore()
+        step = self._best.restore()
         if step is not None:
             self.global_step, self.has_best = step, True
         return step is not None
 
     def save_best(self, step: int) -> None:
         """Saves the weights after `step` as the weights of the best step."""
-        weights = self._weights_in(self.best_folder)
-        # Otherwise, weights of an earlier run with a higher step number would
-        # be read as the newest.
-        weights.remove_from(step)
-        weights.save(step)
+        self._best.save(step)
         if self.is_chief:
             set_best_step(self.config.output_dir, step)
-
-    def _weights_in(self, folder: Path) -> checkpointing.Checkpointer:
-        """Returns a Checkpointer of the weights only, which keeps one step."""
-        return checkpointing.Checkpointer(
-            folder,
-            modeling.named_variables(self.model),
-            keep_checkpoint_max=1,
-            is_chief=self.is_chief,
-            run=self.fingerprint.get("run"),
-        )
-
-    def save(self, step: int, logs: Logs) -> None:
-        """Saves the run after `step`. Nothing else of a run is ever resumed.
-
-        Raises:
-            ValueError: a weight is not finite.
-            OSError: a file could not be written.
-        """
-        rate = logs["learning_rate"]
-        self.checkpointer.save(
-            step, lambda: self.history.add("checkpoint", step, {}, rate)
-        )
 
     def fit(
         self,
@@ -198,14 +170,22 @@ class Trainer(BatchPredictor):
             ValueError: too many consecutive steps had a non-finite loss or
                 gradient, or a weight to save is not finite.
             tf.errors.ResourceExhaustedError: a device has run out of memory.
-            ConnectionError: another worker was lost.
+            tf.errors.UnavailableError: another worker was lost.
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
         config, size = self.config, self.config.batch_size
-        step = self.global_step = self.step
+        step = self.global_step
         self.num_train_steps = num_train_steps
-        if self._has_ended(callbacks):
+        if (
+            step >= num_train_steps
+            or self._is_time_over
+            or any(callback.has_ended(step) for callback in callbacks)
+        ):
+            logging.info(
+                "Nothing left to do: the run in %s has ended at step %d.",
+                *(config.output_dir, step),
+            )
             return
         self._log_start()
         # Skip the records of all earlier steps, even of steps without an
@@ -218,14 +198,13 @@ class Trainer(BatchPredictor):
             bar,
             self.history.training(step),
             stopping.stop_signals() as stop,
-            self._naming_lost_workers(),
         ):
             batches = iter(devices.distribute(strategy, dataset))
             while not is_done:
-                number = self._num_steps_at_once(step, callbacks)
+                number = self._num_steps_at_once(callbacks)
                 logs, outcomes = self.train_step(batches, number)
-                step += number
-                self._skipped.count(step, outcomes)
+                self.global_step = step = step + number
+                self._count_skipped(step, outcomes)
                 if bar.due(step):
                     bar.update(step, **logs)
                 with bar.paused():
@@ -243,10 +222,11 @@ class Trainer(BatchPredictor):
                     )
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
-                    if is_done or (is_save_due and not self._skipped.in_a_row):
-                        self.save(step, logs)
+                    if is_done or (is_save_due and not self._num_skipped):
+                        rate = logs["learning_rate"]
+                        self.history.add("checkpoint", step, {}, rate)
+                        self.checkpointer.save(step)
                         is_save_due = False
-        self.global_step = step
         if is_stopped:
             logging.warning(
                 "Stopped after step %d, which is saved. Run the same command "
@@ -260,24 +240,6 @@ class Trainer(BatchPredictor):
         limit = self.config.max_hours
         return limit is not None and self.history.hours >= limit
 
-    def _has_ended(self, callbacks: Sequence[Callback]) -> bool:
-        """Returns whether the run has ended already. If so, logs why."""
-        if self.step >= self.num_train_steps:
-            logging.info(
-                "Nothing left to do: %s is at step %d of %d.",
-                self.config.output_dir,
-                self.step,
-                self.num_train_steps,
-            )
-            return True
-        if self._is_time_over:
-            logging.info(
-                "Nothing left to do: the run has trained for --max_hours=%s.",
-                self.config.max_hours,
-            )
-            return True
-        return any(callback.has_ended(self.step) for callback in callbacks)
-
     def _log_start(self) -> None:
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.config.batch_size)
@@ -287,11 +249,9 @@ class Trainer(BatchPredictor):
         num_bytes = 4 * 4 * parameters
         logging.info(f"  Parameters = {parameters:,} ({num_bytes:,} bytes)")
 
-    def _num_steps_at_once(
-        self, step: int, callbacks: Sequence[Callback]
-    ) -> int:
-        """Returns the number of steps to run before something may be due."""
-        every = [c.every for c in callbacks if c.every]
+    # Returns the number of steps to run before something may be due.
+    def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
+        step, every = self.global_step, [c.every for c in callbacks if c.every]
         every.append(self.config.save_checkpoints_steps)
         return min(
             self.config.steps_per_call,
@@ -299,18 +259,34 @@ class Trainer(BatchPredictor):
             *(number - step % number for number in every),
         )
 
-    @contextlib.contextmanager
-    def _naming_lost_workers(self) -> Iterator[None]:
-        try:
-            yield
-        except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-            # Collective operations fail on all workers if one is lost. Name the
-            # step to resume from, because no process can continue.
-            raise ConnectionError(
-                "another worker was lost, so all workers stop; start all "
-                "workers again to resume from step "
-                f"{max(self.checkpointer.steps(), default=0)}"
-            ) from error
+    # Counts the steps in a row that changed no weight, up to `step`, and raises
+    # a ValueError if they are too many. A gradient that overflows only because
+    # of float16's loss scaling does not count.
+    def _count_skipped(self, step: int, outcomes: np.ndarray) -> None:
+        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
+            if outcome == train_step.MADE:
+                self._num_skipped = 0
+            elif outcome == train_step.OVERFLOWED:
+                logging.info(
+                    "Step %d was skipped, because its gradient, scaled for "
+                    "float16, overflowed. Halving the loss scale.",
+                    number,
+                )
+            else:
+                self._num_skipped += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    *(number, self._num_skipped),
+                )
+            if self._num_skipped >= self.config.max_nonfinite_steps:
+                raise ValueError(
+                    f"the loss or gradient of {self._num_skipped} steps in a "
+                    f"row was not finite, up to step {number}. Set a smaller "
+                    "--learning_rate. If the weights of the newest checkpoint "
+                    f"in {self.config.output_dir} are the cause, remove its "
+                    "files to resume from an earlier step"
+                )
 
     @property
     def described_step(self) -> str:

@@ -6,7 +6,7 @@ B = batch size.
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -211,49 +211,10 @@ def create_dataset(
     )
 
 
-def describe_records(
-    files: Sequence[str], seed: int, skip_records: int, count: int
-) -> str:
-    """Describes the `count` records that training reads after `skip_records`.
-
-    `skip_records` is the number of records that training has read before.
-    `seed` determines the order of the records, as in `create_dataset`.
-
-    Returns:
-        text such as "a.tfrecord records 5, 17, b.tfrecord records 3". The first
-        record of a file is number 0.
-    """
-
-    def numbered(path: tf.Tensor) -> tf.data.Dataset:
-        return (
-            tf.data.TFRecordDataset(path)
-            .enumerate()
-            .map(lambda number, _: (path, number))
-        )
-
-    found: dict[str, list[int]] = {}
-    for path, number in (
-        _training_records(files, seed, skip_records, read=numbered)
-        .take(count)
-        .as_numpy_iterator()
-    ):
-        found.setdefault(path.decode(), []).append(int(number))
-    return ", ".join(
-        f"{path} records {', '.join(map(str, sorted(numbers)))}"
-        for path, numbers in sorted(found.items())
-    )
-
-
 def _training_records(
-    files: Sequence[str],
-    seed: int,
-    skip_records: int,
-    read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
+    files: Sequence[str], seed: int, skip_records: int
 ) -> tf.data.Dataset:
-    """Returns a shuffled, endless dataset without its first `skip_records`.
-
-    `read` maps the path of a file to a dataset of the file's records.
-    """
+    """Returns a shuffled, endless dataset without its first `skip_records`."""
 
     def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
         draw = tf.random.stateless_uniform(
@@ -264,7 +225,7 @@ def _training_records(
         return (
             tf.data.Dataset.from_tensor_slices(order)
             .interleave(
-                read,
+                tf.data.TFRecordDataset,
                 cycle_length=num_reads,
                 block_length=16,
                 num_parallel_calls=num_reads,

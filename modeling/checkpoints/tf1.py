@@ -32,12 +32,10 @@ if TYPE_CHECKING:
 # renamed. Without an index, the other file is no checkpoint.
 _ENDINGS = (".data-00000-of-00001", ".index")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
-# Name of the checkpoint's string entry that identifies its training run.
-RUN = "run_fingerprint"
 # Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
-    rf"(?:^global_step|^{RUN}|^loss_scale(?:_good_steps)?"
-    rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv])$"
+    r"(?:^global_step|^loss_scale(?:_good_steps)?"
+    r"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv])$"
 )
 
 
@@ -232,13 +230,13 @@ def save_release(
 
 
 def write_checkpoint(
-    path: StrPath, variables: Mapping[str, keras.Variable | str]
+    path: StrPath, variables: Mapping[str, keras.Variable]
 ) -> None:
     """Writes variables as a checkpoint that appears complete or not at all.
 
     Args:
         path: prefix of the checkpoint to write, without `.index`.
-        variables: {name: variable or text} of the checkpoint's entries.
+        variables: {name: variable} of the checkpoint's entries.
 
     Raises:
         OSError: the files cannot be written.

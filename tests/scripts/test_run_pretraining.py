@@ -170,8 +170,6 @@ def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags)
     assert "3 steps in a row" in done.error
-    # The records of the batch are named: file and numbers.
-    assert re.search(r"train\.tfrecord records \d+(, \d+){15}", done.error)
     assert done.stderr.count("was skipped") == 3
     assert [*tmp_path.glob("run/*.index")]
 
@@ -184,10 +182,10 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from training import checkpointing
 from training.callbacks import history
 save = checkpointing.Checkpointer.save
-def limited(self, step, before):
+def limited(self, step):
     if step == 3:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
-    save(self, step, before)
+    save(self, step)
 checkpointing.Checkpointer.save = limited
 runpy.run_path("{script_runner.ROOT}/run_pretraining.py", run_name="__main__")
 """

@@ -80,14 +80,14 @@ def create_config(output_dir=None, **changes):
     )
 
 
-def create_trainer(precision="float32", strategy=None, records=None, **changes):
+def create_trainer(precision="float32", strategy=None, **changes):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model = Pair()
     step = TrainStep(model, Sum(), optimizer, config, strategy)
-    return Trainer(model, config, step, records=records)
+    return Trainer(model, config, step)
 
 
 def fit(trainer, dataset, num_train_steps, *callbacks):

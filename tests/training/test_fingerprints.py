@@ -7,12 +7,10 @@ import zlib
 import pytest
 import tensorflow as tf
 
-import modeling
 from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
-from modeling import presets
-from tests import script_runner, toy_task
-from training import fine_tuning, fingerprints
+from tests import script_runner
+from training import fingerprints
 
 
 @pytest.fixture
@@ -109,38 +107,3 @@ def test_remote_files_are_compared_too():
         writer.write(contents)
     (found,) = fingerprints.fingerprint_records([path], {})
     assert found == ["a.tfrecord", len(contents), zlib.crc32(record * 1000)]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A run of six steps, evaluated after each epoch."""
-    folder = tmp_path_factory.mktemp("trained")
-    task = toy_task.ToyTask()
-    task.labels = ["no", "yes"]
-    task.settings = {"labels": task.labels}
-    options = toy_task.create_run(
-        folder,
-        max_seq_length=task.max_seq_length,
-        do_train=True,
-        do_eval=True,
-        evaluate_each_epoch=True,
-        num_train_epochs=2,
-    )
-    fine_tuning.run(task, options)
-    return folder / "run"
-
-
-@pytest.fixture
-def run(trained, tmp_path):
-    return shutil.copytree(trained, tmp_path / "run")
-
-
-def test_other_readers_ignore_the_fingerprint(run):
-    path = f"{run}/model.ckpt-6"
-    reader = tf.train.load_checkpoint(path)
-    settings = presets.read(run).training
-    found = reader.get_tensor("run_fingerprint").decode()
-    assert found == fingerprints.fingerprint_of(settings, {})["run"]
-    model = modeling.BertClassifier(modeling.load_config(run), 2)
-    report = modeling.load_checkpoint(model, path)
-    assert not report.missing and "run_fingerprint" not in report.unused

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling.checkpoints import tf1
 from tests import events
 from tests.training.pair import (
     Pair,
@@ -59,23 +58,12 @@ def test_all_batches_that_are_predicted_share_a_graph(jit_compile):
     assert model.calls == 1
 
 
-def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
-    trainer = create_trainer(output_dir=tmp_path)
-    checkpointer = trainer.checkpointer
-    fit(trainer, batches([1]), 2)
-    trainer.model.one.assign(np.nan)
-    tf1.write_checkpoint(checkpointer.path(3), checkpointer._variables)
-    assert checkpointer.restore() == 2
-    assert np.isfinite(float(trainer.model.one))
-    assert "model.ckpt-3 is damaged: pair/one is not finite" in caplog.text
-
-
 @pytest.mark.parametrize("at_once", [1, 4, 100])
 def test_no_callback_is_jumped_over(at_once, tmp_path):
     evaluated = []
 
     def evaluate(trainer):
-        evaluated.append(trainer.step)
+        evaluated.append(trainer.global_step)
         return {"figure": -len(evaluated)}
 
     trainer = create_trainer(

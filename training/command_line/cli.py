@@ -22,10 +22,12 @@ from training.resolve import resolve_export, resolve_hub
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
 _TF_ERRORS = (
+    "AbortedError",
     "DataLossError",
     "NotFoundError",
     "PermissionDeniedError",
     "ResourceExhaustedError",
+    "UnavailableError",
 )
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130

@@ -109,20 +109,3 @@ def test_trim_padding_leaves_something_and_never_adds(value, length):
     names = ("input_ids", "input_mask", "segment_ids")
     features = dict.fromkeys(names, tf.fill([2, 21], value))
     assert tfrecords.trim_padding(features)["input_ids"].shape == (2, length)
-
-
-def test_records_are_described_in_the_order_of_training(three_files):
-    batch = 8
-    dataset = create_dataset(three_files, batch, True, seed=5)
-    for step, features in enumerate(dataset.take(12)):
-        described = tfrecords.describe_records(
-            three_files, 5, step * batch, batch
-        )
-        expected = {}
-        for number in features["input_ids"][:, 0].numpy().tolist():
-            path = three_files[number // 100]
-            expected.setdefault(path, []).append(number % 100)
-        assert described == ", ".join(
-            f"{path} records {', '.join(map(str, sorted(found)))}"
-            for path, found in sorted(expected.items())
-        )

@@ -28,8 +28,8 @@ def test_the_last_steps_are_evaluated_too(tmp_path):
     evaluated = []
 
     def evaluate(trainer):
-        evaluated.append(trainer.step)
-        return {"pearson": float(trainer.step)}
+        evaluated.append(trainer.global_step)
+        return {"pearson": float(trainer.global_step)}
 
     trainer = create_trainer(output_dir=tmp_path)
     best = BestStep(trainer, evaluate, 3, "pearson")
@@ -45,7 +45,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     fit(trainer, batches([]), 1, best)
     assert not checkpointing.checkpoint_steps(tmp_path / "best")
     fit(trainer, batches([]), 9, best)
-    assert trainer.step == 6
+    assert trainer.global_step == 6
     assert checkpointing.checkpoint_steps(tmp_path / "best") == [4]
     # A resumed run finds it in the history.
     trainer = create_trainer(output_dir=tmp_path)
