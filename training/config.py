@@ -90,12 +90,12 @@ class ExportConfig:
         "SavedModel.",
         kind=Kind.NEW_FOLDER,
     )
-    export_format: str = flags.neutral(
-        "saved_model",
+    export_format: str | None = flags.neutral(
+        None,
         "Format of the export: saved_model, litert or onnx, or several of "
         "them, separated by commas. Only a saved_model can read text. The "
         "other formats read token ids. The tokenizer files are saved beside "
-        "the model.",
+        "the model. The default is saved_model, or litert with --quantize.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
@@ -111,16 +111,17 @@ class ExportConfig:
     )
     quantize: str | None = flags.neutral(
         None,
-        "Quantize LiteRT and ONNX exports to int8. With this flag, the default "
-        "format is litert. A SavedModel in the same export is not quantized.",
+        "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
+        "export is not quantized.",
         choices=("int8",),
     )
 
     @property
     def export_formats(self) -> tuple[str, ...]:
         """Formats of the export, without duplicates."""
-        names = map(str.strip, self.export_format.split(","))
-        return tuple(dict.fromkeys(names))
+        default = "litert" if self.quantize else "saved_model"
+        names = (self.export_format or default).split(",")
+        return tuple(dict.fromkeys(map(str.strip, names)))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -124,46 +124,26 @@ def _check_required(config: ModelConfig) -> None:
     raise ValueError(f"missing required flags: {', '.join(missing)} ({where})")
 
 
-def resolve_export(config: Export, is_given: bool = False) -> Export:
-    """Completes the flags of an export, before its paths are checked.
-
-    Appends --export_version to --export_dir. With --quantize, the default
-    format is litert.
-
-    Args:
-        config: the parsed flags.
-        is_given: whether the user set --export_format.
+def resolve_export(config: Export) -> Export:
+    """Appends --export_version to --export_dir, and checks the formats.
 
     Raises:
         ValueError: flags contradict each other, or a format is unknown or needs
             a package that is not installed.
     """
-    for name, default in (
-        ("export_version", None),
-        ("export_format", "saved_model"),
-        ("quantize", None),
-    ):
-        value = vars(config)[name]
-        if value != default and config.export_dir is None:
-            raise ValueError(f"--{name}={value} needs --export_dir")
-    # `paths.check_paths` reports an empty path.
-    if config.export_version is not None and config.export_dir:
-        path = os.path.join(config.export_dir, str(config.export_version))
-        config = dataclasses.replace(
-            config, export_dir=path, export_version=None
-        )
-    if config.quantize and config.export_format == "saved_model":
-        if is_given:
-            raise ValueError(
-                f"--quantize={config.quantize} is not for --export_format="
-                "saved_model; set --export_format=litert or onnx"
-            )
-        config = dataclasses.replace(config, export_format="litert")
+    for name in ("export_format", "export_version", "quantize"):
+        if vars(config)[name] and config.export_dir is None:
+            raise ValueError(f"--{name} needs --export_dir")
     names = config.export_formats
     if unknown := [name for name in names if name not in _FORMATS]:
         raise ValueError(
             f"--export_format={config.export_format}: {unknown[0]!r} is not a "
             f"format; choose from {', '.join(_FORMATS)}"
+        )
+    if config.quantize and names == ("saved_model",):
+        raise ValueError(
+            f"--quantize={config.quantize} is not for --export_format="
+            "saved_model; set --export_format=litert or onnx"
         )
     # ONNX Runtime contains the quantizer.
     needed = ["onnx", *(["onnxruntime"] if config.quantize else [])]
@@ -173,9 +153,8 @@ def resolve_export(config: Export, is_given: bool = False) -> Export:
             f"--export_format=onnx needs {' and '.join(missing)}: "
             f"{requirements.install('requirements/onnx.txt')}"
         )
-    if config.export_seq_length and names == ("saved_model",):
-        raise ValueError(
-            "--export_seq_length is not for saved_model, which accepts inputs "
-            "of any length; remove the flag, or choose another --export_format"
-        )
-    return config
+    # `paths.check_paths` reports an empty path.
+    if config.export_version is None or not config.export_dir:
+        return config
+    path = os.path.join(config.export_dir, str(config.export_version))
+    return dataclasses.replace(config, export_dir=path, export_version=None)

@@ -47,27 +47,15 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
             checks.load_config(lengths(path, *given))
 
 
-@pytest.mark.parametrize(
-    "changes, flag",
-    [
-        ({"export_format": "litert"}, "--export_format"),
-        ({"quantize": "int8"}, "--quantize"),
-        (
-            {"export_dir": "x", "quantize": "int8", "is_given": True},
-            "--export_format",
-        ),
-    ],
-)
-def test_flags_that_do_not_fit_are_refused(changes, flag):
-    def complete(is_given=False, **changes):
-        return resolve_export(ExportConfig(**changes), is_given)
-
-    with pytest.raises(ValueError, match=flag):
-        complete(**changes)
-    # Int8 is LiteRT by default.
-    found = complete(export_dir="x", quantize="int8", export_version=3)
+def test_int8_is_litert_by_default():
+    options = {"export_dir": "x", "quantize": "int8"}
+    found = resolve_export(ExportConfig(**options, export_version=3))
     assert found.export_formats == ("litert",)
     assert found.export_dir == "x/3"
+    with pytest.raises(ValueError, match="--export_format"):
+        resolve_export(ExportConfig(**options, export_format="saved_model"))
+    with pytest.raises(ValueError, match="--quantize"):
+        resolve_export(ExportConfig(quantize="int8"))
 
 
 def check_identity(config, *arguments):

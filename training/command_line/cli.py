@@ -184,8 +184,7 @@ def _guarded(
     try:
         parsed = script_flags.parse(config)
         if isinstance(parsed, ExportConfig):
-            is_set = flags.FLAGS["export_format"].present > 0
-            parsed = resolve_export(parsed, is_set)
+            parsed = resolve_export(parsed)
         given += script_flags.path_flags(parsed)
         paths.check_paths(given)
         parsed = resolve_hub(parsed)
