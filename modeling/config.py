@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-import sys
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +11,6 @@ from files.paths import StrPath
 
 # Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
-_MAX_FLOAT = sys.float_info.max
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
 # Names of activations, which `ops.ACTIVATIONS` defines. This module must not
@@ -69,34 +68,25 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         """Checks every value."""
-        sizes = [f.name for f in dataclasses.fields(self) if f.type is int]
-        for name in sizes:
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= _LARGEST:
+        for field in dataclasses.fields(self):
+            name, value = field.name, getattr(self, field.name)
+            if field.type is int:
+                expected = f"a whole number from 1 to {_LARGEST}"
+                is_valid = type(value) is int and 1 <= value <= _LARGEST
+            elif field.type is float:
+                limit = 1 if "dropout" in name else math.inf
+                expected = f"a finite number in [0, {limit})"
+                is_valid = type(value) in (int, float) and 0 <= value < limit
+            elif name == "hidden_act":
+                expected = f"one of {sorted(ACTIVATIONS)}"
+                # Search a list, because a value from JSON may be unhashable.
+                is_valid = not value or value in [*ACTIVATIONS]
+            else:
+                continue
+            if not is_valid:
                 raise ValueError(
-                    f"`{name}` must be a whole number from 1 to {_LARGEST}. "
-                    f"Received: {name}={value!r}"
+                    f"`{name}` must be {expected}. Received: {value!r}"
                 )
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value < 1:
-                raise ValueError(
-                    f"`{name}` must be a number in [0, 1). "
-                    f"Received: {name}={value!r}"
-                )
-        for name in ("initializer_range", "layer_norm_eps"):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= _MAX_FLOAT:
-                raise ValueError(
-                    f"`{name}` must be a finite number of at least 0. "
-                    f"Received: {name}={value!r}"
-                )
-        # Search a list, because a value from JSON may be unhashable.
-        if self.hidden_act and self.hidden_act not in list(ACTIVATIONS):
-            raise ValueError(
-                f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
-                f"Received: hidden_act={self.hidden_act!r}"
-            )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
@@ -107,10 +97,7 @@ class BertConfig:
         """
         names = {field.name for field in dataclasses.fields(cls)} - {"unused"}
         if "vocab_size" not in values:
-            raise ValueError(
-                "A BERT configuration must contain `vocab_size`. "
-                f"Received the keys: {sorted(values)}"
-            )
+            raise ValueError("A BERT configuration must contain `vocab_size`")
         return cls(
             **{name: values[name] for name in names & values.keys()},
             unused={k: v for k, v in values.items() if k not in names},
@@ -142,7 +129,3 @@ class BertConfig:
     def to_json_string(self) -> str:
         """Returns the entries as JSON, sorted, indented by 2 spaces."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

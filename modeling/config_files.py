@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from files.json_files import read_json
-from files.labels import check_labels
+from files.labels import PROBLEM_TYPES, check_labels
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.labels import default_labels
@@ -29,8 +29,29 @@ _ACTIVATIONS = {
     "swish": "silu",
     **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
-# Default values in transformers that differ from the defaults of `BertConfig`.
-_DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
+# Default values in transformers.
+_DEFAULTS = {
+    "hidden_act": "gelu",
+    "is_decoder": False,
+    "model_type": "bert",
+    "position_embedding_type": "absolute",
+    "type_vocab_size": 2,
+    "vocab_size": 30522,
+}
+# {entry: values that this project can compute}.
+_ALLOWED: dict[str, list] = {
+    "hidden_act": [*_ACTIVATIONS],
+    "is_decoder": [False],
+    "model_type": ["bert"],
+    "position_embedding_type": ["absolute"],
+}
+# {entry of a config.json: its type}.
+_TYPES = {
+    "architectures": list,
+    "id2label": dict,
+    "label2id": dict,
+    "problem_type": str,
+}
 # {class of this project: class of transformers}.
 CLASSES = {
     "BertModel": "BertModel",
@@ -46,6 +67,24 @@ ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 ARCHITECTURES["BertForNextSentencePrediction"] = "BertPretrainer"
 
 
+def read_config(path: StrPath) -> dict[str, Any]:
+    """Reads a Hugging Face config.json.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        ValueError: the file is not a JSON object, or the type of an entry that
+            this project uses is wrong.
+    """
+    values = read_json(path)
+    for name, kind in _TYPES.items():
+        if not isinstance(values.get(name), kind | None):
+            raise ValueError(
+                f"{path}: `{name}` must be a {kind.__name__}. "
+                f"Received: {values[name]!r}"
+            )
+    return values
+
+
 def read_architectures(path: StrPath) -> list[str]:
     """Returns the `architectures` of a config.json, [] if it lists none.
 
@@ -53,22 +92,31 @@ def read_architectures(path: StrPath) -> list[str]:
         path: path of the file or its folder.
 
     Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file is not a JSON object, or `architectures` is not a
-            list of str.
+        OSError, ValueError: `read_config` raises an error.
     """
-    path = _find_config(path)
-    names = read_json(path).get("architectures")
-    if names is None:
-        return []
-    if not isinstance(names, list) or not all(
-        isinstance(name, str) for name in names
-    ):
-        raise ValueError(
-            f"{path}: `architectures` must be a list of classes such as "
-            f'["BertModel"]. Received: {names!r}'
-        )
-    return names
+    return read_config(_find_config(path)).get("architectures") or []
+
+
+def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
+    """Returns (class of the model, its settings) that a config.json states.
+
+    Raises:
+        OSError, ValueError: `read_config` raises an error.
+    """
+    values = read_config(path)
+    kind, names = values.get("problem_type"), values.get("architectures")
+    modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
+    settings: dict[str, Any] = {"problem_type": kind} if kind else {}
+    if kind in modes:
+        settings["output_mode"] = modes[kind]
+    elif not kind and len(values.get("id2label") or ()) == 1:
+        # transformers trains a single output as a regression. Cross-encoders
+        # are saved without a problem_type.
+        settings |= {"output_mode": "regression", "problem_type": None}
+    if names == ["BertForTokenClassification"]:
+        # The tags may be in IOB1, whose sequences look illegal in IOB2.
+        settings["legal_tags"] = False
+    return ARCHITECTURES.get(names[0]) if names else None, settings
 
 
 def load_config(path: StrPath) -> BertConfig:
@@ -93,50 +141,32 @@ def load_config(path: StrPath) -> BertConfig:
     ):
         return BertConfig.from_json_file(path)
     values = {**_DEFAULTS, **values}
-    for key, expected in (
-        ("model_type", "bert"),
-        ("position_embedding_type", "absolute"),
-        ("is_decoder", False),
-    ):
-        if values.get(key, expected) != expected:
+    values["hidden_act"] = values["hidden_act"] or "linear"
+    for key, allowed in _ALLOWED.items():
+        if values[key] not in allowed:
             raise ValueError(
-                f"{path}: `{key}` must be {expected!r}, because this project "
-                f"lacks other variants. Received: {key}={values[key]!r}"
+                f"{path}: `{key}` must be one of {allowed}. "
+                f"Received: {values[key]!r}"
             )
-    activation = values.get("hidden_act", "gelu") or "linear"
-    if activation not in list(_ACTIVATIONS):
-        raise ValueError(
-            f"{path}: `hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
-            f"Received: hidden_act={activation!r}"
-        )
     # Ignore entries that do not describe the network.
     ours = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in ours & values.keys()}
+    entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
     try:
-        return BertConfig.from_dict(
-            entries | {"hidden_act": _ACTIVATIONS[activation]}
-        )
+        return BertConfig.from_dict(entries)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
 def _find_config(path: StrPath) -> str:
     path = str(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(
-            f"There is no configuration {path}. Use an existing path"
-        )
     if not os.path.isdir(path):
         return path
-    candidates = [
-        os.path.join(path, name) for name in ("bert_config.json", CONFIG_FILE)
-    ]
-    for file in filter(os.path.isfile, candidates):
+    names = ("bert_config.json", CONFIG_FILE)
+    files = [os.path.join(path, name) for name in names]
+    for file in filter(os.path.isfile, files):
         return file
-    raise FileNotFoundError(
-        f"There is neither {' nor '.join(candidates)}. Use a folder that "
-        "contains one of them"
-    )
+    raise FileNotFoundError(f"There is neither {' nor '.join(files)}")
 
 
 def config_entries(
@@ -151,10 +181,7 @@ def config_entries(
     class_name = type(model).__name__
     if class_name not in CLASSES or not model.built:
         raise ValueError(
-            "Only a built model of one of the classes "
-            f"{sorted(CLASSES)} can be saved for transformers. "
-            f"Received: {'a built' if model.built else 'an unbuilt'} "
-            f"{class_name}"
+            f"{class_name} is not built, or not one of {sorted(CLASSES)}"
         )
     config = model.config
     values = config.to_dict()
@@ -174,7 +201,7 @@ def config_entries(
     elif "cls/predictions/output_bias" in leave_out:
         architecture = "BertForNextSentencePrediction"
     values["architectures"] = [architecture]
-    if hasattr(model, "num_labels"):
+    if class_name in ("BertClassifier", "BertTokenClassifier"):
         labels = default_labels(model.num_labels) if labels is None else labels
         check_labels(labels, num_labels=model.num_labels)
         values["id2label"] = {str(i): name for i, name in enumerate(labels)}

@@ -24,9 +24,7 @@ def read_labels_file(path: StrPath) -> list[str]:
         # Accept the byte order mark and line ends that Windows writes.
         text = contents.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8"
-        ) from error
+        raise ValueError(f"{path}: {error}. Save the file as UTF-8") from error
     labels = text.removesuffix("\n").split("\n")
     check_labels(labels, str(path))
     return labels
@@ -47,24 +45,23 @@ def labels_of_config(
     Raises:
         ValueError: an entry is malformed, or the two contradict each other.
     """
-    numbers = values.get("label2id")
-    numbered: list[str] = []
-    if isinstance(numbers, dict) and {*map(str, numbers.values())} == {
-        *map(str, range(len(numbers)))
-    }:
-        numbered = sorted(numbers, key=lambda name: int(numbers[name]))
-    names = _in_order(values.get("id2label"), config_file)
-    if names is None or (names and names == default_labels(len(names))):
-        names = numbered
-        if names == default_labels(len(names)):
-            return None
-    check_labels(names, f"{config_file}: `id2label`")
-    if numbered and names != numbered and sorted(names) == sorted(numbered):
+    by_number = {str(k): v for k, v in (values.get("id2label") or {}).items()}
+    by_name = {str(v): k for k, v in (values.get("label2id") or {}).items()}
+    stated: list[list] = []
+    for numbered in (by_number, by_name):
+        names = [numbered.get(str(number)) for number in range(len(numbered))]
+        if names != default_labels(len(names)):
+            # JSON may contain numbers as names.
+            stated.append([str(x) if type(x) is int else x for x in names])
+    if not stated:
+        return None
+    check_labels(stated[0], f"{config_file}: `id2label`")
+    if stated[0] != stated[-1] and {*stated[0]} == {*stated[-1]}:
         raise ValueError(
-            f"{config_file}: `id2label` orders the labels as {names}, and "
-            f"`label2id` as {numbered}. Correct the wrong entry"
+            f"{config_file}: `id2label` orders the labels as {stated[0]}, and "
+            f"`label2id` as {stated[-1]}. Correct the wrong entry"
         )
-    return names
+    return stated[0]
 
 
 def find_order(
@@ -112,18 +109,3 @@ def format_labels(labels: Sequence[str]) -> str:
     """
     check_labels(labels)
     return "".join(f"{label}\n" for label in labels)
-
-
-def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels in `names`, an `id2label`, sorted by number."""
-    if names is None:
-        return None
-    if not isinstance(names, dict) or set(names) != set(
-        map(str, range(len(names)))
-    ):
-        raise ValueError(
-            f'{config_file}: `id2label` must have the keys "0", "1", ..., as '
-            f'in {{"0": "no", "1": "yes"}}. Received: {names!r}'
-        )
-    labels = [names[str(index)] for index in range(len(names))]
-    return [str(name) if type(name) is int else name for name in labels]

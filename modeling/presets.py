@@ -9,7 +9,7 @@ module imports neither Keras nor TensorFlow.
 import dataclasses
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,10 @@ from modeling import hub
 from modeling import labels as label_files
 from modeling.config import BertConfig
 from modeling.config_files import (
-    ARCHITECTURES,
     CONFIG_FILE,
     load_config,
-    read_architectures,
+    read_config,
+    read_head,
 )
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
@@ -262,10 +262,12 @@ def read(path: StrPath, flag: str = "") -> Preset:
         return next((str(file) for file in files if file.is_file()), None)
 
     file, theirs = find(FILE), find(CONFIG_FILE)
-    values: dict[str, Any] = _read_model_file(file) if file else {}
+    values: dict[str, Any] = {"settings": {}, "training": {}}
+    if file:
+        values = _read_model_file(file)
     if theirs and not values.get("head"):
         # A model.json may only list the files of the folder.
-        values |= _read_huggingface(theirs)
+        values["head"], values["settings"] = read_head(theirs)
     return Preset(
         str(folder),
         path,
@@ -273,7 +275,7 @@ def read(path: StrPath, flag: str = "") -> Preset:
         find("bert_config.json", CONFIG_FILE),
         find("vocab.txt", TOKENIZER_FILE),
         read_tokenizer(folder),
-        labels=_read_labels(folder, values)[1],
+        labels=_read_labels(folder, values),
         pooling=_read_pooling(folder),
         **values,
     )
@@ -331,36 +333,13 @@ def _read_model_file(file: str) -> dict[str, Any]:
     }
 
 
-def _read_huggingface(file: str) -> dict[str, Any]:
-    values = read_json(file)
-    names = read_architectures(file)
-    kind = values.get("problem_type")
-    if not isinstance(kind, str | None):
-        raise ValueError(
-            f"{file}: `problem_type` must be a string. Received: {kind!r}"
-        )
-    modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
-    settings: dict[str, Any] = {"problem_type": kind} if kind else {}
-    if kind in modes:
-        settings["output_mode"] = modes[kind]
-    elif not kind and len(values.get("id2label") or ()) == 1:
-        # transformers trains a single output as a regression. Cross-encoders
-        # are saved without a problem_type.
-        settings |= {"output_mode": "regression", "problem_type": None}
-    if names == ["BertForTokenClassification"]:
-        # The tags may be in IOB1, whose sequences look illegal in IOB2.
-        settings["legal_tags"] = False
-    head = ARCHITECTURES.get(names[0]) if names else None
-    return {"head": head, "settings": settings}
-
-
 def load_labels(
     path: StrPath, num_labels: int | None = None
 ) -> list[str] | None:
     """Reads the names of a model's outputs from the folder of its weights.
 
     Args:
-        path: a folder, or a checkpoint in it.
+        path: path of the weights, as for `read`.
         num_labels: number of the model's outputs. None = do not check it.
 
     Returns:
@@ -368,15 +347,12 @@ def load_labels(
         names no labels, or only the placeholders LABEL_0, LABEL_1, ...
 
     Raises:
-        ValueError: two files contradict each other, `check_labels` raises an
-            error, or the number of labels is not `num_labels`.
+        ValueError: `read` raises an error, or the number of labels is not
+            `num_labels`.
     """
-    folder = Path(folder_of(path))
-    file = folder / FILE
-    values = _read_model_file(str(file)) if file.is_file() else {}
-    source, labels = _read_labels(folder, values)
+    labels = read(path).labels
     if labels is not None:
-        check_labels(labels, source, num_labels)
+        check_labels(labels, f"{path}: the labels", num_labels)
     return labels
 
 
@@ -393,32 +369,28 @@ def best_step_of(folder: StrPath) -> int | None:
     return _read_model_file(file)["best_step"] if os.path.isfile(file) else None
 
 
-def _read_labels(
-    folder: Path, values: Mapping[str, Any]
-) -> tuple[str, list[str] | None]:
-    """Returns (name of a file, the labels that all files in a folder name).
-
-    `values` are the entries of the Preset.
-    """
-    found: dict[str, list[str]] = {}
+# Returns the labels that all files in a folder name. `values` are attributes of
+# the Preset.
+def _read_labels(folder: Path, values: Mapping[str, Any]) -> list[str] | None:
+    found: dict[str, Sequence[str] | None] = {}
     path, config = folder / label_files.LABELS_FILE, folder / CONFIG_FILE
     if path.is_file():
         found[str(path)] = label_files.read_labels_file(path)
     if config.is_file():
-        names = label_files.labels_of_config(read_json(config), str(config))
-        if names:
-            found[f"{config}: `id2label`"] = names
+        file = str(config)
+        found[file] = label_files.labels_of_config(read_config(config), file)
     for place in ("settings", "training"):
-        if names := values.get(place, {}).get("labels"):
-            found[str(folder / FILE)] = [*map(str, names)]
-    for other, names in found.items():
-        first, labels = next(iter(found.items()))
-        if names != labels:
+        found[f"{folder / FILE}: {place}"] = values[place].get("labels")
+    named = [
+        (file, [*map(str, names)]) for file, names in found.items() if names
+    ]
+    for file, names in named[1:]:
+        if names != named[0][1]:
             raise ValueError(
-                f"{first} names the outputs {labels}, but {other} names them "
-                f"{names}. Correct or remove the wrong file"
+                f"{named[0][0]} names the outputs {named[0][1]}, but {file} "
+                f"names them {names}. Correct or remove the wrong file"
             )
-    return next(iter(found.items()), ("", None))
+    return named[0][1] if named else None
 
 
 def _read_pooling(folder: Path) -> str | None:

