@@ -35,30 +35,20 @@ class InputExample:
 
 
 class Row(list):
-    """The columns of one line of a file.
+    """The columns of a line. `where` names the file and the line."""
 
-    The attribute `where` names the file and the line, for error messages.
-    """
-
-    def __init__(
-        self, columns: Iterable[str], path: StrPath, line_number: int
-    ) -> None:
+    def __init__(self, columns: Iterable[str], where: str) -> None:
         super().__init__(columns)
-        self.where = f"{path}, line {line_number}"
+        self.where = where
 
     def __getitem__(self, column: Any) -> Any:
-        """Returns the text of a column. The first column is 0.
-
-        Raises a ValueError if the line contains too few columns.
-        """
+        """Returns the text of a column. The first column is 0."""
         try:
             return super().__getitem__(column)
         except IndexError:
             raise ValueError(
                 f"{self.where}: the task needs column {column + 1}, but the "
-                f"line has {len(self)} tab-separated columns. Use the original "
-                f"file of this task. Received: "
-                f"{'<TAB>'.join(self)[:80]!r}"
+                f"line has {len(self)} tab-separated columns"
             ) from None
 
 
@@ -170,16 +160,14 @@ class SplitFilesProcessor(DataProcessor):
             return
         is_test = set_type == "test"
         header = list(lines[0])
-        header[0] = header[0].removeprefix("\ufeff")
         names = list(self.text_columns)
         if not is_test or self.label_column in header:
             names.append(self.label_column)
         for name in names:
             if isinstance(name, str) and name not in header:
                 raise ValueError(
-                    f"{lines[0].where}: the file has no column {name!r}; the "
-                    "first line must name the columns, as in GLUE's own file. "
-                    f"Received: {header}"
+                    f"{lines[0].where}: the file has no column {name!r}, only "
+                    f"{header}"
                 )
         columns = [
             header.index(name) if isinstance(name, str) else name
@@ -228,8 +216,7 @@ class SplitFilesProcessor(DataProcessor):
         if label not in labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; the task's labels are "
-                f"{labels}. Correct the line, or set --task_name to the file's "
-                "task"
+                f"{labels}"
             )
         return label
 
@@ -237,15 +224,14 @@ class SplitFilesProcessor(DataProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its TSV file."""
         if name not in self.set_files:
             raise ValueError(
-                f"{type(self).__name__}: this task has no {name} set, only "
-                f"{' and '.join(self.set_files)}"
+                f"this task has no {name} set, only {[*self.set_files]}"
             )
         set_type, file_name = self.set_files[name]
         path = find_set_file(data_dir, name, [file_name])
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         lines = [
-            Row(line.rstrip("\r").split("\t"), path, number)
+            Row(line.split("\t"), f"{path}, line {number}")
             for number, line in text_files.read_numbered(path)
         ]
         examples = list(self._create_examples(lines, set_type))
@@ -254,24 +240,19 @@ class SplitFilesProcessor(DataProcessor):
 
 
 def regression_label(value: Any, place: str) -> float:
-    """Converts the label of a regression task to a number.
-
-    Args:
-        value: a number, or a string such as "2.5".
-        place: where the label was read, such as file and line, for errors.
+    """Converts the label of a regression task, such as "2.5", to a number.
 
     Raises:
-        ValueError: the value is not a number, or not finite as a float32.
+        ValueError: the label is not a finite number. The message begins with
+            `place`, such as the file and the line.
     """
     try:
-        with np.errstate(over="ignore"):
-            # Reject True, False and "1_000", which float() would convert.
-            is_odd = isinstance(value, bool) or "_" in str(value)
-            number = np.nan if is_odd else float(value)
-            is_usable = np.isfinite(np.float32(number))
+        # float() would convert True, False and "1_000".
+        is_odd = isinstance(value, bool) or "_" in str(value)
+        number = np.nan if is_odd else float(value)
     except (TypeError, ValueError, OverflowError):
-        is_usable = False
-    if not is_usable:
+        number = np.nan
+    if not abs(number) <= np.finfo(np.float32).max:
         raise ValueError(
             f"{place}: in regression the label must be a finite number. "
             f"Received: {str(value)[:80]!r}"
@@ -285,22 +266,13 @@ def check_number_of_examples(
     set_name: str,
     output_mode: str = "classification",
 ) -> None:
-    """Checks that a set contains enough examples.
+    """Raises a ValueError if a set contains too few examples.
 
-    Args:
-        examples: examples of the set.
-        path: path of the set's file, for error messages.
-        set_name: "train", "dev" or "test".
-        output_mode: "classification", "multilabel" or "regression".
-
-    Raises:
-        ValueError: the set is empty, or it is the dev set of a regression task
-            and contains only one example, so that correlations are undefined.
+    A set must not be empty. The dev set of a regression task needs two
+    examples, because a correlation of one example is undefined.
     """
     if not examples:
-        raise ValueError(
-            f"{path} contains no example. Use a file with examples"
-        )
+        raise ValueError(f"{path} contains no example")
     if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
         raise ValueError(
             f"{path} contains one example, but a correlation needs at least "

@@ -161,13 +161,8 @@ def convert_single_example(
 
     Raises:
         ValueError: the label is not in `label_list`, or is not a number in
-            regression, or max_seq_length is less than 3.
+            regression.
     """
-    if max_seq_length < 3:
-        raise ValueError(
-            "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
-            f"Received: max_seq_length={max_seq_length}"
-        )
     # Copy the lists before cutting them, because the tokenizer may cache the
     # lists that it returns.
     tokens_a = list(tokenizer.tokenize(example.text_a))
@@ -204,10 +199,8 @@ def _create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    """Converts WordPieces to padded features without a label.
-
-    The last `second_length` WordPieces are a pair's second text and its [SEP].
-    """
+    # Returns padded features without a label. The last `second_length` tokens
+    # are a pair's second text and its [SEP].
     padding = [0] * (max_seq_length - len(tokens))
     first_length = len(tokens) - second_length
     return ClassificationFeatures(
@@ -225,16 +218,11 @@ def create_joined_features(
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features of examples that consist of several inputs each.
 
-    The features of an example are its concatenated inputs.
-
-    Args:
-        groups: for each example, a tuple (inputs, label_id), where `label_id`
-            is the label of the complete example. The inputs have no labels.
-        max_seq_length: length of each input in WordPieces, at least 3.
-        tokenizer: FullTokenizer of the model.
+    The features of an example are its inputs one after another, each of length
+    `max_seq_length`. `groups` contains (inputs, label_id) for each example. The
+    inputs have no labels.
     """
-    ex_index = 0
-    for inputs, label_id in groups:
+    for ex_index, (inputs, label_id) in enumerate(groups):
         joined = ClassificationFeatures([], [], [], label_id)
         for example in inputs:
             part = convert_single_example(
@@ -244,7 +232,6 @@ def create_joined_features(
             joined.input_mask += part.input_mask
             joined.segment_ids += part.segment_ids
             joined.is_cut |= part.is_cut
-            ex_index += 1
         yield joined
 
 
@@ -262,15 +249,8 @@ def create_windows(
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
 
-    Each window gets the label of its text, and the weight 1 / (number of the
-    text's windows). After the last text, logs how many texts were split.
-
-    Args:
-        examples: InputExamples of single texts.
-        label_list: names of the labels, or None in regression.
-        max_seq_length: length of a window in WordPieces, at least 3.
-        tokenizer: FullTokenizer of the model.
-        doc_stride: number of WordPieces from one window's start to the next.
+    Each window of `max_seq_length` WordPieces gets the label of its text, and
+    the weight 1 / (number of the text's windows). `examples` are single texts.
     """
 
     def create(example: InputExample) -> list[ClassificationFeatures]:
@@ -333,10 +313,7 @@ def encode_features(
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
-    The record's `label_ids` is one integer in classification, one float in
-    regression, and 0 or 1 for each label in multi-label classification. It is
-    missing if the label is unknown. `example_weights` is missing if the weight
-    is None.
+    `label_ids` and `example_weights` are missing if they are unknown.
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
@@ -353,19 +330,11 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
 def _label_id(
     example: InputExample, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
-    """Converts an example's label to `ClassificationFeatures.label_id`."""
-    value = example.label
-    if value is None:
+    label: Any = example.label
+    if label is None:
         return None
     if label_list is None:
-        return regression_label(value, f"example {example.guid}")
-    labels: list[Any] = value if isinstance(value, list) else [value]
-    for label in labels:
-        if label not in label_list:
-            raise ValueError(
-                f"example {example.guid} has the label {label!r}, which is "
-                f"not in the label list {label_list}"
-            )
-    if not isinstance(value, list):
-        return label_list.index(labels[0])
-    return [int(label in labels) for label in label_list]
+        return regression_label(label, f"example {example.guid}")
+    if isinstance(label, list):
+        return [int(name in label) for name in label_list]
+    return label_list.index(label)

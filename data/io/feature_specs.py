@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from google.protobuf import message
 
 from data.io import records
 
@@ -26,11 +27,8 @@ Spec = dict[str, Feature]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
 _LARGEST = 3.4e38
-# {feature: flag that sets its length}, for error messages.
+# {feature: flag that sets its length}. --max_seq_length sets all others.
 _LENGTH_FLAGS = {
-    "input_ids": "max_seq_length",
-    "input_mask": "max_seq_length",
-    "segment_ids": "max_seq_length",
     "masked_lm_positions": "max_predictions_per_seq",
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
@@ -186,67 +184,41 @@ def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
 
     count = 0
     for record in itertools.islice(records.read_records(path), limit):
-        where = f"{path}, record {count}"
-        count += 1
         try:
-            found = example_pb2.Example.FromString(record).features.feature
-        except Exception as error:
+            features = example_pb2.Example.FromString(record).features.feature
+            problem = _find_problem(features, spec)
+        except message.DecodeError as error:
+            problem = f"it is not a tf.train.Example: {error}"
+        if problem:
             raise ValueError(
-                f"{where}: the record is not a tf.train.Example: {error}"
-            ) from error
-        for name, feature in spec.items():
-            _check_feature(where, name, feature, found)
-        if "input_mask" not in spec:
-            continue
-        length = spec["input_mask"].shape[-1]
-        mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-        # Allow the padding examples with which Google's code fills the last
-        # batch. Their mask is 0 at each position.
-        is_padding = [0] == [*found["is_real_example"].int64_list.value]
-        if not (mask.any(-1).all() or is_padding):
-            raise ValueError(
-                f"{where}: 'input_mask' is 0 at each position; a sequence "
-                "needs at least one WordPiece"
+                f"{path}, record {count}: {problem}. Create the records for "
+                "this script and model"
             )
+        count += 1
     return count
 
 
-def _check_feature(
-    where: str, name: str, feature: Feature, found: Mapping
-) -> None:
-    if name not in found:
-        raise ValueError(
-            f"{where}: the record has no feature '{name}', only "
-            f"{', '.join(sorted(found))}. Use records written for this script"
-        )
-    kind = "float_list" if feature.dtype == "float32" else "int64_list"
-    values = np.array(getattr(found[name], kind).value)
-    # A record stores a scalar as one value.
-    expected = math.prod(feature.shape)
-    if len(values) != expected:
-        flag = _LENGTH_FLAGS.get(name)
-        remedy = (
-            f"but --{flag}={expected}; set --{flag}={len(values)}, or create "
-            "the records again"
-            if flag and len(values)
-            else f"but must have {expected} of type {feature.dtype}"
-        )
-        raise ValueError(
-            f"{where}: the record has {len(values)} values of '{name}', "
-            f"{remedy}"
-        )
-    is_right = (values >= feature.at_least) & (values <= feature.at_most)
-    if not is_right.all():
-        size = _SIZES.get(name)
-        remedy = (
-            f"; the model's {size} is {feature.at_most + 1:g}. Create the "
-            "records with the model's vocabulary, or pass the "
-            "--bert_config_file that belongs to the records' vocabulary"
-            if size and values.max() > feature.at_most
-            else f", which must be from {feature.at_least:g} to "
-            f"{feature.at_most:g}; create the records again"
-        )
-        raise ValueError(
-            f"{where}: the record has the value {values[~is_right][0]} of "
-            f"'{name}'{remedy}"
-        )
+def _find_problem(features: Mapping, spec: Spec) -> str | None:
+    for name, (shape, dtype, at_least, at_most) in spec.items():
+        kind = "float_list" if dtype == "float32" else "int64_list"
+        values = np.array(getattr(features[name], kind).value)
+        # A record stores a scalar as one value.
+        expected = math.prod(shape)
+        if len(values) != expected:
+            flag = _LENGTH_FLAGS.get(name, "max_seq_length")
+            return (
+                f"'{name}' has {len(values)} values of type {dtype} instead of "
+                f"{expected} (--{flag})"
+            )
+        if not ((values >= at_least) & (values <= at_most)).all():
+            size = f" (the model's {_SIZES[name]})" if name in _SIZES else ""
+            return f"'{name}' is not from {at_least:g} to {at_most:g}{size}"
+    if "input_mask" in spec:
+        length = spec["input_mask"].shape[-1]
+        mask = np.reshape(features["input_mask"].int64_list.value, (-1, length))
+        # Allow the padding examples with which Google's code fills the last
+        # batch. Their mask is 0 at each position.
+        is_padding = [0] == [*features["is_real_example"].int64_list.value]
+        if not (mask.any(-1).all() or is_padding):
+            return "'input_mask' is 0 at each position"
+    return None

@@ -37,7 +37,7 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
             list whose first value is a float.
 
     Raises:
-        ValueError: a value is negative, or is neither an int nor a float.
+        ValueError: an integer is negative.
     """
     entries: list[bytes] = []
     for name, values in features.items():
@@ -71,11 +71,9 @@ _FLOATS, _INTS = 2, 3  # field numbers in tf.train.Feature
 
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
-    """Returns the bytes that precede the packed values of a feature.
-
-    `kind` is _FLOATS or _INTS. `length` is the number of bytes of the values.
-    """
-    # A message begins with its length, so build the innermost message first.
+    # Returns the bytes that precede the packed values of a feature, which are
+    # `length` bytes. A message begins with its length, so build the innermost
+    # message first.
     key = _field(1, name.encode())
     packed = b"\n" + encode_varint(length)
     feature = (
@@ -99,33 +97,22 @@ def encode_varint(value: int) -> bytes:
 
 @functools.cache
 def _varint_table() -> list[bytes]:
-    """Returns the varints of 0 to 2**17 - 1.
-
-    The table covers the ids of all released vocabularies.
-    """
+    # Covers the ids of all released vocabularies.
     return [*map(encode_varint, range(1 << 17))]
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:
-    try:
-        low, high = min(values, default=0), max(values, default=0)
-        if 0 <= low and high < 128:
-            return bytes(values)
-        table = _varint_table()
-        if 0 <= low and high < len(table):
-            return b"".join(map(table.__getitem__, values))
-        if 0 <= low:
-            return b"".join(map(encode_varint, values))
-    except TypeError:
-        pass
-    raise ValueError(
-        f"feature '{name}' must contain integers of at least 0. Received: "
-        f"{values}"
-    )
+    low, high = min(values, default=0), max(values, default=0)
+    if low < 0:
+        raise ValueError(f"'{name}' must be at least 0. Received: {low}")
+    if high < 128:
+        return bytes(values)
+    table = _varint_table()
+    encode = table.__getitem__ if high < len(table) else encode_varint
+    return b"".join(map(encode, values))
 
 
 def _field(number: int, payload: bytes) -> bytes:
-    """Encodes a length-delimited protocol buffer field."""
     return b"%c%b%b" % (number << 3 | 2, encode_varint(len(payload)), payload)
 
 
@@ -154,16 +141,11 @@ class RecordWriter(contextlib.ExitStack):
     then, the records are in temporary files.
 
     Raises:
-        ValueError: two paths are equal.
         OSError: a file cannot be written.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__()
-        if len(set(paths)) != len(paths):
-            raise ValueError(
-                f"an output file is named twice: {paths}. Use different names"
-            )
         self._paths = paths
         self.num_records = 0
 
@@ -210,14 +192,11 @@ def read_records(path: StrPath) -> Iterator[bytes]:
         while header := file.read(_HEADER_SIZE):
             length = _record_length(path, position, header)
             body = file.read(length + _FOOTER_SIZE)
-            if len(body) < length + _FOOTER_SIZE:
-                raise _truncated(path, position)
-            record = body[:length]
-            if struct.unpack("<I", body[length:])[0] != _masked_crc(record):
-                raise ValueError(
-                    f"{path}: the record at byte {position} is corrupt (its "
-                    "checksum does not match); create the file again"
-                )
+            record, footer = body[:length], body[length:]
+            if len(footer) < _FOOTER_SIZE:
+                raise _damaged(path, position, "truncated")
+            if struct.unpack("<I", footer)[0] != _masked_crc(record):
+                raise _damaged(path, position, "corrupt (wrong checksum)")
             yield record
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
@@ -241,7 +220,7 @@ def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
                 length = _record_length(path, position, header)
                 end = position + _HEADER_SIZE + length + _FOOTER_SIZE
                 if end > size:
-                    raise _truncated(path, position)
+                    raise _damaged(path, position, "truncated")
                 position = end
                 count += 1
     return count
@@ -249,30 +228,19 @@ def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
 
 def _record_length(path: StrPath, position: int, header: bytes) -> int:
     if len(header) < _HEADER_SIZE:
-        raise _truncated(path, position)
+        raise _damaged(path, position, "truncated")
     length, crc = struct.unpack("<QI", header)
     if crc != _masked_crc(header[:8]):
-        what = (
-            "this is not a TFRecord file"
-            if position == 0
-            else f"the record at byte {position} is corrupt"
-        )
-        raise ValueError(
-            f"{path}: {what} (the checksum of a record's length does not "
-            "match); use a file that create_pretraining_data.py wrote"
-        )
+        kind = "corrupt" if position else "not of a TFRecord file"
+        raise _damaged(path, position, f"{kind} (wrong checksum of the length)")
     if length >= _MAX_LENGTH:
-        raise ValueError(
-            f"{path}: the record at byte {position} is corrupt (its header "
-            f"states a length of {length} bytes); create the file again"
-        )
+        raise _damaged(path, position, f"corrupt ({length} bytes long)")
     return length
 
 
-def _truncated(path: StrPath, position: int) -> ValueError:
+def _damaged(path: StrPath, position: int, how: str) -> ValueError:
     return ValueError(
-        f"{path}: the file is truncated: the record at byte {position} is "
-        "cut off; create the file again"
+        f"{path}: the record at byte {position} is {how}; create the file again"
     )
 
 

@@ -81,30 +81,29 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
 
 def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
-    """Returns whether all values of a batch are in the spec's ranges.
-
-    Call this before casting the integers to int32, which turns 2 ** 32 into 0.
-    """
-    are_right = []
+    # Returns whether all values of a batch are in the spec's ranges, before the
+    # integers become int32, which turns 2 ** 32 into 0.
+    are_right = [tf.constant(True)]
     for name, value in values.items():
-        _, _, *bounds = spec[name]
+        _, _, at_least, at_most = spec[name]
         # Both comparisons are false for NaN.
-        for compare, bound in zip(
-            (tf.greater_equal, tf.less_equal), bounds, strict=True
-        ):
-            if math.isfinite(bound):
-                is_within = compare(value, tf.cast(bound, value.dtype))
-                are_right.append(tf.reduce_all(is_within))
+        if math.isfinite(at_least):
+            are_right.append(
+                tf.reduce_all(value >= tf.cast(at_least, value.dtype))
+            )
+        if math.isfinite(at_most):
+            are_right.append(
+                tf.reduce_all(value <= tf.cast(at_most, value.dtype))
+            )
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
-            # Allow the padding examples with which Google's code fills the last
-            # batch. Their mask is 0 at each position.
+            # Allow padding examples, as in feature_specs.py.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
         are_right.append(tf.reduce_all(is_used))
-    return tf.reduce_all(are_right) if are_right else tf.constant(True)
+    return tf.reduce_all(are_right)
 
 
 def trim_padding(

@@ -85,8 +85,8 @@ def test_a_record_that_is_shorter_than_it_says_is_named(records):
     path, _ = records
     start = path.stat().st_size // 1200 * 600
     for length, message in (
-        (1 << 30, f"the record at byte {start} is cut off"),
-        (1 << 62, f"the record at byte {start} is corrupt .its header"),
+        (1 << 30, f"the record at byte {start} is truncated"),
+        (1 << 62, f"the record at byte {start} is corrupt"),
     ):
         with open(path, "r+b") as file:
             file.seek(start)

@@ -126,14 +126,6 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     assert values["is_real_example"].int64_list.value == [1]
 
 
-def test_features_of_a_wrong_label_or_length(tokenizer):
-    example = InputExample("train-7", "a", None, "no")
-    with pytest.raises(ValueError, match="train-7"):
-        convert_single_example(9, example, ["0"], 8, tokenizer)
-    with pytest.raises(ValueError, match="max_seq_length=2"):
-        convert_single_example(9, example, ["no"], 2, tokenizer)
-
-
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     text = (
         'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
