@@ -182,13 +182,9 @@ def _example_spans(
     result_of: Mapping[Any, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
-    """Finds the spans in a question's windows that may be the answer.
-
-    Returns:
-        (spans, null, null_score). `spans` are the possible answers. `null` is
-        the span of "no answer": it contains only [CLS], in the window where
-        [CLS] has the lowest score. `null_score` is this score.
-    """
+    # Returns the spans that may be the answer, the span of "no answer", and its
+    # score. That span contains only [CLS], in the window where [CLS] has the
+    # lowest score.
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
     for feature in features:
@@ -246,7 +242,7 @@ def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's joined WordPieces, and the words that contain them."""
+    # Returns a span's joined WordPieces, and the words that contain them.
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
@@ -328,10 +324,7 @@ def _find_final_text(
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> tuple[int, int]:
-    """Returns the character range of `get_final_text`'s result in `orig_text`.
-
-    The range is (start, end), with the end exclusive.
-    """
+    # Returns where the result of `get_final_text` is in `orig_text`.
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:

@@ -76,7 +76,7 @@ class WindowOptions:
 
     Raises:
         ValueError: windows are too short to contain a question of the maximum
-            length and a WordPiece of the passage, or `doc_stride` is below 1.
+            length and a WordPiece of the passage.
     """
 
     max_seq_length: int = flags.head(
@@ -95,16 +95,12 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks the length and the stride of the windows."""
+        """Checks the length of the windows."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
                 f"--max_query_length={self.max_query_length} + 3, to leave "
                 "room for the passage"
-            )
-        if self.doc_stride < 1:
-            raise ValueError(
-                f"doc_stride must be at least 1. Received: {self.doc_stride}"
             )
 
 
@@ -159,7 +155,6 @@ def _encode_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> list[bytes]:
-    """Serializes the windows from `create_windows`, without `unique_ids`."""
     windows = create_windows(tokenizer, options, is_training, examples)
     return [*map(_encode_inputs, windows)]
 
@@ -169,11 +164,7 @@ def _number(
     tokenizer: FullTokenizer,
     options: WindowOptions,
 ) -> Iterator[tuple[int, SquadExample]]:
-    """Yields (index, example), then logs how many questions are truncated.
-
-    A question is truncated if it contains more than `options.max_query_length`
-    WordPieces.
-    """
+    # Yields (index, example), then logs how many questions are truncated.
     limit = options.max_query_length
     counted = count_cut(
         examples,
@@ -194,7 +185,7 @@ def _add_id(unique_id: int | None, window: bytes) -> bytes:
 
 
 def _encode_inputs(feature: SquadFeatures) -> bytes:
-    """Serializes features and, in training, the answer. Omits `unique_ids`."""
+    # Without `unique_ids`, which only the process that numbers windows knows.
     values: dict[str, list] = {}
     if feature.start_position is not None:
         values["start_positions"] = [feature.start_position]
@@ -335,24 +326,24 @@ def _find_answer(
     char_spans: list[tuple[int, int]] | None,
     tokenizer: FullTokenizer,
 ) -> tuple[int, int]:
-    """Returns the indices in `doc_tokens` of an answer's first and last token.
-
-    `doc_tokens` are the WordPieces of the passage. `orig_to_tok_index` contains
-    the index of each word's first WordPiece, then the number of WordPieces.
-    `char_spans` contains the (start, end) of each WordPiece in characters.
-
-    If `char_spans` is None, the function searches for the answer's tokens in
-    the words around the answer: "1895" is the second token of "(1895-1943).".
-    If these words do not contain the tokens ("Japan" in "Japanese"), the result
-    is all tokens of the words.
-    """
+    # Returns the indices of an answer's first and last token in `doc_tokens`,
+    # the WordPieces of the passage. `orig_to_tok_index` contains the index of
+    # each word's first WordPiece, `char_spans` the characters of each one.
+    #
+    # Without `char_spans`, the words around the answer are searched for its
+    # WordPieces, as in Google's example:
+    #
+    #     Question: What year was John Smith born?
+    #     Context:  The leader was John Smith (1895-1943).
+    #     Answer:   1895
+    #
+    # The word is "(1895-1943).", and its WordPieces are ( 1895 - 1943 ) . But
+    # "Japan" is not among the WordPieces of "Japanese". Then all of the word is
+    # the answer.
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position
-    if text is None or begin is None or start is None or end is None:
-        raise ValueError(
-            f"the question with id {example.qas_id} was read without its "
-            "answer; to train, read the file with is_training=True"
-        )
+    assert text is not None and begin is not None
+    assert start is not None and end is not None
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
         stop = begin + len(text)

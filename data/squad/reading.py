@@ -202,11 +202,8 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question from another layout to SQuAD's layout.
-
-    An id that is a number becomes a string, as in the prediction files that
-    Google's code writes. A value that is not a dict is returned unchanged.
-    """
+    # Converts a question from another layout to SQuAD's layout. An id that is a
+    # number becomes a string, as in the prediction files of Google's code.
     if not isinstance(qa, dict):
         return qa
     qa = dict(qa)
@@ -238,18 +235,10 @@ def _in_squad_form(qa: Any) -> Any:
 def field(
     mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
 ) -> _Kind:
-    """Returns the value of `key` in a JSON object, and checks its type.
+    """Returns the value of `key` in a JSON object.
 
-    Args:
-        mapping: parsed JSON object.
-        key: name of the field.
-        kind: expected type of the value.
-        where: place of the object in its file, for the error message.
-        layout: name of the expected layout, for the error message.
-
-    Raises:
-        ValueError: `mapping` is not a dict, the key does not exist, or the
-            value is of another type.
+    Raises a ValueError, with `where` and the expected `layout`, if `mapping` is
+    not a dict or the value is not of the type `kind`.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
@@ -268,18 +257,9 @@ def _read_answer(
     word_starts: Sequence[int],
     use_char_offsets: bool,
 ) -> bool:
-    """Sets the example's answer and its first and last word, for training.
-
-    Returns False if the passage does not contain the answer at its position.
-
-    Args:
-        example: the question. Its `is_impossible` is already set.
-        qa: the question's dict in the file.
-        where: place of the question in the file, for error messages.
-        word_starts: index of the first character of each word in the passage.
-        use_char_offsets: True to accept an answer that equals the passage's
-            characters at its position, without comparing words.
-    """
+    # Sets the example's answer and its first and last word, for training.
+    # Returns False if the passage does not contain the answer at its position.
+    # `word_starts` contains the index of each word's first character.
     if example.is_impossible:
         example.orig_answer_text = ""
         example.start_position = example.end_position = -1

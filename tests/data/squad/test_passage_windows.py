@@ -191,9 +191,8 @@ def test_a_table_of_questions(tmp_path):
 
 
 def test_lengths_without_room(tmp_path, tokenizer):
-    for wrong in ({"max_seq_length": 7}, {"doc_stride": 0}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            create(tmp_path, tokenizer, "a b", **wrong)
+    with pytest.raises(ValueError, match="--max_seq_length=7"):
+        create(tmp_path, tokenizer, "a b", max_seq_length=7)
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
