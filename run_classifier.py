@@ -10,7 +10,7 @@ resumes from the newest checkpoint in --output_dir.
 import dataclasses
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -235,15 +235,6 @@ class ClassifierTask(task.Task):
             processor.metrics, right, labels, self.decoder.label_ids, score
         )
 
-    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Converts an export's outputs to logits, or to regression's values."""
-        mode = self.decoder.output_mode
-        if mode == "regression":
-            return outputs["values"][:, None]
-        return pooling.to_logits(outputs["probabilities"], mode)
-
-    evaluate_export = serving.evaluate_export
-
     @property
     def serving_options(self) -> "serving.ServingOptions":
         """Tokenizer, input sizes and formats for exports of this task."""
@@ -344,9 +335,6 @@ class EmbeddingTask(ClassifierTask):
         )
         return super().write_predictions(split, cosines, output_dir)
 
-    # Do not evaluate exports, because they return vectors and not cosines.
-    evaluate_export = task.Task.evaluate_export
-
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""
         serving.export_encoder(export_dir, model.bert, self.serving_options)
@@ -364,7 +352,7 @@ def main(flags: Config) -> None:
 
     is_embedding = config.task_name == "embedding"
     create_task = EmbeddingTask if is_embedding else ClassifierTask
-    fine_tuning.run(create_task(config), config)
+    fine_tuning.run(create_task(config), config, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

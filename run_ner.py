@@ -9,16 +9,14 @@ Training resumes from the newest checkpoint in --output_dir.
 import dataclasses
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 import modeling
 import serving
 from data import report
 from data.io import feature_specs, text_files
-from data.ner import legal_tags, reading, scoring, windows
+from data.ner import reading, scoring, windows
 from data.text import tokenization
 from files import flags
 from training import task
@@ -180,12 +178,6 @@ class NerTask(task.Task):
             self.options.legal_tags,
         )
 
-    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Returns the logarithms of an exported model's probabilities."""
-        return legal_tags.to_scores(outputs["probabilities"])
-
-    evaluate_export = serving.evaluate_export
-
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""
         serving.export_token_classifier(
@@ -208,7 +200,7 @@ def main(flags: Config) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(NerTask(config), config)
+    fine_tuning.run(NerTask(config), config, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

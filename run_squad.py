@@ -267,8 +267,6 @@ class SquadTask(task.Task):
             file, predictions, is_v2, nbest, null_odds
         )
 
-    evaluate_export = serving.evaluate_export
-
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""
         serving.export_span_labeler(
@@ -288,7 +286,7 @@ def main(flags: Config) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SquadTask(config), config)
+    fine_tuning.run(SquadTask(config), config, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -8,10 +8,8 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 import modeling
 import serving
@@ -101,12 +99,6 @@ class SwagTask(task.Task):
             self.metrics, right, labels, self.decoder.label_ids
         )
 
-    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Returns the probabilities in the outputs of an exported model."""
-        return outputs["probabilities"]
-
-    evaluate_export = serving.evaluate_export
-
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""
         serving.export_multiple_choice(
@@ -120,7 +112,7 @@ def main(flags: Config) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(config), config)
+    fine_tuning.run(SwagTask(config), config, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         export_token_classifier,
     )
     from serving.encoder import export_encoder
-    from serving.evaluation import evaluate_export
+    from serving.evaluation import export_task
     from serving.models import TextModel, load
     from serving.pretraining import export_pretrainer
     from serving.signatures import ServingOptions
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _MODULES = {
     "ServingOptions": "serving.signatures",
     "TextModel": "serving.models",
-    "evaluate_export": "serving.evaluation",
     "export_classifier": "serving.classifier",
     "export_encoder": "serving.encoder",
     "export_multiple_choice": "serving.classifier",
     "export_pretrainer": "serving.pretraining",
     "export_span_labeler": "serving.squad",
+    "export_task": "serving.evaluation",
     "export_token_classifier": "serving.classifier",
     "load": "serving.models",
 }

@@ -1,117 +1,137 @@
-"""Evaluates each format of an export on the records of a split."""
+"""Exports a fine-tuned model, and compares each file of the export with it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import itertools
+import math
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from absl import logging
 
+from data.classification import pooling
+from files import folders
 from serving import engines
-from serving.tasks import TASKS
+from training.splits import Split, names_of, suffix_of
 from training.task import Task
+from training.trainer import Trainer
 
-Arrays = dict[str, np.ndarray]
-# Outputs with the shape of `input_mask`: one number for each WordPiece.
-_LOGITS = ("start_logits", "end_logits")
+
+def export_task(
+    task: Task,
+    trainer: Trainer,
+    splits: Mapping[str, Split],
+    results: Mapping[str, float],
+) -> None:
+    """Writes --export_dir, unless the export is much worse than the model.
+
+    Args:
+        task: the task.
+        trainer: the Trainer whose model is exported.
+        splits: the splits that the command evaluates or predicts.
+        results: the model's scores on the dev set, or {} if unknown.
+
+    Raises:
+        OSError: the export cannot be written.
+        ValueError: the export's score is lower than --max_export_loss allows.
+            An earlier export does not change.
+    """
+    path, main = trainer.config.export_dir, task.metrics[0]
+    names = names_of(task, splits, "eval") if main in results else []
+    logging.info("Exporting %s", trainer.described_step)
+    with folders.new_folder(path) as folder:
+        task.export(os.fspath(folder), trainer.model)
+        found = evaluate_export(task, folder, {x: splits[x] for x in names})
+        if found:
+            trainer.write_results("export_eval_results.txt", found)
+        else:
+            logging.warning(
+                "The export is not checked, because this command does not "
+                "evaluate, or no installed engine can run the export."
+            )
+        for form, name in itertools.product(engines.RUNTIMES, names):
+            metric = f"{main}{suffix_of(name)}"
+            expected, score = results[metric], found.get(f"{form}_{metric}")
+            if score is None or not math.isfinite(expected):
+                continue
+            loss = round((expected - score) / task.hundredth, 6)
+            # Write `not <=` instead of `>`, so that NaN is an error too.
+            if not loss <= trainer.config.max_export_loss:
+                raise ValueError(
+                    f"--export_dir={path} was not written: its {form} file "
+                    f"scores {metric} = {score:.4f} on the dev set, {loss:.2f} "
+                    f"percentage points below the model's {expected:.4f}. "
+                    "Export without --quantize, or increase --max_export_loss"
+                )
+    logging.info("Wrote the export to %s", path)
 
 
 def evaluate_export(
-    task: Task,
-    export_dir: str,
-    split: str,
-    create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
-) -> dict[str, dict[str, float]]:
+    task: Task, folder: Path, splits: Mapping[str, Split]
+) -> dict[str, float]:
     """Evaluates each format of an export that this machine can run.
 
-    Args:
-        task: task whose `evaluate` computes the scores.
-        export_dir: folder of the export.
-        split: name of the split, such as "eval".
-        create_batches: function (batch size) -> the split's batches of
-            features.
-
-    Returns:
-        {name of the format: {name of the score: score}}.
+    Returns {name of the format, "_" and name of the score: score}.
 
     Raises:
         OSError: a model file cannot be loaded.
         ValueError: a model file fails on the records.
     """
-    length = task.options.max_seq_length
-    width = task.sequences_per_example
-    batch_size = engines.BUDGET // (length * width) or 1
-    # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    kinds = TASKS.get(task.options.head or "", ())
-    pads = any(kind.pads for kind in kinds) and not task.options.unpads
-    scores = {}
-    for name, runtime in engines.RUNTIMES.items():
-        if not Path(export_dir, runtime.file).is_file():
+    scores: dict[str, float] = {}
+    for form, runtime in engines.RUNTIMES.items():
+        # The export of an embedder computes vectors, and not their cosines.
+        if not (splits and (folder / runtime.file).is_file()) or (
+            task.options.head == "BertEmbedder"
+        ):
             continue
         try:
-            engine = engines.open_engine(Path(export_dir), name)
+            engine = engines.open_engine(folder, form)
             fixed = engine.inputs["input_ids"][-1]
-            if fixed and fixed < length:
+            if fixed and fixed < task.options.max_seq_length:
                 raise ValueError(
-                    f"the export's inputs have {fixed} WordPieces, but the "
-                    f"records have {length}; set --max_seq_length={fixed}"
+                    f"its inputs have {fixed} WordPieces, but the records have "
+                    f"more; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
-            logging.warning("The %s export was not evaluated: %s", name, error)
+            logging.warning("The %s export was not evaluated: %s", form, error)
             continue
-        outputs = _run(
-            *(engine, create_batches(batch_size), fixed or length),
-            *(bool(fixed) or pads, width),
-        )
-        batches = (
-            (features, task.read_served(values)) for features, values in outputs
-        )
-        scores[name] = task.evaluate(split, task.pool(split, batches))
+        for name, split in splits.items():
+            batches = task.pool(name, _run(task, engine, split))
+            for key, score in task.evaluate(name, batches).items():
+                scores[f"{form}_{key}{suffix_of(name)}"] = score
     return scores
 
 
 def _run(
-    engine: engines.Engine,
-    batches: Iterable[Mapping[str, Any]],
-    longest: int,
-    pads: bool,
-    width: int,
-) -> Iterator[tuple[Arrays, Arrays]]:
-    """Runs the network. Yields the features and the outputs of each batch.
-
-    Outputs for padding are 0. `engines.cut` explains the last three arguments.
-    """
-    for batch in batches:
+    task: Task, engine: engines.Engine, split: Split
+) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
+    """Yields the features of each batch, and the outputs as the model's."""
+    config, fixed = task.options, engine.inputs["input_ids"][-1]
+    size = config.max_seq_length
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    pads = config.head == "BertSpanLabeler" and not config.unpads
+    lengths = [fixed or size] if fixed or pads else engines.lengths(size)
+    num_pieces = math.prod(split.records.spec["input_ids"].shape)
+    batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1
+    for batch in split.create_dataset(batch_size, trim=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
-        masks = features["input_mask"]
-        size = masks.shape[-1]
-        sizes = size - masks[..., ::-1].argmax(-1)
-        sizes = sizes.reshape(len(masks), -1).max(1).tolist()
-        found: Arrays = {}
-        for rows, length in engines.cut(
-            *(engine, sizes, longest, pads), width=width
-        ):
-            outputs = engine.run(
-                {
-                    name: _fit(features[name][rows], length)
-                    for name in engines.INPUTS
-                }
-            )
-            for name, value in outputs.items():
-                if name in _LOGITS or value.ndim > masks.ndim:
-                    # This output contains one value, or one vector, for each
-                    # WordPiece.
-                    value = _fit(value, size, masks.ndim - 1)
-                if name not in found:
-                    shape = len(masks), *value.shape[1:]
-                    found[name] = np.zeros(shape, value.dtype)
-                found[name][rows] = value
-        yield features, found
+        longest = features["input_mask"].sum(-1).max()
+        length = min(each for each in lengths if each >= longest)
+        outputs = engine.run(
+            {name: _fit(features[name], length) for name in engines.INPUTS}
+        )
+        if "values" in outputs:
+            yield features, outputs["values"][:, None]
+        elif "probabilities" in outputs:
+            mode = task.settings.get("output_mode", "classification")
+            yield features, pooling.to_logits(outputs["probabilities"], mode)
+        else:
+            # These outputs are logits of the positions.
+            yield features, {x: _fit(outputs[x], size) for x in outputs}
 
 
-def _fit(values: np.ndarray, size: int, axis: int = -1) -> np.ndarray:
-    """Cuts an axis to `size`, or pads the axis with 0."""
-    values = values.take(range(min(size, values.shape[axis])), axis)
-    padding = [(0, 0)] * values.ndim
-    padding[axis] = 0, size - values.shape[axis]
-    return np.pad(values, padding)
+def _fit(values: np.ndarray, size: int) -> np.ndarray:
+    # Cuts the last axis to `size`, or pads it with 0.
+    padding = [*[(0, 0)] * (values.ndim - 1), (0, size)]
+    return np.pad(values, padding)[..., :size]

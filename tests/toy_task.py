@@ -3,11 +3,12 @@
 import keras
 
 import modeling
+import serving
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
 from tests.conftest import write_config
-from training import task
+from training import fine_tuning, task
 from training.config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
@@ -25,6 +26,11 @@ def resolve_config(folder, **changes):
     """Returns the flags as a script completes them."""
     config = create_config(folder, **changes)
     return resolve(config, read_preset(config))
+
+
+def run(task, config):
+    """Runs a task as a script does."""
+    fine_tuning.run(task, config, serving.export_task)
 
 
 def create_run(folder, num_hidden_layers=1, **changes):
@@ -79,7 +85,7 @@ class ToyTask(task.Task):
             padding = [0] * (self.max_seq_length - length)
             yield encode_example(
                 {
-                    "input_ids": [number] * length + padding,
+                    "input_ids": self.ids(number) + padding,
                     "input_mask": [1] * length + padding,
                     "segment_ids": [0] * self.max_seq_length,
                     "label_ids": [self.label(number)],
@@ -89,6 +95,9 @@ class ToyTask(task.Task):
 
     def length(self, number):
         return self.max_seq_length
+
+    def ids(self, number):
+        return [number] * self.length(number)
 
     def label(self, number):
         return number % 2

@@ -10,7 +10,7 @@ from typing import Any
 from absl import logging
 
 from data.io import tfrecords
-from training import checks, exports, fingerprints, start
+from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep
 from training.config import FineTuningConfig
 from training.distillation import Teacher
@@ -28,14 +28,18 @@ from training.trainer import Trainer
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
+# Function (task, trainer, splits, scores on the dev set).
+Export = Callable[[Task, Trainer, Splits, Scores], None]
 
 
-def run(task: Task, config: FineTuningConfig) -> None:
+def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task.
         config: the flags, as `resolve` completed them.
+        export: `serving.export_task`, which writes --export_dir. It is an
+            argument because serving imports this package.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
@@ -108,7 +112,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
 
         ##### Export #####
         if config.export_dir:
-            exports.export(task, trainer, splits, results)
+            export(task, trainer, splits, results)
         trainer.finish()
 
 

@@ -7,7 +7,7 @@ single file.
 """
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,19 +178,3 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""
-
-    def evaluate_export(
-        self,
-        export_dir: str,
-        split: str,
-        create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
-    ) -> dict[str, dict[str, float]]:
-        """Returns {format: scores of `evaluate`} of an export, or {}."""
-        return {}
-
-    def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
-        """Converts an export's outputs to the format of the model's outputs.
-
-        By default returns `outputs` unchanged.
-        """
-        return outputs

@@ -3,89 +3,77 @@
 import numpy as np
 import pytest
 
-import serving
-from serving import engines
+from modeling import BertConfig
+from serving import engines, evaluation
 from tests import toy_task
-from tests.checkpoints import INPUTS
 from tests.serving import conftest
+from training import splits
 
 LENGTH = conftest.LENGTH
 
 
 class Keeping(toy_task.ToyTask):
+    """Keeps the features and outputs of each batch of `lengths` WordPieces."""
+
+    def __init__(self, folder, lengths, max_seq_length=LENGTH):
+        self.lengths, self.num_examples = lengths, len(lengths)
+        self.max_seq_length = max_seq_length
+        super().__init__(
+            toy_task.create_config(
+                folder, max_seq_length=max_seq_length, do_eval=True
+            )
+        )
+
+    def length(self, number):
+        return self.lengths[number]
+
     def evaluate(self, split, batches):
-        ((_, self.outputs),) = batches
-        return {}
+        self.batches = [*batches]
+        return {"count": len(self.batches)}
+
+    def evaluate_export(self, folder):
+        """Returns the scores of an export on the task's records."""
+        config = BertConfig(vocab_size=100)
+        found = splits.write_splits(self, self.options, config)
+        return evaluation.evaluate_export(self, folder, found)
 
 
-class Counting(toy_task.ToyTask):
-    """Counts the batches that were read before the first one was scored."""
-
-    num_read = 0
-
-    def create_batches(self, size):
-        assert size * LENGTH <= engines.BUDGET < (size + 1) * LENGTH
-        for self.num_read in range(1, 4):
-            yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
-
-    def evaluate(self, split, batches):
-        _, outputs = next(batches)
-        size, num_read = len(outputs["probabilities"]), self.num_read
-        return {"first": size, "read": num_read, "more": len([*batches])}
-
-
-def test_records_are_scored_in_batches_of_bounded_size(folders):
-    task = Counting(toy_task.create_config("x", max_seq_length=LENGTH))
-    scores = serving.evaluate_export(
-        task, folders["classifier"], "eval", task.create_batches
-    )
-    expected = {"first": engines.BUDGET // LENGTH, "read": 1, "more": 2}
-    assert scores == dict.fromkeys(conftest.SMALL, expected)
-
-
-def evaluate(folder, lengths, format, max_seq_length=LENGTH, **export):
-    """Exports a model, and evaluates it on records of these lengths.
-
-    Returns:
-        The scores of each format, the task, its batch and the model.
-    """
-    options = conftest.create_options(format, **export)
-    model = conftest.export("squad", folder, options)
-    config = toy_task.create_config("x", max_seq_length=max_seq_length)
-    task = Keeping(config)
-    mask = np.arange(max_seq_length) < np.array(lengths)[:, None]
-    batch = dict.fromkeys(INPUTS, mask.astype(np.int32))
-    found = serving.evaluate_export(task, folder, "eval", lambda _: [batch])
-    return found, task, batch, model
+def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
+    size = engines.BUDGET // LENGTH
+    task = Keeping(tmp_path, [LENGTH] * (2 * size + 1))
+    scores = task.evaluate_export(folders["classifier"])
+    assert scores == {f"{form}_count": 3 for form in conftest.SMALL}
+    assert [len(outputs) for _, outputs in task.batches] == [size, size, 1]
 
 
 def test_records_of_several_lengths_are_scored(tmp_path):
     """In int8, ONNX Runtime computes each record at a length of its own."""
     pytest.importorskip("onnxruntime")
-    folder = tmp_path / "squad"
-    _, task, batch, _ = evaluate(
-        folder, [LENGTH, 7, 12], "onnx", quantize="int8"
-    )
-    engine = engines.open_engine(folder, "onnx")
-    for row, length in enumerate((LENGTH, 8, 16)):
-        alone = engine.run({k: v[row, :length][None] for k, v in batch.items()})
+    options = conftest.create_options("onnx", quantize="int8")
+    conftest.export("squad", tmp_path / "squad", options)
+    task = Keeping(tmp_path, [LENGTH, 7, 12])
+    task.evaluate_export(tmp_path / "squad")
+    engine = engines.open_engine(tmp_path / "squad", "onnx")
+    for (features, found), length in zip(
+        task.batches, (LENGTH, 8, 16), strict=True
+    ):
+        alone = engine.run({x: features[x][:, :length] for x in engines.INPUTS})
         for name, values in alone.items():
-            found = task.outputs[name][row]
-            np.testing.assert_allclose(found[:length], values[0], atol=1e-5)
-            assert not found[length:].any()
+            np.testing.assert_allclose(found[name][:, :length], values, 1e-5)
+            assert not found[name][:, length:].any()
 
 
 def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
-    found, task, batch, model = evaluate(
-        tmp_path / "longer", [16, 7], "litert", 16, export_seq_length=20
-    )
-    assert found == {"litert": {}}
-    for name, values in model(batch).items():
-        masked = np.where(batch["input_mask"], values, 0)
-        outputs = np.where(batch["input_mask"], task.outputs[name], 0)
-        np.testing.assert_allclose(outputs, masked, atol=1e-5)
-    found, *_ = evaluate(
-        tmp_path / "shorter", [16, 7], "litert", 16, export_seq_length=8
-    )
-    assert found == {}
+    for name, length in (("longer", 20), ("shorter", 8)):
+        options = conftest.create_options("litert", export_seq_length=length)
+        model = conftest.export("squad", tmp_path / name, options)
+    task = Keeping(tmp_path, [16, 7], max_seq_length=16)
+    assert task.evaluate_export(tmp_path / "longer") == {"litert_count": 1}
+    ((features, outputs),) = task.batches
+    for name, values in model(features).items():
+        is_real = features["input_mask"] > 0
+        np.testing.assert_allclose(
+            outputs[name][is_real], values[is_real], atol=1e-5
+        )
+    assert task.evaluate_export(tmp_path / "shorter") == {}
     assert "--max_seq_length=8" in caplog.text

@@ -13,7 +13,7 @@ from modeling import presets
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing, fine_tuning
+from training import checkpointing
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -79,7 +79,7 @@ def trains_on(options, accuracies_of, **changes):
     chosen.eval_labels = changes.pop("eval_labels", 0)
     for file in Path(options.export_dir).iterdir():
         file.unlink()
-    fine_tuning.run(chosen, dataclasses.replace(options, **changes))
+    toy_task.run(chosen, dataclasses.replace(options, **changes))
     return chosen
 
 

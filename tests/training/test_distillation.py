@@ -14,7 +14,7 @@ from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
 from tests.models import built
 from tests.script_runner import parse_flags
-from training import distillation, fine_tuning
+from training import distillation
 
 
 class ToyTask(toy_task.ToyTask):
@@ -69,7 +69,7 @@ def options(tmp_path, teacher):
 def trained(tmp_path_factory, teacher):
     """The options of a student that was trained, and its folder."""
     options = create_options(tmp_path_factory.mktemp("student"), teacher)
-    fine_tuning.run(ToyTask(), options)
+    toy_task.run(ToyTask(), options)
     return options, Path(options.output_dir)
 
 
@@ -81,7 +81,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     run = trained[1]
     if hidden:
         options = dataclasses.replace(options, distill_hidden=True)
-        fine_tuning.run(ToyTask(), options)
+        toy_task.run(ToyTask(), options)
         run = tmp_path / "run"
     expected = values(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == hidden
@@ -91,7 +91,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     for file in run.iterdir():
         if "ckpt-2." in file.name or file.name == presets.FILE:
             shutil.copy(file, killed)
-    fine_tuning.run(
+    toy_task.run(
         ToyTask(), dataclasses.replace(options, output_dir=str(killed))
     )
     assert_same_bits(values(killed, 6), expected)
@@ -128,7 +128,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
 def test_another_teacher_does_not_resume(trained, teacher):
     options = dataclasses.replace(trained[0], teacher=str(teacher / "hf"))
     with pytest.raises(ValueError, match="teacher="):
-        fine_tuning.run(ToyTask(), options)
+        toy_task.run(ToyTask(), options)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])

@@ -14,7 +14,7 @@ from tests.models import built, tiny_config
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import fine_tuning, fingerprints
+from training import fingerprints
 
 LAST = {"evaluate_each_epoch": False}
 BEST = {"evaluate_each_epoch": True}
@@ -31,7 +31,7 @@ def train_and_export(folder, **changes):
         do_train=True,
         **changes,
     )
-    fine_tuning.run(ScriptedTask(*accuracies(0.9, 0.8, 0.7)), options)
+    toy_task.run(ScriptedTask(*accuracies(0.9, 0.8, 0.7)), options)
     return folder / "run", values(folder / "exported/bert_model.ckpt")
 
 
