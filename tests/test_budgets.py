@@ -19,7 +19,7 @@ LINES = {
     "files": 1193,
     "modeling": 6771,
     "serving": 4732,
-    "tests": 23591,
+    "tests": 23582,
     "tools": 764,
     "training": 5135,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23841
+WORDS = 23825
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -128,6 +128,17 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
+def test_the_files_of_the_code_that_a_page_names_exist():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.split("\n## training/")[1].split("\n## ")[0]
+    cells = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+    files = {path.name for path in (ROOT / "training").glob("[a-z]*.py")}
+    assert {*re.findall(r"`(\w+\.py)`", cells)} == files
+    for name in re.findall(r"`([a-z]+/[\w/.]+)`", page):
+        is_ours = (ROOT / name.split("/")[0]).is_dir()
+        assert not is_ours or (ROOT / name).exists(), name
+
+
 def test_the_index_of_flags_is_up_to_date():
     written = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
     # Whoever changed a flag runs `python docs/flags_index.py`.
