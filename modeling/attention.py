@@ -1,8 +1,12 @@
 """Multi-head attention (Vaswani et al. 2017, section 3.2).
 
-Google's code calls it `attention_layer`. In shapes, B = batch, F = length of
-`from_tensor`, T = length of `to_tensor`, N = heads and H = size per head.
-Lengths are in WordPieces.
+Google's code calls it `attention_layer`. The letters in shapes are Google's:
+
+    B = batch size, the number of sequences
+    F = length of `from_tensor`, the positions that attend, in WordPieces
+    T = length of `to_tensor`, the positions that they attend to
+    N = `num_attention_heads`
+    H = `size_per_head`
 """
 
 import math
@@ -49,7 +53,7 @@ class AttentionLayer(keras.layers.Layer):
         float [B, F, N * H], or [R, N * H] if `rows` is set.
 
     Raises:
-        ValueError: an input has a wrong rank, or an argument is out of range.
+        ValueError: an input has a wrong rank.
     """
 
     def __init__(
@@ -61,20 +65,6 @@ class AttentionLayer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        sizes = {
-            "num_attention_heads": num_attention_heads,
-            "size_per_head": size_per_head,
-        }
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(
-                    f"`{name}` must be at least 1. Received: {name}={size}"
-                )
-        if not 0 <= attention_probs_dropout_prob < 1:
-            raise ValueError(
-                "`attention_probs_dropout_prob` must be in [0, 1). Received: "
-                f"attention_probs_dropout_prob={attention_probs_dropout_prob}"
-            )
         self.num_attention_heads = num_attention_heads
         self.size_per_head = size_per_head
         self.attention_probs_dropout_prob = attention_probs_dropout_prob

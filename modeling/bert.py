@@ -1,6 +1,12 @@
 """The BERT encoder (Devlin et al. 2019), Google's `BertModel`.
 
-In shapes, B = batch, T = length in WordPieces and W = hidden size.
+The letters in shapes are Google's:
+
+    B = batch size, the number of sequences
+    F = length of the positions that attend, in WordPieces
+    T = length of the positions that they attend to, here equal to F
+    N = `num_attention_heads`
+    H = size per head. The hidden size is W = N * H.
 """
 
 import contextlib
@@ -175,11 +181,6 @@ class BertModel(FeaturesModel):
             input_ids = get_feature(features, "input_ids")
             input_mask = features.get("input_mask")
             token_type_ids = features.get("segment_ids")
-        if isinstance(input_ids, (list, tuple)):
-            raise ValueError(
-                "Pass input_ids, input_mask and token_type_ids as separate "
-                "arguments, or in a dict. Received: a list"
-            )
         self._check_shape(input_ids.shape)
         _check_same_shape("input_mask", input_mask, input_ids)
         _check_same_shape("token_type_ids", token_type_ids, input_ids)

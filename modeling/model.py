@@ -5,7 +5,6 @@ a batch. It overrides the methods in which Keras would infer the inputs from a
 batch.
 """
 
-import difflib
 import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -126,19 +125,10 @@ class FeaturesModel(keras.Model):
         checked: dict[str, Any] = {}
         for given, value in features.items():
             name = _OTHER_NAMES.get(given, given)
-            if name not in names:
-                near = difflib.get_close_matches(
-                    given, [*names, *_OTHER_NAMES], 1
-                )
-                hint = f" Is it `{near[0]}`?" if near else ""
+            if name not in names or name in checked:
                 raise ValueError(
-                    f"{type(self).__name__} has no input `{given}`.{hint} "
-                    f"Received: {sorted(features)}"
-                )
-            if name in checked:
-                raise ValueError(
-                    f"`{name}` was passed twice, under two names. Pass one. "
-                    f"Received: {sorted(features)}"
+                    f"`{given}` is no input of {type(self).__name__}, or has "
+                    f"two names. Received: {sorted(features)}"
                 )
             checked[name] = value
         return checked

@@ -8,6 +8,13 @@ modeling/accelerated/, whose results differ only by rounding. The code here is
 the plain version. The choice of the version depends on whether the call is part
 of a training step. To show this, callers pass `training`, or pass `seed` to
 functions that drop elements.
+
+To remove the faster versions, delete modeling/accelerated/ with its tests. Then
+`_find_chooser` finds nothing, and each call runs the plain version below. Call
+the model instead of `inference.Predictor` in training/prediction.py, and export
+without `copy_kernels` in serving/export/formats.py. Last, remove the decorator
+`Overridable`, which then does nothing. Results change only by rounding, but
+training and prediction become slower.
 """
 
 import contextlib

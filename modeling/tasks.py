@@ -98,11 +98,6 @@ class BertClassifier(TaskModel):
         self, config: BertConfig, num_labels: int, **kwargs: Any
     ) -> None:
         super().__init__(config, **kwargs)
-        if num_labels < 1:
-            raise ValueError(
-                "`num_labels` must be at least 1. "
-                f"Received: num_labels={num_labels}"
-            )
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 

@@ -122,22 +122,19 @@ def _log(
     missing: Sequence[str],
 ) -> None:
     new = ", ".join(missing[:_MAX_NAMED])
-    if len(missing) > _MAX_NAMED:
-        new += ", ..."
+    more = ", ..." if len(missing) > _MAX_NAMED else ""
+    note = f"{len(missing)} missing, which keep their initial values: {new}"
     logging.info(
         "%s: %d variables loaded%s",
         path,
         len(variables) - len(missing),
-        f"; {len(missing)} missing, which keep their initial values: {new}"
-        if missing
-        else "",
+        f"; {note}{more}" if missing else "",
     )
     for prefix, part in _OPTIONAL_PARTS.items():
         if any(name.startswith(prefix) for name in missing):
             logging.warning(
                 "%s has no %s, so this part starts with random values.",
-                path,
-                part,
+                *(path, part),
             )
     for name, variable in variables.items():
         mark = "" if name in missing else ", *INIT_FROM_CKPT*"

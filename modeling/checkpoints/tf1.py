@@ -165,20 +165,14 @@ def save_checkpoint(
     The checkpoint appears complete or not at all.
 
     Args:
-        model: any model of this package.
+        model: any built model of this package.
         path: prefix of the checkpoint to write, without `.index`. Its folder is
             created if missing.
         leave_out: Google's names of weights to omit.
 
     Raises:
-        ValueError: the model is not built.
         OSError: the files cannot be written.
     """
-    if not model.built:
-        raise ValueError(
-            "The model has no weights yet. Call `model.build()` or load a "
-            "checkpoint before saving the model"
-        )
     weights = {original_name(weight): weight for weight in model.weights}
     for name in leave_out:
         weights.pop(name, None)
@@ -200,7 +194,7 @@ def save_release(
     together or not at all.
 
     Args:
-        model: any model of this package.
+        model: any built model of this package.
         path: folder to write. If it exists, it must not contain files that this
             project did not write.
         tokenizer: FullTokenizer of the model. None = write no vocabulary.
@@ -210,8 +204,8 @@ def save_release(
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:
-        ValueError: the model is not built, `labels` cannot be lines of
-            `labels.txt`, or the folder contains a user's file.
+        ValueError: `labels` cannot be lines of `labels.txt`, or the folder
+            contains a user's file.
         OSError: the files cannot be written.
     """
     if labels is not None:

@@ -66,19 +66,6 @@ def test_the_projections_start_apart():
         assert same == (initializer == "zeros")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_attention_heads": 0}, "`num_attention_heads` must be at least"),
-        ({"size_per_head": -1}, "`size_per_head` must be at least 1"),
-        ({"attention_probs_dropout_prob": 1.0}, r"must be in \[0, 1\)"),
-    ],
-)
-def test_a_wrong_argument_is_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        AttentionLayer(**arguments)
-
-
 @pytest.mark.parametrize("wrong", ["from_tensor", "to_tensor"])
 def test_a_wrong_rank_is_named(wrong):
     inputs = {name: np.ones((B, T, 6)) for name in ("from_tensor", "to_tensor")}

@@ -1,5 +1,7 @@
 """Models that are created from the folder of their weights."""
 
+import shutil
+
 import pytest
 
 import modeling
@@ -40,6 +42,26 @@ def test_another_head_starts_at_random(caplog):
     assert encoder.unpad
     weights = zip(encoder.weights, model.bert.weights, strict=True)
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
+
+
+def test_the_number_of_labels_is_that_of_the_weights(tmp_path):
+    saved = built(modeling.BertTokenClassifier(tiny_config(), 5))
+    modeling.save_huggingface(saved, tmp_path / "model")
+    model = modeling.BertTokenClassifier.from_preset(tmp_path / "model")
+    assert model.num_labels == 5
+
+
+def test_another_pooling_is_said_of_models_that_make_vectors(tmp_path, caplog):
+    folder = shutil.copytree(RECORDED, tmp_path / "model")
+    (folder / "1_Pooling").mkdir()
+    config = '{"pooling_mode_cls_token": true}'
+    (folder / "1_Pooling/config.json").write_text(config)
+    modeling.BertClassifier.from_preset(folder, num_labels=2)
+    assert "pooling_mode" not in caplog.text
+    for kind in (modeling.BertModel, modeling.BertEmbedder):
+        caplog.clear()
+        kind.from_preset(folder)
+        assert "pooling_mode_cls_token" in caplog.text
 
 
 def test_a_folder_without_a_model(tmp_path):

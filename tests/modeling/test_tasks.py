@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling import BertClassifier, BertConfig, BertModel, BertPretrainer
+from modeling import BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
 from modeling.task_model import TaskModel
 from tests import golden
@@ -179,8 +179,6 @@ def test_a_missing_feature_is_named():
         MODELS["classifier"]()(features["input_ids"])
     with pytest.raises(ValueError, match="rank 3"):
         MODELS["choices"]()(features)
-    with pytest.raises(ValueError, match="num_labels"):
-        BertClassifier(CONFIG, 0)
 
 
 def test_a_model_needs_a_head():
@@ -209,15 +207,9 @@ def test_other_libraries_names_mean_the_same(kind):
 def test_names_that_nobody_reads_are_refused(kind):
     features = create_features(kind)
     model = MODELS[kind]()
-    for name, hint in (
-        ("inputs_mask", "Is it `input_mask`"),
-        ("token_type_id", "Is it `token_type_ids`"),
-        ("x", "has no input `x`"),
-    ):
-        with pytest.raises(ValueError, match=hint):
+    for name in ("inputs_mask", "attention_mask"):
+        with pytest.raises(ValueError, match=name):
             model({**features, name: features["input_mask"]})
-    with pytest.raises(ValueError, match="`input_mask` was passed twice"):
-        model({**features, "attention_mask": features["input_mask"]})
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -246,8 +238,6 @@ def test_what_holds_no_ids_is_refused():
     ids = np.array([[1, 2]])
     with pytest.raises(ValueError, match="`input_ids` must be integers"):
         bert(ids.astype(bool))
-    with pytest.raises(ValueError, match="as separate arguments"):
-        bert([ids, ids])
     embeddings = bert.embeddings
     with pytest.raises(ValueError, match="`segment_ids` must be whole"):
         embeddings(ids, ids + 10)

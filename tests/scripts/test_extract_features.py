@@ -72,6 +72,16 @@ def flags(tmp_path_factory):
     }
 
 
+def test_another_pooling_is_said(flags, tmp_path, caplog):
+    folder = flags["init_checkpoint"].parent
+    pooling = shutil.copytree(folder, tmp_path / "model") / "1_Pooling"
+    pooling.mkdir()
+    (pooling / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    start = {"init_checkpoint": tmp_path / "model"}
+    run(tmp_path / "found.jsonl", **flags | start)
+    assert "pooling_mode_cls_token" in caplog.text
+
+
 def test_a_left_to_right_network_stays_one(flags, tmp_path):
     folder = flags["init_checkpoint"].parent
     shutil.copytree(folder, tmp_path / "run")

@@ -164,6 +164,17 @@ def change_weights(folder, removed=(), **added):
     safetensors.numpy.save_file(tensors | zeros, file)
 
 
+def test_another_pooling_is_said_before_an_export(tmp_path, caplog):
+    modeling.save_huggingface(
+        built(modeling.BertModel(tiny_config())), tmp_path
+    )
+    (tmp_path / "1_Pooling").mkdir()
+    config = '{"pooling_mode_cls_token": true}'
+    (tmp_path / "1_Pooling/config.json").write_text(config)
+    check_head(tmp_path, "BertEmbedder")
+    assert "pooling_mode_cls_token" in caplog.text
+
+
 HEAD = ("classifier.weight", "classifier.bias")
 
 
