@@ -1,11 +1,10 @@
-"""Keeps the logs of other libraries out of the output of scripts."""
+"""Keeps the logs of TensorFlow out of the output of scripts."""
 
 import contextlib
 import importlib.machinery
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,19 +20,15 @@ def silence_tensorflow() -> None:
         sys.meta_path.insert(0, _QuietImport())
 
 
+# TensorFlow's native code logs while it loads, before it reads any setting.
 class _QuietImport:
-    """Prevents `import tensorflow` from writing to stderr.
-
-    TensorFlow's native code logs while it loads, before it reads any setting.
-    """
-
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Returns TensorFlow's import spec, None for other modules."""
         if name != "tensorflow":
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return spec
+        spec: Any = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None:
+            return None
         execute = spec.loader.exec_module
 
         # A caller may ask for the spec without importing TensorFlow, so this
@@ -43,23 +38,18 @@ class _QuietImport:
             with _silent_stderr():
                 execute(module)
 
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        spec.loader.exec_module = exec_module
         return spec
 
 
 @contextlib.contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Hides the stderr output of a `with` block, unless the block fails."""
     sys.stderr.flush()
-    with tempfile.TemporaryFile() as written:
-        stderr = os.dup(2)
-        os.dup2(written.fileno(), 2)
-        try:
-            yield
-        except BaseException:
-            written.seek(0)
-            os.write(stderr, written.read())
-            raise
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)

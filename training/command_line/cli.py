@@ -80,7 +80,6 @@ def run(
         signal.signal(signal.SIGINT, _interrupt)
 
     def run_main(argv: list[str]) -> int | None:
-        # Log this project's messages, and TensorFlow's only with --debug.
         options, rest = flags.FLAGS, argv[1:]
         if not options["verbosity"].present:
             level = logging.DEBUG if options.verbose else logging.INFO
@@ -102,18 +101,11 @@ def run(
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
-    except OSError as error:
-        if flags.FLAGS.is_parsed() and not isinstance(error, BrokenPipeError):
-            raise
-        # Writing the help or other output to stdout failed. Replace stdout,
-        # because Python would fail to flush it at exit.
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            # The reader closed the pipe, as in --help | head. Exit like a
-            # process that SIGPIPE ends.
-            sys.exit(_BROKEN_PIPE)
-        sys.exit(_fail(error))
+    except BrokenPipeError:
+        # The reader closed the pipe, as in --help | head. Exit like a process
+        # that SIGPIPE ends. Python would fail to flush stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_BROKEN_PIPE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -134,52 +126,33 @@ def _parse_flags(
         rest = flags.FLAGS(argv, known_only=known_only)
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
-    except UnicodeDecodeError as error:
-        sys.exit(
-            _fail(
-                f"--flagfile: byte {error.start} is not UTF-8; save the file "
-                "as UTF-8"
-            )
-        )
-    missing = [
-        f"--{name}" for name in required if flags.FLAGS[name].value is None
-    ]
+    values = {name: flags.FLAGS[name].value for name in flags.FLAGS}
+    missing = [f"--{name}" for name in required if values[name] is None]
     if missing:
         names = ", ".join(missing)
         sys.exit(_fail(f"missing required flags: {names} (see --help)"))
-    for name in flags.FLAGS:
-        value = flags.FLAGS[name].value
-        # Check for NaN here. absl's check of bounds accepts NaN, because NaN is
-        # not below any bound.
-        wrong = None
+    for name, value in values.items():
+        # absl accepts NaN, because NaN is not below any bound.
         if isinstance(value, float) and not math.isfinite(value):
-            wrong = "is not a finite number"
-        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
-            wrong = "does not fit into 64 bits; use a number closer to 0"
-        if wrong:
-            sys.exit(_fail(f"--{name}={value} {wrong}"))
+            sys.exit(_fail(f"--{name}={value} is not a finite number"))
     return rest
 
 
+# Other libraries log through absl too, Keras and TensorFlow for example.
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
-    if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
-        return True
-    # If the project is installed, PROJECT is the site-packages folder, which
-    # also contains other packages.
-    return (
-        PROJECT in path.parents
-        and path.relative_to(PROJECT).parts[0] in PACKAGES
+    # If the project is installed, PROJECT is the folder of all packages.
+    is_ours = path.parent == PROJECT or any(
+        PROJECT / package in path.parents for package in PACKAGES
     )
+    return is_ours or record.levelno >= std_logging.WARNING
 
 
+# Locks the output paths, runs `main`, and prints errors in one line. Returns
+# the exit status.
 def _guarded(
     main: Callable[[Any], int | None], config: type[Any]
 ) -> int | None:
-    """Locks the output paths, runs `main`, and prints errors in one line.
-
-    Returns the exit status.
-    """
     given: list[paths.PathFlag] = []
     try:
         parsed = script_flags.parse(config)
@@ -198,7 +171,7 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        # Do not import TensorFlow here, because the import takes seconds.
+        # Importing TensorFlow here would take seconds.
         tf = sys.modules.get("tensorflow")
         users = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
         if flags.FLAGS.debug or not isinstance(error, (*USER_ERRORS, *users)):
