@@ -170,20 +170,6 @@ def test_ctrl_c_is_one_line(corpus):
     assert "Traceback" not in done.stderr
 
 
-def test_a_full_disk_names_the_file(corpus):
-    script = corpus.with_name("full_disk.py")
-    script.write_text(
-        "import resource, runpy\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
-        f"runpy.run_path('{SCRIPT}', run_name='__main__')\n"
-    )
-    flags = scalable_flags(corpus, num_shards=1)
-    done = script_runner.run(script, corpus.parent, **flags)
-    assert "made/out" in done.error
-    assert not list(corpus.parent.glob("made/out-*"))
-    run(corpus.parent, **flags).check()
-
-
 @pytest.mark.soak
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
     source = golden.shared("data/corpus/wikipedia_490_articles.txt")

@@ -129,13 +129,3 @@ def test_new_rows_are_the_mean_of_their_pieces(extended):
     assert {*after} == {x for x in weights if "/adam_" not in x}
     for name in after.keys() - {WORDS, BIAS}:
         np.testing.assert_array_equal(after[name], before[name], name)
-
-
-def test_what_is_no_extension(extended):
-    folder, flags = extended
-    other = [*read_vocab(VOCAB)[:-1], "zebra"]
-    (folder / "other.txt").write_text("\n".join(other) + "\n")
-    flags = flags | {"extended_vocab_file": "other.txt", "output_dir": "out"}
-    done = script_runner.run("tools.convert_checkpoint", folder, **flags)
-    assert "--extended_vocab_file=other.txt" in done.error
-    assert not (folder / "out").exists()

@@ -2,19 +2,15 @@
 
 import json
 import os
-import resource
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from data.text import tokenization
 from serving import engines
-from serving.export import formats
 from tests import script_runner
 from tests.checkpoints import serve
-from tests.script_runner import parse_flags, snapshot
+from tests.script_runner import parse_flags
 
 pytestmark = pytest.mark.slow
 
@@ -102,36 +98,3 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     given = json.loads((tiny / "bert_config.json").read_text())
     assert config.items() >= given.items()
     assert not [*folder.glob("export.*")]
-
-
-@pytest.fixture
-def write():
-    """Exports a model that doubles numbers."""
-    layer = keras.layers.Dense(1)
-    layer.build([None, 1])
-
-    def double(value):
-        return {"out": value * 2}
-
-    def write(path):
-        endpoint = (double, [tf.TensorSpec([None], tf.float32)])
-        formats.export_saved_model(path, layer, {"serve": endpoint})
-
-    return write
-
-
-def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
-    tmp_path, write
-):
-    path = tmp_path / "export"
-    write(path)
-    before = snapshot(path)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            write(path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert snapshot(path) == before
-    assert list(tmp_path.iterdir()) == [path]

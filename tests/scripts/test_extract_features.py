@@ -97,36 +97,3 @@ def test_a_left_to_right_network_stays_one(flags, tmp_path):
 def test_a_block_that_the_model_lacks(flags, tmp_path):
     with pytest.raises(ValueError, match="--layers=-1,-3 .* 2 blocks"):
         run(tmp_path / "out.jsonl", **flags | {"layers": "-1,-3"})
-
-
-class Predictor:
-    """Returns the vectors of two texts of one WordPiece."""
-
-    def __init__(self, *values):
-        self._values = np.array(values, np.float32).reshape([-1, 1, 1, 1])
-
-    def predict(self, batches, label):
-        ids = np.full([len(self._values), 1], 5)
-        yield {"input_ids": ids, "input_mask": ids > 0}, self._values
-
-
-class Tokenizer:
-    """Has one WordPiece, half of a surrogate pair."""
-
-    def convert_ids_to_tokens(self, ids):
-        return ["a\ud800"] * len(ids)
-
-
-def test_a_value_that_is_not_finite_leaves_no_file(tmp_path):
-    path = tmp_path / "out.jsonl"
-    arguments = [], Tokenizer(), [0], str(path)
-    with pytest.raises(ValueError, match="out.jsonl, line 2"):
-        extract_features.extract(Predictor(0, np.nan), *arguments)
-    assert not list(tmp_path.iterdir())
-    # ASCII only, as Google's code writes it.
-    extract_features.extract(Predictor(0.1, -0.25), *arguments)
-    assert path.read_bytes().isascii()
-    assert [line["features"] for line in read_lines(path)] == [
-        [{"token": "a\ud800", "layers": [{"index": 0, "values": [value]}]}]
-        for value in (0.1, -0.25)
-    ]

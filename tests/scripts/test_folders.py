@@ -39,8 +39,7 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     assert (folder / ".lock").exists()
 
     # The folder is free again when the run ends.
-    done = run(max_hours=1e-9).check()
-    assert "--max_hours" in done.stderr
+    run(max_hours=1e-9).check()
     assert not (folder / ".lock").exists()
 
 

@@ -172,35 +172,3 @@ def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     assert "3 steps in a row" in done.error
     assert done.stderr.count("was skipped") == 3
     assert [*tmp_path.glob("run/*.index")]
-
-
-# A limit on the size of a file stands for a disk that is full: the first
-# checkpoints fit, as their files are made before the limit is set.
-FULL_DISK = f"""
-import resource, runpy, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from training import checkpointing
-from training.callbacks import history
-save = checkpointing.Checkpointer.save
-def limited(self, step):
-    if step == 3:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
-    save(self, step)
-checkpointing.Checkpointer.save = limited
-runpy.run_path("{script_runner.ROOT}/run_pretraining.py", run_name="__main__")
-"""
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_earlier_checkpoints(
-    pretraining_flags, tmp_path
-):
-    (tmp_path / "full_disk.py").write_text(FULL_DISK)
-    flags = pretraining_flags | parse_flags("""
-        --output_dir=run --do_train --num_train_steps=4 --num_warmup_steps=0
-        --save_checkpoints_steps=1 --summary_steps=0
-    """)
-    done = script_runner.run(tmp_path / "full_disk.py", tmp_path, **flags)
-    assert "step 2 is intact" in done.error
-    assert not [*tmp_path.glob("run/model.ckpt-3*")]
-    assert values(tmp_path / "run", 2)["global_step"] == 2

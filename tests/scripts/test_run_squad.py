@@ -2,12 +2,9 @@
 
 import json
 import math
-import types
-from typing import Any
 
 import pytest
 
-import run_squad
 from files.json_files import read_json
 from tests import script_runner
 from tests.data.test_report import ReportPage
@@ -147,15 +144,3 @@ def test_answers_are_the_characters_of_the_passage(answered):
     ((verdict, text),) = page.right
     assert QUESTION in verdict
     assert ("right predicted", ANSWER) in text
-
-
-def test_scores_that_are_not_finite_leave_no_file(tmp_path):
-    answers = {"q": "an answer"}, {"q": [{"probability": math.nan}]}, {}
-    task = types.SimpleNamespace(
-        options=types.SimpleNamespace(version_2_with_negative=False),
-        answer=lambda batches: answers,
-    )
-    write: Any = run_squad.SquadTask.write_predictions
-    with pytest.raises(ValueError, match="predictions.json would contain"):
-        write(task, "predict", [], str(tmp_path))
-    assert not list(tmp_path.iterdir())

@@ -157,24 +157,3 @@ def test_a_run_is_not_continued_as_another(runs, flags, tmp_path):
     cases = [(*case, "output_dir") for case in cases]
     flags = flags | {"output_dir": folder, "num_train_steps": 9}
     check_refusals(folder, "run_pretraining.py", flags, cases)
-
-
-def test_two_phases_of_lengths(pretrained, two_blocks, tmp_path):
-    folder, _ = pretrained
-    # Most steps on short records, then some on long ones from the first
-    # phase's weights, with a schedule of their own (paper A.2).
-    lengths = parse_flags("--max_seq_length=64 --max_predictions_per_seq=10")
-    script_runner.create_records(tmp_path, "long.tfrecord", **lengths)
-    flags = two_blocks | lengths
-    flags |= parse_flags(f"""
-        --input_file=long.tfrecord --init_checkpoint={folder}/model.ckpt-7
-        --output_dir=phase2 --do_train --num_train_steps=2
-        --num_warmup_steps=0 --summary_steps=1
-    """)
-    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
-    assert " variables loaded" in done.stderr
-    after = values(tmp_path / "phase2", 2)
-    assert after["global_step"] == 2
-    # Positions that only the second phase has reached are trained now.
-    slot = after["bert/embeddings/position_embeddings/adam_v"]
-    assert (slot[32:64] > 0).any()
