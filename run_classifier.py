@@ -28,9 +28,7 @@ from data.classification import (
     pooling,
 )
 from data.io import feature_specs, text_files
-from data.text import tokenization
 from files import flags
-from files.labels import PROBLEM_TYPES
 from training import task
 from training.command_line import cli
 from training.config import FineTuningConfig
@@ -75,15 +73,7 @@ class ClassifierTask(task.Task):
         super().__init__(options)
         # {split: index of each text's first record}, only with --doc_stride.
         self.starts: dict[str, list[int]] = {}
-
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the processors and the loss, and finds the labels."""
-        options = self.options
-        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-        table = options
-        if table.labels is None and not options.do_train:
-            table = dataclasses.replace(table, labels=saved_labels)
-        self.processors = glue.create_processors(table)
+        self.processors = glue.create_processors(options)
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
@@ -92,10 +82,6 @@ class ClassifierTask(task.Task):
         processor, name = self.processors[""], options.task_name
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # If problem_type is set, evaluating a head that was trained for another
-        # type, such as regression, is an error.
-        if name == "csv" or not self.labels:
-            self.problem_type = PROBLEM_TYPES[mode]
         self.decoder = decoding.LabelDecoder(mode, self.labels)
         classifier_flags.check_mode(options, mode)
         losses = {
@@ -105,6 +91,7 @@ class ClassifierTask(task.Task):
             "ranking": modeling.RankingLoss,
         }
         self.loss = losses[name if name == "ranking" else mode]()
+        self.eval_loss = self.loss
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = processor.metrics
@@ -137,7 +124,7 @@ class ClassifierTask(task.Task):
             weights = classifier_flags.balance_classes(
                 self.labels or (), examples
             )
-            self.train_loss = modeling.ClassifierLoss([*weights.values()])
+            self.loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
         return examples
 
@@ -185,11 +172,7 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes Google's eval_accuracy, and the metrics of the task."""
-        return self._score(split, *metrics.concatenate(batches))
-
-    def _score(
-        self, split: str, labels: np.ndarray, outputs: np.ndarray
-    ) -> dict[str, float]:
+        labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         examples = self.examples[split]
         processor = self.processors[split.removeprefix("eval")]
@@ -229,21 +212,7 @@ class ClassifierTask(task.Task):
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}
-        right = [example.label for example in examples]
-        score = functools.partial(processor.score, examples)
-        return metrics.score_known(
-            processor.metrics, right, labels, self.decoder.label_ids, score
-        )
-
-    @property
-    def serving_options(self) -> "serving.ServingOptions":
-        """Tokenizer, input sizes and formats for exports of this task."""
-        return serving.ServingOptions(
-            self.tokenizer,
-            self.options.max_seq_length,
-            self.options.predict_batch_size,
-            self.options,
-        )
+        return score_known(processor, examples, labels, self.decoder)
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the classifier in the formats of --export_format."""
@@ -255,29 +224,43 @@ class ClassifierTask(task.Task):
             export_dir,
             model,
             self.labels,
-            self.serving_options,
+            serving.ServingOptions.of(self),
             mode,
             self.options.doc_stride,
             num_texts,
         )
 
 
-class EmbeddingTask(ClassifierTask):
+def score_known(
+    processor: Any,
+    examples: Sequence[Any],
+    labels: Sequence[Any],
+    decoder: decoding.LabelDecoder,
+) -> dict[str, float]:
+    """Scores predicted `labels` where the right labels are known."""
+    return metrics.score_known(
+        processor.metrics,
+        [example.label for example in examples],
+        labels,
+        decoder.label_ids,
+        functools.partial(processor.score, examples),
+    )
+
+
+class EmbeddingTask(task.Task):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
     Otherwise it is the cross entropy of finding each text's partner in a batch.
     """
 
-    sequences_per_example = 2
+    options: Config
+    decoder = decoding.LabelDecoder("regression", None)
 
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses the loss and metrics that fit sets with or without scores."""
-        options = self.options
-        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-        self.decoder = decoding.LabelDecoder("regression", None)
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
         processor = pairs.PairProcessor(options.data_dir, options)
-        self._pairs, self.processors = processor, {"": processor}
+        self.processor = processor
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
         # {split: True if its pairs have scores}
@@ -290,7 +273,7 @@ class EmbeddingTask(ClassifierTask):
             self.loss = modeling.ContrastiveLoss(
                 options.contrastive_temperature
             )
-        self.has_eval_loss = evaluated == is_scored
+        self.eval_loss = self.loss if evaluated == is_scored else None
         self.metrics = processor.metrics if evaluated else ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
@@ -298,9 +281,14 @@ class EmbeddingTask(ClassifierTask):
             "max_seq_length": options.max_seq_length,
         }
 
+    def read_examples(self, split: str) -> Sequence[Any]:
+        """Reads the pairs of a split."""
+        name = text_files.SETS[split]
+        return self.processor.read_set(self.options.data_dir, name)
+
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """Yields the text pairs of a split as TFRecords."""
-        unit = self._pairs.score_unit(split, examples)
+        unit = self.processor.score_unit(split, examples)
         length = self.options.max_seq_length
         created = pairs.create_pair_features(
             examples, length, self.tokenizer, unit
@@ -324,7 +312,8 @@ class EmbeddingTask(ClassifierTask):
             partners = [each.text_b for each in self.examples[split]]
             return {"recall_1": pairs.recall_1(every, partners)}
         labels, vectors = metrics.concatenate(batches)
-        return self._score(split, labels, pairs.cosines(vectors))
+        predictions = self.decoder.predictions(pairs.cosines(vectors))
+        return self.processor.score(self.examples[split], labels, predictions)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -333,11 +322,20 @@ class EmbeddingTask(ClassifierTask):
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )
-        return super().write_predictions(split, cosines, output_dir)
+        examples = self.examples[split]
+        labels = decoding.write_predictions(
+            output_dir,
+            (decoding.describe_example(x, True) for x in examples),
+            cosines,
+            self.decoder,
+        )
+        return score_known(self.processor, examples, labels, self.decoder)
 
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""
-        serving.export_encoder(export_dir, model.bert, self.serving_options)
+        serving.export_encoder(
+            export_dir, model.bert, serving.ServingOptions.of(self)
+        )
 
 
 def main(flags: Config) -> None:

@@ -17,7 +17,6 @@ import serving
 from data import report
 from data.io import feature_specs, text_files
 from data.ner import reading, scoring, windows
-from data.text import tokenization
 from files import flags
 from training import task
 from training.command_line import cli
@@ -79,23 +78,15 @@ class NerTask(task.Task):
     options: Config
     labels: list[str]
 
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Loads the tokenizer, and finds the tags.
-
-        If --labels is set, it lists the tags. Otherwise, with --do_train they
-        are the tags of the train set, and without --do_train the tags that the
-        model was trained with.
-        """
-        options, labels = self.options, self.options.labels
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
         # {split: its windows} of the splits "eval" and "predict", to decode the
         # predictions.
         self.features: dict[str, list[windows.NerFeatures]] = {}
-        self.loss = modeling.TokenLoss()
-        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-        if labels is None and saved_labels and not options.do_train:
-            labels = saved_labels
+        self.loss = self.eval_loss = modeling.TokenLoss()
+        # Without --labels, the processor reads the tags of the train set.
         self.processor = reading.NerProcessor(
-            list(labels) if labels else None,
+            [*options.labels] if options.labels else None,
             options.text_column,
             options.label_column,
         )
@@ -184,12 +175,7 @@ class NerTask(task.Task):
             export_dir,
             model,
             self.labels,
-            serving.ServingOptions(
-                self.tokenizer,
-                self.options.max_seq_length,
-                self.options.predict_batch_size,
-                self.options,
-            ),
+            serving.ServingOptions.of(self),
             self.options.legal_tags,
         )
 

@@ -21,7 +21,6 @@ import serving
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
-from data.text import tokenization
 from files import atomic, flags, json_files
 from files.paths import Kind
 from training import task
@@ -106,7 +105,6 @@ class SquadTask(task.Task):
     metrics = ("f1",)
     # SQuAD's official scores are percentages, so one hundredth is 1.0.
     hundredth = 1.0
-    has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     # As in Google's code, compute the number of training steps from the number
     # of questions, not of windows.
@@ -114,17 +112,14 @@ class SquadTask(task.Task):
 
     options: Config
 
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the loss and the tokenizer."""
-        self.predict_file = self.options.predict_file or ""
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
+        self.predict_file = options.predict_file or ""
         # The records of evaluations do not contain the right answers, so
         # `evaluate` reads the answers from this file.
         self.eval_files = [self.predict_file]
         self.features: list[passage_windows.SquadFeatures] = []
         self.loss = modeling.SpanLoss()
-        self.tokenizer = tokenization.load_tokenizer(
-            self.options, config.vocab_size
-        )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the questions of --train_file or --predict_file.

@@ -15,7 +15,6 @@ import modeling
 import serving
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
-from data.text import tokenization
 from files import flags
 from training import task
 from training.command_line import cli
@@ -39,15 +38,11 @@ class SwagTask(task.Task):
 
     options: Config
     metrics = ("accuracy",)
-    sequences_per_example = swag.NUM_CHOICES
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the loss, and loads the tokenizer."""
-        self.loss = modeling.MultipleChoiceLoss()
-        self.tokenizer = tokenization.load_tokenizer(
-            self.options, config.vocab_size
-        )
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
+        self.loss = self.eval_loss = modeling.MultipleChoiceLoss()
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the examples of a split from --data_dir."""

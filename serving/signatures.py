@@ -23,6 +23,7 @@ from serving import batches, engines
 from serving.batches import Features
 from serving.export import formats
 from training.config import ExportConfig
+from training.task import Task
 
 # {name: (function, specs of the function's inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
@@ -44,6 +45,13 @@ class ServingOptions:
     max_seq_length: int = 128
     predict_batch_size: int = 32
     export: ExportConfig | None = None
+
+    @classmethod
+    def of(cls, task: Task) -> "ServingOptions":
+        """Returns the options of a fine-tuning task's export."""
+        config = task.options
+        sizes = config.max_seq_length, config.predict_batch_size
+        return cls(task.tokenizer, *sizes, config)
 
     @functools.cached_property
     def packing(self) -> PackingLayer:

@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1951,
-    "benchmarks": 1594,
+    ".": 1925,
+    "benchmarks": 1592,
     "data": 10993,
     "docs": 180,
     "examples": 191,
     "files": 1193,
     "modeling": 6749,
-    "serving": 4732,
-    "tests": 23385,
+    "serving": 4740,
+    "tests": 23375,
     "tools": 764,
-    "training": 5098,
+    "training": 5042,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23825
+WORDS = 23673
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -28,7 +28,7 @@ _HEAD = re.compile(
 
 
 def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
-    """Checks the flags of a command, and the files that the flags name.
+    """Checks the files that the flags of a command name.
 
     Args:
         config: the resolved flags.
@@ -38,29 +38,14 @@ def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
         configuration of the model.
 
     Raises:
-        ValueError: the command selects no action, no checkpoint provides
-            the weights, or a flag contradicts a file.
+        ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    if not any(vars(config)[action] for action in config.actions):
-        names = " or ".join(f"--{action}" for action in config.actions)
-        raise ValueError(f"nothing to do: set {names}")
     if folder and not folder.is_resumed:
         modeling.find_checkpoint(folder.weights)
-    elif not folder and not config.do_train:
-        raise ValueError(
-            f"no checkpoint in --output_dir={config.output_dir} and no "
-            "--init_checkpoint: train first, or set --init_checkpoint"
-        )
     for flag in ("export_dir", "export_weights"):
         if path := vars(config)[flag]:
             folders.check_folder(path, f"--{flag}")
-    has_lstm = config.export_dir and config.bilstm
-    if has_lstm and "litert" in config.export_formats:
-        raise ValueError(
-            f"--export_format={config.export_format}: LiteRT cannot run the "
-            "LSTM of --bilstm; choose onnx or saved_model"
-        )
     bert_config = load_config(config)
     distillation.check_teacher(config, bert_config)
     return bert_config
@@ -89,13 +74,13 @@ def load_config(config: Any) -> modeling.BertConfig:
     return found
 
 
-def prepare(
+def check_task(
     task: Task,
     config: FineTuningConfig,
     folder: Preset | None,
     bert_config: modeling.BertConfig,
 ) -> None:
-    """Calls `prepare` of a task, and checks the task against the model.
+    """Checks a task against the model and the weights that it starts from.
 
     Args:
         task: the task.
@@ -104,14 +89,12 @@ def prepare(
         bert_config: configuration of the model.
 
     Raises:
-        ValueError: a flag contradicts another flag or a file.
-        OSError: a file is missing.
+        ValueError: a flag or the task contradicts a file.
     """
     saved_labels = None
     # A run that starts fine-tuning ignores the labels of --init_checkpoint.
     if folder and (folder.is_resumed or not config.do_train):
         saved_labels = folder.labels
-    task.prepare(bert_config, saved_labels)
     check_identity(config, folder, bert_config, task.tokenizer, task.settings)
     if folder and not config.do_train:
         check_head(task, config, folder, saved_labels)
@@ -121,7 +104,7 @@ def prepare(
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
-        for name in (*task.metrics, *["eval_loss"] * task.has_eval_loss)
+        for name in (*task.metrics, *["eval_loss"] * bool(task.eval_loss))
     ]
     if config.metric_for_best and config.metric_for_best not in names:
         raise ValueError(
@@ -212,14 +195,13 @@ def check_head(
     Call this function only for a command without --do_train.
 
     Args:
-        task: the task. If its `problem_type` is None, the task chooses one of
-            several labels, and a head of another type only causes a warning.
+        task: the task.
         config: the flags.
         folder: result of `read_preset`.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
-        ValueError: the head's class or `problem_type` differs from the task's.
+        ValueError: the head's class or the kind of its outputs differs.
     """
     folder.check_head(config.head)
     if config.head == "BertEmbedder":
@@ -227,20 +209,13 @@ def check_head(
     # A cross-encoder that states no problem_type is a regression too.
     mode = folder.settings.get("output_mode")
     found = PROBLEM_TYPES.get(mode or "", folder.settings.get("problem_type"))
-    if config.head == "BertClassifier" and (
-        found not in (None, task.problem_type)
-    ):
-        message = f"{folder.weights} has problem_type={found}"
-        if task.problem_type:
-            raise ValueError(
-                f"{message}, but this task needs {task.problem_type}. Set "
-                "--output_mode to the value that the model was trained with"
-            )
-        if found != PROBLEM_TYPES["classification"]:
-            logging.warning(
-                "%s, but this task chooses one label for each example.",
-                message,
-            )
+    expected = PROBLEM_TYPES.get(task.settings.get("output_mode", ""))
+    if None not in (found, expected) and found != expected:
+        raise ValueError(
+            f"{folder.weights} has problem_type={found}, but this task needs "
+            f"{expected}. Set --output_mode to the value that the model was "
+            "trained with"
+        )
     if folder.is_resumed:
         return
     shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))

@@ -373,6 +373,15 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
+        if not any(vars(self)[action] for action in self.actions):
+            names = " or ".join(f"--{action}" for action in self.actions)
+            raise ValueError(f"nothing to do: set {names}")
+        has_lstm = self.export_dir and self.bilstm
+        if has_lstm and "litert" in self.export_formats:
+            raise ValueError(
+                f"--export_format={self.export_format}: LiteRT cannot run the "
+                "LSTM of --bilstm; choose onnx or saved_model"
+            )
         start = bool(self.init_checkpoint)
         if self.init_from and start != (self.init_from == "checkpoint"):
             raise ValueError(

@@ -4,6 +4,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 """
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -48,7 +49,7 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     ##### Checks, before any slow work #####
     preset = read_preset(config)
     bert_config = checks.check(config, preset)
-    checks.prepare(task, config, preset, bert_config)
+    checks.check_task(task, config, preset, bert_config)
     teacher = num_steps = None
     if config.do_train and config.teacher:
         create, names = task.create_model, task.output_names
@@ -56,25 +57,24 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
 
     ##### Records #####
     splits = write_splits(task, config, bert_config)
+    train_set = splits.get("train")
 
     ##### Model and weights #####
     # The weights come from the run's own newest checkpoint, else from
     # --init_checkpoint. Otherwise they are random.
     settings: dict[str, Any] = {}
-    if config.do_train:
-        split = splits["train"]
+    if train_set:
         num_steps = config.num_steps(
-            split.num_examples if task.counts_examples else split.num_records
+            train_set.num_examples
+            if task.counts_examples
+            else train_set.num_records
         )
-        files = splits["train"].records.files
-        settings = {
-            **task.settings,
-            "train_records": fingerprints.fingerprint(files),
-        }
+        files = fingerprints.fingerprint(train_set.records.files)
+        settings = {**task.settings, "train_records": files}
     trainer = start.open_run(
         config,
         functools.partial(task.create_model, bert_config, **config.network),
-        task.train_loss or task.loss,
+        task.loss,
         preset,
         num_steps,
         settings,
@@ -87,28 +87,58 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         ##### Train #####
-        evaluate_at = create_evaluation(task, config, splits)
-        if num_steps:
-            train(task, config, splits, trainer, num_steps[0], evaluate_at)
+        evaluate = create_evaluation(task, splits)
+        if train_set and num_steps:
+            best = None
+            if config.keeps_best:
+                best = BestStep(
+                    trainer,
+                    evaluate,
+                    max(train_set.num_records // config.batch_size, 1),
+                    config.metric_for_best or task.metrics[0],
+                    config.early_stopping_patience,
+                )
+            shape = math.prod(train_set.records.spec["input_ids"].shape), 0
+            callbacks = [best] if best else []
+            start.train(
+                trainer, train_set.records, num_steps[0], shape, callbacks
+            )
+            if best and best.is_of_run and config.load_best:
+                trainer.restore_best()
 
         ##### Evaluate #####
         results: Scores = {}
         if config.do_eval:
-            results = evaluate_at(trainer)
+            results = evaluate(trainer)
             trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
             # Only the chief writes files.
             return
         if config.do_eval:
-            found = predict(task, config, splits, trainer, "eval", "Reporting")
+            found = predict(task, trainer, splits, "eval", "Reporting")
             for name, batches in found:
                 task.write_report(name, batches, config.output_dir)
 
         ##### Predict #####
         if config.do_predict:
             logging.info("Predicting with %s", trainer.described_step)
-            results = write_predictions(task, config, splits, trainer, results)
+            found = predict(task, trainer, splits, "predict", "Predicting")
+            for name, batches in found:
+                scores = task.write_predictions(
+                    name, batches, config.output_dir
+                )
+                if not scores:
+                    # The right answers are unknown.
+                    continue
+                scores["global_step"] = trainer.global_step
+                file = f"test_eval_results{suffix_of(name)}.txt"
+                if name in task.splits["eval"]:
+                    # SQuAD predicts the dev set.
+                    file, results = "eval_results.txt", results | scores
+                    trainer.history.add("eval", trainer.global_step, scores)
+                    scores = results
+                trainer.write_results(file, scores)
 
         ##### Export #####
         if config.export_dir:
@@ -116,34 +146,8 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
         trainer.finish()
 
 
-def train(
-    task: Task,
-    config: FineTuningConfig,
-    splits: Splits,
-    trainer: Trainer,
-    num_steps: int,
-    evaluate_at: Callable[[Trainer], Scores],
-) -> None:
-    """Trains to step `num_steps`, and may restore the best step at the end."""
-    split, length = splits["train"], config.max_seq_length
-    shape = length * task.sequences_per_example, 0
-    if not config.keeps_best:
-        start.train(trainer, split.records, num_steps, shape)
-        return
-    best = BestStep(
-        trainer,
-        evaluate_at,
-        max(split.num_records // config.batch_size, 1),
-        config.metric_for_best or task.metrics[0],
-        config.early_stopping_patience,
-    )
-    start.train(trainer, split.records, num_steps, shape, [best])
-    if best.is_of_run and config.load_best:
-        trainer.restore_best()
-
-
 def create_evaluation(
-    task: Task, config: FineTuningConfig, splits: Splits
+    task: Task, splits: Splits
 ) -> Callable[[Trainer], Scores]:
     """Returns a function (trainer) -> scores on the dev splits.
 
@@ -151,17 +155,17 @@ def create_evaluation(
     """
     evaluated: dict[int, Scores] = {}
 
-    def evaluate_at(trainer: Trainer) -> Scores:
+    def evaluate(trainer: Trainer) -> Scores:
         step = trainer.global_step
         if step in evaluated:
             logging.info("Already evaluated: %s", trainer.described_step)
             return evaluated[step]
         logging.info("Evaluating %s", trainer.described_step)
         results: Scores = {"global_step": step}
-        found = predict(task, config, splits, trainer, "eval", "Evaluating")
+        found = predict(task, trainer, splits, "eval", "Evaluating")
         for name, batches in found:
-            if task.has_eval_loss:
-                passing = LossFigures(task.loss, batches)
+            if task.eval_loss:
+                passing = LossFigures(task.eval_loss, batches)
                 scores = task.evaluate(name, passing) | passing.figures()
             else:
                 scores = task.evaluate(name, batches)
@@ -169,57 +173,24 @@ def create_evaluation(
         evaluated[step] = results
         return results
 
-    return evaluate_at
+    return evaluate
 
 
 def predict(
-    task: Task,
-    config: FineTuningConfig,
-    splits: Splits,
-    trainer: Trainer,
-    purpose: str,
-    label: str,
+    task: Task, trainer: Trainer, splits: Splits, purpose: str, label: str
 ) -> Iterator[tuple[str, Batches]]:
     """Yields (name of a split, its batches with the model's outputs).
 
     `purpose` is "eval" or "predict", and selects the splits. `label` is the
     text of the progress bar.
     """
+    config = trainer.config
     size = config.batch_size_of(purpose)
     for name in names_of(task, splits, purpose):
         split = splits[name]
-        batches = trainer.predict(
-            split.create_dataset(size, config.unpads),
-            -(-split.num_records // size),
-            label,
+        dataset = split.create_dataset(size, config.unpads)
+        num_batches = -(-split.num_records // size)
+        yield (
+            name,
+            task.pool(name, trainer.predict(dataset, num_batches, label)),
         )
-        yield name, task.pool(name, batches)
-
-
-def write_predictions(
-    task: Task,
-    config: FineTuningConfig,
-    splits: Splits,
-    trainer: Trainer,
-    results: Scores,
-) -> Scores:
-    """Writes the predictions, and the scores of splits with known labels.
-
-    Returns `results` (the scores of the evaluation), updated with the new
-    scores if predictions were written for a dev set.
-    """
-    step = trainer.global_step
-    found = predict(task, config, splits, trainer, "predict", "Predicting")
-    for name, batches in found:
-        scores = task.write_predictions(name, batches, config.output_dir)
-        if not scores:
-            continue
-        scores["global_step"] = step
-        if name in task.splits["eval"]:
-            results = results | scores
-            trainer.write_results("eval_results.txt", results)
-            trainer.history.add("eval", step, scores)
-        else:
-            file = f"test_eval_results{suffix_of(name)}.txt"
-            trainer.write_results(file, scores)
-    return results

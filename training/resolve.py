@@ -80,12 +80,17 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
     found["all_flags"] = {**every, **{n: found[n] for n in every if n in found}}
     config = dataclasses.replace(config, **found)
     _check_required(config)
+    config.check()
+    if isinstance(config, TrainingConfig) and not (preset or config.do_train):
+        raise ValueError(
+            f"no checkpoint in --output_dir={config.output_dir} and no "
+            "--init_checkpoint: train first, or set --init_checkpoint"
+        )
     if isinstance(config, TrainingConfig) and config.do_train:
         # Exports and copies contain the weights that this run trains.
         config = dataclasses.replace(config, weights=config.output_dir)
         resumed = preset is not None and preset.is_resumed
         check_flags(config, preset.training if preset and resumed else {})
-    config.check()
     return config
 
 
@@ -95,6 +100,7 @@ def _stated_flags(
     """Returns {flag: value in the folder} of the flags that are not set."""
     stated = {
         **({} if trains else {**preset.settings, **preset.network}),
+        "labels": None if trains else preset.labels,
         "left_to_right": preset.network["left_to_right"],
         "bert_config_file": preset.config_file,
         "vocab_file": preset.vocab_file,

@@ -58,17 +58,23 @@ def write_splits(
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
-    examples: dict[str, Sequence[Any]] = {}
-    for purpose, is_needed in (
-        ("train", config.do_train),
-        ("eval", config.evaluates),
-        ("predict", config.do_predict),
-    ):
-        for name in task.splits[purpose] if is_needed else ():
-            # Read a split only once, even if it is used for two purposes.
-            found = None if name in examples else task.read_examples(name)
-            if found is not None:
-                examples[name] = found
+    purposes = {
+        "train": config.do_train,
+        "eval": config.evaluates,
+        "predict": config.do_predict,
+    }
+    # A split may have two purposes.
+    names = dict.fromkeys(
+        name
+        for each in purposes
+        if purposes[each]
+        for name in task.splits[each]
+    )
+    examples = {
+        name: found
+        for name in names
+        if (found := task.read_examples(name)) is not None
+    }
     task.examples = {}
     # The chief's records stay in the output folder. Other workers write their
     # records to a temporary folder.

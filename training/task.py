@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from data.text.tokenization import load_tokenizer
+from modeling.config_files import load_config
 from training.config import FineTuningConfig
 
 if TYPE_CHECKING:
@@ -25,23 +27,25 @@ Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 class Task(abc.ABC):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
-    `fine_tuning.run` calls the methods in the order of their definitions.
+    The constructor of a subclass checks the task's own flags, and sets its
+    loss and labels. Then `fine_tuning.run` calls the methods in the order of
+    their definitions.
 
     Args:
-        options: the flags that all tasks share.
+        options: the flags, as `resolve` completed them.
 
     Attributes:
-        options: the flags that all tasks share.
+        options: the flags.
         splits: {"train", "eval" or "predict": names of the splits to use for
             this purpose}. A second split for evaluation is named "eval_SUFFIX".
             The names of its scores then end in "_SUFFIX".
         examples: {split: its examples} for evaluation and prediction. Set
             before `encode` is called.
-        tokenizer: FullTokenizer of the texts, which `prepare` loads. Its files
-            are written beside the weights. None without texts.
-        loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
-        train_loss: loss to minimize in training, if it differs from `loss`
-            (for example with weighted classes). None uses `loss`.
+        tokenizer: FullTokenizer of --vocab_file. Its files are written beside
+            the weights.
+        loss: loss to minimize, such as `modeling.ClassifierLoss()`.
+        eval_loss: loss to report in evaluations. None if the records of "eval"
+            lack the features that a loss reads.
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default.
         hundredth: one percentage point of the first metric: 0.01 if the metric
@@ -50,13 +54,8 @@ class Task(abc.ABC):
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
             the model of another project may use. May be empty.
-        problem_type: `problem_type` of a classifier in a transformers
-            configuration. None if the labels determine it.
-        sequences_per_example: number of sequences per example.
         counts_examples: True if an epoch's length is the number of examples,
             False if it is the number of records.
-        has_eval_loss: whether the records of "eval" contain the features that
-            the loss reads.
         eval_files: files from which `evaluate` reads the right answers, if the
             records do not contain them.
         settings: {name: value} of the task's settings that must not change when
@@ -70,47 +69,25 @@ class Task(abc.ABC):
         "predict": ["predict"],
     }
     examples: dict[str, Sequence[Any]] = {}
-    tokenizer: Any = None
     loss: "Loss"
-    train_loss: "Loss | None" = None
+    eval_loss: "Loss | None" = None
     metrics: Sequence[str]
     hundredth: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
-    problem_type: str | None = None
-    sequences_per_example: int = 1
     counts_examples: bool = False
-    has_eval_loss: bool = True
     eval_files: Sequence[str] = ()
     settings: Mapping[str, Any] = {}
 
     def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
+        config = load_config(options.bert_config_file)
+        self.tokenizer = load_tokenizer(options, config.vocab_size)
 
     @property
     def output_names(self) -> list[Sequence[str]]:
         """Possible names of the outputs: `labels` and `label_words`, if set."""
         return [*filter(None, [self.labels, self.label_words])]
-
-    def prepare(
-        self,
-        config: "modeling.BertConfig",
-        saved_labels: Sequence[str] | None,
-    ) -> None:
-        """Checks the task's own flags, and loads the tokenizer and the labels.
-
-        `fine_tuning.run` calls this method before any slow work.
-
-        Args:
-            config: configuration of the model.
-            saved_labels: labels that the model was trained with. None if they
-                are unknown.
-
-        Raises:
-            ValueError: a flag contradicts another flag or a file.
-            OSError: a file is missing.
-        """
-        return
 
     @abc.abstractmethod
     def read_examples(self, split: str) -> Sequence[Any] | None:

@@ -155,9 +155,7 @@ def mrpc(spec):
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    preset = read_preset(options)
-    config = checks.check(options, preset)
-    checks.prepare(task, options, preset, config)
+    config = checks.check(options, read_preset(options))
     splits = write_splits(task, options, config)
     dataset = tfrecords.create_dataset(
         splits["train"].records,

@@ -131,7 +131,7 @@ def test_litert_has_no_lstm_of_any_length(tmp_path):
         export_format="saved_model,litert",
     )
     with pytest.raises(ValueError, match="--export_format"):
-        checks.check(command, None)
+        command.check()
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,6 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 @pytest.mark.parametrize(
     "changes, culprit",
     [
-        ({"distill_alpha": 0.0}, "--distill_alpha"),
         (
             {"teacher": None, "given_flags": {"distill_alpha": 0.5}},
             "--distill_alpha",
