@@ -1,6 +1,5 @@
 """Every layer and model does what Keras promises of its own ones."""
 
-import dataclasses
 import json
 
 import keras
@@ -8,15 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.modeling import kinds
 from tests.modeling.kinds import (
-    CONFIG,
     EACH_MODEL,
     EVERYTHING,
     MODELS,
     NUM_DENSE,
-    B,
-    L,
     T,
     assert_close,
     create_functional,
@@ -100,19 +95,6 @@ def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
         found = exported.serve(part)
         keras.tree.assert_same_structure(found, outputs)
         assert_close(found, outputs, 1e-5)
-
-
-@pytest.mark.slow
-def test_fit_compiled_by_xla_needs_no_build(monkeypatch):
-    # XLA takes long to compile a second block.
-    small = dataclasses.replace(CONFIG, num_hidden_layers=1)
-    monkeypatch.setattr(kinds, "CONFIG", small)
-    model, (inputs,) = MODELS["classifier"](), create_inputs("classifier")
-    assert not model.built
-    model.compile("sgd", "mse", jit_compile=True)
-    targets = np.zeros((B, L), "float32")
-    history = model.fit(inputs, targets, epochs=2, batch_size=B, verbose=0)
-    assert np.isfinite(history.history["loss"]).all()
 
 
 @pytest.mark.parametrize("kind", EACH_MODEL)

@@ -132,11 +132,3 @@ def test_every_option_is_saved_with_the_model(tmp_path):
     loaded = save_and_load(model, tmp_path)
     assert_close(loaded(features), expected, 1e-6)
     assert loaded.get_config().items() >= options.items()
-
-
-def test_an_odd_width_is_named():
-    config = CONFIG.__class__(
-        vocab_size=50, hidden_size=15, num_attention_heads=3
-    )
-    with pytest.raises(ValueError, match="hidden_size=15"):
-        BertClassifier(config, L, bilstm=True)

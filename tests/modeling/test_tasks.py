@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from modeling import BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
-from modeling.task_model import TaskModel
 from tests import golden
 from tests.modeling.kinds import (
     CONFIG,
@@ -168,22 +167,6 @@ def test_a_wrong_shape_is_named(name, shape, message):
     features |= {name: np.ones(shape, "int32")}
     with pytest.raises(ValueError, match=message):
         MODELS["classifier"]()(features)
-
-
-def test_a_missing_feature_is_named():
-    features = create_features()
-    del features["masked_lm_positions"]
-    with pytest.raises(ValueError, match="masked_lm_positions"):
-        MODELS["pretrainer"]()(features)
-    with pytest.raises(ValueError, match="input_ids"):
-        MODELS["classifier"]()(features["input_ids"])
-    with pytest.raises(ValueError, match="rank 3"):
-        MODELS["choices"]()(features)
-
-
-def test_a_model_needs_a_head():
-    with pytest.raises(TypeError, match="abstract method '?apply_head"):
-        TaskModel(CONFIG)
 
 
 OTHER_NAMES = [

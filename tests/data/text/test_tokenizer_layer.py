@@ -150,14 +150,6 @@ def test_offsets_point_into_the_text_as_given(pair):
     assert "\u00e9" * 201 in surfaces
 
 
-def test_tf_data(pair):
-    layer, _ = pair
-    texts = ["Plain text.", "Na\u00efve \u03a3\u03a3 text"]
-    expected = layer(tf.constant(texts)).to_list()
-    dataset = tf.data.Dataset.from_tensor_slices(texts).batch(2).map(layer)
-    assert next(iter(dataset)).to_list() == expected
-
-
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
 def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
@@ -167,20 +159,6 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
     check_packed(tokenizer, max_seq_length, first)
     with pytest.raises(ValueError, match="max_seq_length .* Received: 2"):
         packing_layer.PackingLayer(tokenizer.layer, 2)
-
-
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_texts_of_unequal_number_are_refused(count):
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = packing_layer.PackingLayer(tokenizer.layer, 16)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]hape"):
-        layer(tf.constant(["a", "b"]), tf.fill([count], "c"))
-
-
-def test_texts_in_a_column_are_a_list():
-    layer = tokenization.FullTokenizer(SMALL_VOCAB).layer
-    texts = tf.constant(["The harbor.", "", "A light"])
-    assert layer(texts[:, None]).to_list() == layer(texts).to_list()
 
 
 def test_layers_are_saved_by_keras(tmp_path):

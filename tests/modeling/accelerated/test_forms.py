@@ -156,13 +156,6 @@ def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
             assert rms(one - right) <= allowed
 
 
-class Calls:
-    """A tensor of which only what a rule asks for is known."""
-
-    def __init__(self, width=256, dtype="float32", device=""):
-        self.shape, self.dtype, self.device = (None, width), dtype, device
-
-
 @pytest.mark.parametrize("dtype", ("float16", "bfloat16", "float32"))
 def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
@@ -181,30 +174,6 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     exact = ops.cross_entropy.plain(tf.cast(logits, "float64"), labels)
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
     assert np.count_nonzero(found) == 4
-
-
-@pytest.mark.parametrize("name", accelerated.FUSED_ON_CPU)
-def test_inference_is_fused_in_graphs_of_the_cpu_alone(name):
-    def chosen(dtype, device, graph=True):
-        with tf.Graph().as_default() if graph else tf.init_scope():
-            return accelerated.choose(name, Calls(256, dtype, device), False)
-
-    assert chosen("float32", "/device:CPU:0") is accelerated.FUSED_ON_CPU[name]
-    assert chosen("bfloat16", "/device:CPU:0") is accelerated.FUSED_ON_CPU[name]
-    for dtype, device, graph in (
-        ("float64", "/device:CPU:0", True),
-        ("float16", "/device:CPU:0", True),
-        ("float32", "", True),
-        ("float32", "/device:GPU:0", True),
-        ("float32", "/device:CPU:0", False),
-    ):
-        assert chosen(dtype, device, graph) is accelerated.INFERENCE.get(name)
-
-
-def test_all_forms_stand_for_functions_that_ask_for_them():
-    for forms in TABLES.values():
-        for name in forms:
-            assert isinstance(getattr(ops, name), ops.Overridable)
 
 
 def test_plain_switches_all_forms_off():

@@ -155,20 +155,6 @@ def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
             optimization.layerwise_factors(2, decay)
 
 
-def test_plain_updates_are_calls_of_the_formula_itself():
-    eagerly = []
-
-    class Watched(optimization.AdamWeightDecayOptimizer):
-        def formula(self, *args):
-            eagerly.append(tf.executing_eagerly())
-            return super().formula(*args)
-
-    for form in ("plain", "eager", "compiled"):
-        with golden.form(form):
-            train(Watched(), {"kernel": np.ones(2)}, [[np.ones(2)]])
-    assert eagerly == [True, False, False]
-
-
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_optimizers_are_saved_and_loaded_by_keras(name):
     optimizer = optimization.create_optimizer(
