@@ -1,10 +1,14 @@
 """The network: BERT's encoder, the tasks' heads and losses, and checkpoints."""
 
+import ast
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
+    # The names of this package. Python imports each name at its first use, so
+    # that a script can print --help or report a wrong flag without TensorFlow.
     from modeling.attention import AttentionLayer
     from modeling.bert import BertModel
     from modeling.checkpoints import (
@@ -22,11 +26,7 @@ if TYPE_CHECKING:
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig
-    from modeling.config_files import (
-        ARCHITECTURES,
-        load_config,
-        read_architectures,
-    )
+    from modeling.config_files import load_config
     from modeling.distillation import DistillationLoss, Distiller
     from modeling.labels import find_order
     from modeling.losses import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         SpanLoss,
         TokenLoss,
     )
-    from modeling.presets import load_labels
     from modeling.tasks import (
         BertClassifier,
         BertEmbedder,
@@ -51,37 +50,13 @@ if TYPE_CHECKING:
         BertTokenClassifier,
     )
 
-# Import each name at its first use, so that a script can print --help or report
-# a wrong flag without loading TensorFlow.
-_NAMES = {
-    "attention": "AttentionLayer",
-    "bert": "BertModel",
-    "checkpoints": (
-        "extend_model find_checkpoint has_head huggingface load_checkpoint "
-        "read_shapes"
-    ),
-    "checkpoints.huggingface": "load_huggingface save_huggingface",
-    "checkpoints.names": "named_variables",
-    "checkpoints.tf1": "save_checkpoint save_release",
-    "config": "BertConfig",
-    "config_files": "ARCHITECTURES load_config read_architectures",
-    "distillation": "DistillationLoss Distiller",
-    "labels": "find_order",
-    "losses": (
-        "ClassifierLoss ContrastiveLoss CosineLoss MultiLabelLoss "
-        "MultipleChoiceLoss PretrainingLoss RankingLoss RegressionLoss "
-        "SpanLoss TokenLoss"
-    ),
-    "presets": "load_labels",
-    "tasks": (
-        "BertClassifier BertEmbedder BertMultipleChoice BertPretrainer "
-        "BertSpanLabeler BertTokenClassifier"
-    ),
-}
+# {name: its module}, read from the imports above.
 _MODULES = {
-    name: f"modeling.{module}"
-    for module, names in _NAMES.items()
-    for name in names.split()
+    alias.name: node.module
+    for node in ast.walk(ast.parse(Path(__file__).read_text()))
+    if isinstance(node, ast.ImportFrom)
+    if node.module and node.module.startswith("modeling.")
+    for alias in node.names
 }
 
 __all__ = [*_MODULES]

@@ -85,18 +85,6 @@ def read_config(path: StrPath) -> dict[str, Any]:
     return values
 
 
-def read_architectures(path: StrPath) -> list[str]:
-    """Returns the `architectures` of a config.json, [] if it lists none.
-
-    Args:
-        path: path of the file or its folder.
-
-    Raises:
-        OSError, ValueError: `read_config` raises an error.
-    """
-    return read_config(_find_config(path)).get("architectures") or []
-
-
 def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
     """Returns (class of the model, its settings) that a config.json states.
 

@@ -16,7 +16,7 @@ from typing import Any
 from absl import logging
 
 from files.json_files import parse_json, read_json
-from files.labels import PROBLEM_TYPES, check_labels
+from files.labels import PROBLEM_TYPES
 from files.paths import StrPath
 from modeling import hub
 from modeling import labels as label_files
@@ -335,29 +335,6 @@ def _read_model_file(file: str) -> dict[str, Any]:
         "settings": settings,
         "training": training,
     }
-
-
-def load_labels(
-    path: StrPath, num_labels: int | None = None
-) -> list[str] | None:
-    """Reads the names of a model's outputs from the folder of its weights.
-
-    Args:
-        path: path of the weights, as for `read`.
-        num_labels: number of the model's outputs. None = do not check it.
-
-    Returns:
-        the labels in labels.txt, config.json or model.json. None if the folder
-        names no labels, or only the placeholders LABEL_0, LABEL_1, ...
-
-    Raises:
-        ValueError: `read` raises an error, or the number of labels is not
-            `num_labels`.
-    """
-    labels = read(path).labels
-    if labels is not None:
-        check_labels(labels, f"{path}: the labels", num_labels)
-    return labels
 
 
 def checkpoint_steps(folder: StrPath) -> list[int]:

@@ -101,10 +101,7 @@ class Config:
 
 
 def find_model(
-    checkpoint: str,
-    config_file: str,
-    names: Collection[str],
-    folder: presets.Preset,
+    checkpoint: str, names: Collection[str], folder: presets.Preset
 ) -> str:
     """Returns the key in MODELS of the model that a checkpoint contains.
 
@@ -115,13 +112,6 @@ def find_model(
         ValueError: neither config.json nor the names determine the model.
     """
     kinds = {ours: name for name, ours in MODELS.items()}
-    for architecture in modeling.read_architectures(config_file):
-        if architecture in modeling.ARCHITECTURES:
-            return kinds[modeling.ARCHITECTURES[architecture]]
-        raise ValueError(
-            f"{config_file}: the architecture {architecture} is not supported. "
-            f"To convert part of it, set --model to one of {', '.join(MODELS)}"
-        )
     if kind := kinds.get(folder.head or ""):
         return kind
 
@@ -294,7 +284,7 @@ def main(options: Config) -> None:
     config = modeling.load_config(config_file)
     shapes = modeling.read_shapes(checkpoint)
     folder = presets.read(checkpoint)
-    name = options.model or find_model(checkpoint, config_file, shapes, folder)
+    name = options.model or find_model(checkpoint, shapes, folder)
     task = folder.settings
     folder.check_head(MODELS[name])
     network = {name: True for name, is_on in folder.network.items() if is_on}
@@ -309,7 +299,7 @@ def main(options: Config) -> None:
     model = create_model(name, config, checkpoint, shapes, **network)
     labels = None
     if hasattr(model, "num_labels"):
-        labels = modeling.load_labels(start, model.num_labels)
+        labels = folder.labels
     tokenizer, rows = read_tokenizer(options, config, becomes_theirs)
     leave_out = load_weights(model, start, name)
     if rows is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
+from modeling import presets
 from modeling.checkpoints.folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
@@ -29,7 +30,6 @@ from modeling.checkpoints.tf1 import (
     read_tf1_shapes,
 )
 from modeling.labels import find_order
-from modeling.presets import load_labels
 
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (
@@ -116,7 +116,7 @@ def load_checkpoint(
         report = load_tf1_checkpoint(model, path, layers, best)
     if layers is None:
         _warn_of_blocks(report)
-    saved = load_labels(path) if labels else None
+    saved = presets.read(path).labels if labels else None
     order = find_order(saved or (), labels)
     if order and order != sorted(order):
         names = ", ".join(labels[0])

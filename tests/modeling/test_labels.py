@@ -7,7 +7,6 @@ import pytest
 from modeling import (
     BertClassifier,
     BertConfig,
-    load_labels,
     presets,
     save_huggingface,
     save_release,
@@ -40,19 +39,16 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     for contents in (b"no\ryes\r", b"no\n\xff\n", b"no\n\n"):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match="labels.txt"):
-            load_labels(tmp_path, 2)
-    path.write_text("no\n")
-    with pytest.raises(ValueError, match="Received 1"):
-        load_labels(tmp_path, 2)
+            presets.read(tmp_path)
     # Also as Windows' editors write it.
     for contents in (b"no\nyes\n", b"\xef\xbb\xbfno\r\nyes\r\n"):
         path.write_bytes(contents)
-        assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
+        assert presets.read(tmp_path / "model.ckpt").labels == ["no", "yes"]
 
 
 def test_labels_of_a_config_may_be_numbers(tmp_path):
     write(tmp_path, {}, id2label={"0": 7, "1": "yes"})
-    assert load_labels(tmp_path) == ["7", "yes"]
+    assert presets.read(tmp_path).labels == ["7", "yes"]
 
 
 def test_labels_are_kept(tmp_path):
@@ -61,9 +57,9 @@ def test_labels_are_kept(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
     assert config["label2id"] == {"no": 0, "yes": 1}
-    assert load_labels(tmp_path) == ["no", "yes"]
+    assert presets.read(tmp_path).labels == ["no", "yes"]
     save_huggingface(model, tmp_path)
-    assert load_labels(tmp_path / "model.safetensors") is None
+    assert presets.read(tmp_path / "model.safetensors").labels is None
 
 
 NAMES = ["neutral", "positive", "negative"]
@@ -90,9 +86,9 @@ def test_placeholders_contradict_nothing(tmp_path):
     placeholders = {"0": "LABEL_0", "1": "LABEL_1"}
     text = json.dumps({"id2label": placeholders})
     (tmp_path / "config.json").write_text(text)
-    assert load_labels(tmp_path) is None
+    assert presets.read(tmp_path).labels is None
     (tmp_path / "labels.txt").write_text("no\nyes\n")
-    assert load_labels(tmp_path) == ["no", "yes"]
+    assert presets.read(tmp_path).labels == ["no", "yes"]
 
 
 @pytest.mark.parametrize(
@@ -107,4 +103,4 @@ def test_placeholders_contradict_nothing(tmp_path):
 def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
     write(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match="config.json: `id2label`"):
-        load_labels(tmp_path, 2)
+        presets.read(tmp_path)

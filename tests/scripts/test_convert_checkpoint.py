@@ -174,7 +174,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     write_vocab(tmp_path / "tape.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
     for source, options, culprit in (
         ("bert-base-uncased", {}, "bert-base-uncased"),
-        ("short", {}, "the labels"),
+        ("short", {}, "`labels`"),
         (converted / "BertModel", {"vocab_file": "tape.txt"}, "tape"),
         (converted / "BertModel", {"do_lower_case": True}, "do_lower_case"),
     ):

@@ -11,7 +11,7 @@ import safetensors.numpy
 import modeling
 from data.classification import glue
 from modeling import presets
-from modeling.config_files import CLASSES
+from modeling.config_files import ARCHITECTURES, CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built, tiny_config
 from tools import convert_checkpoint
@@ -94,7 +94,7 @@ def test_a_config_tells_heads_apart(tmp_path, architecture):
     name = CLASSES.get(architecture, architecture)
     write(tmp_path, {}, architectures=[name])
     found = presets.read(tmp_path).head
-    assert found == modeling.ARCHITECTURES.get(name)
+    assert found == ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if found in (None, "BertModel", "BertPretrainer", other):
         check_head(tmp_path, other, resumes=True)
@@ -231,12 +231,12 @@ def test_a_conversion_takes_labels_that_agree(tmp_path, entries):
         convert_checkpoint.main(config)
     (release / "labels.txt").write_text("no\nyes\n")
     convert_checkpoint.main(config)
-    assert modeling.load_labels(tmp_path / "made") == ["no", "yes"]
+    assert presets.read(tmp_path / "made").labels == ["no", "yes"]
 
 
 def test_names_of_models_are_those_of_the_network():
     ours = {*convert_checkpoint.MODELS.values()}
-    assert ours == {*CLASSES} == {*modeling.ARCHITECTURES.values()}
+    assert ours == {*CLASSES} == {*ARCHITECTURES.values()}
 
 
 @pytest.mark.parametrize(
@@ -252,11 +252,11 @@ def test_names_of_models_are_those_of_the_network():
 def test_labels_may_be_numbered(tmp_path, ids, names, expected):
     more = {"id2label": dict(enumerate(ids))} if ids else {}
     write(tmp_path, {}, label2id=names, **more)
-    assert modeling.load_labels(tmp_path) == expected
+    assert presets.read(tmp_path).labels == expected
 
 
 def test_numbers_that_contradict_each_other_are_refused(tmp_path):
     numbers = {"no": 1, "yes": 0}
     write(tmp_path, {}, id2label={"0": "no", "1": "yes"}, label2id=numbers)
     with pytest.raises(ValueError, match="id2label"):
-        modeling.load_labels(tmp_path)
+        presets.read(tmp_path)

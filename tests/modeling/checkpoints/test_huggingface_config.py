@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from modeling import load_config, load_labels, read_architectures
+from modeling import load_config, presets
 from tests.modeling.checkpoints.test_huggingface import write
 
 
@@ -38,10 +38,10 @@ def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
 def test_architectures_of_another_type_are_refused(tmp_path):
     write(tmp_path, {}, architectures="BertModel")
     with pytest.raises(ValueError, match="config.json: `architectures`"):
-        read_architectures(tmp_path)
+        presets.read(tmp_path)
 
 
-@pytest.mark.parametrize("read", [load_config, load_labels, read_architectures])
+@pytest.mark.parametrize("read", [load_config, presets.read])
 def test_a_config_that_is_no_json_object_is_named(tmp_path, read):
     for contents in ("[" * 100_000, "[]", "{", '{"hidden_size": 1e999}', ""):
         (tmp_path / "config.json").write_text(contents)

@@ -11,7 +11,7 @@ from modeling import (
     BertModel,
     load_checkpoint,
     load_config,
-    load_labels,
+    presets,
     save_checkpoint,
     save_huggingface,
     save_release,
@@ -49,7 +49,7 @@ def test_a_model_replaces_only_an_earlier_one(tmp_path, save):
     # The old labels must not name the new model's outputs.
     model.head.output_bias.assign([1.0, 2.0])
     save(model, ours)
-    assert load_labels(ours) in (None, ["LABEL_0", "LABEL_1"])
+    assert presets.read(ours).labels in (None, ["LABEL_0", "LABEL_1"])
     check_bias(ours)
 
 
