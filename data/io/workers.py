@@ -43,7 +43,9 @@ def run(
     if num_processes == 1:
         yield from (function(*arguments) for _, arguments in tasks)
         return
-    # Do not fork. A forked process would copy locks that other threads have
+    # concurrent.futures.ProcessPoolExecutor may wait forever for a worker that
+    # was killed (in Python 3.11), so threads start processes of their own. They
+    # do not fork. A forked process would copy locks that other threads have
     # acquired, and no thread of the new process would release them.
     context = multiprocessing.get_context("spawn")
     # Start multiprocessing's resource tracker now. Otherwise the thread that
@@ -103,10 +105,8 @@ def run(
 
 
 def _take_oldest(pending: collections.deque[futures.Future]) -> Any:
-    """Waits for the oldest call, and returns its result or raises its error.
-
-    If the process of another call dies meanwhile, raises that call's error.
-    """
+    # Waits for the oldest call, and returns its result or raises its error. If
+    # the process of another call dies meanwhile, raises that call's error.
     while not pending[0].done():
         done = {future for future in pending if future.done()}
         for future in done:
@@ -137,12 +137,9 @@ def _work(
     pipe: connection.Connection,
     reader: connection.Connection,
 ) -> None:
-    """Calls the function in a worker process, for each message from the parent.
-
-    A message contains the arguments of a call. The answer is (error, result),
-    where the error is None if the call succeeds. `reader` is one end of a
-    pipe. The parent closes the other end to tell the workers to exit.
-    """
+    # Calls the function in a worker process, for each message from the parent.
+    # A message contains the arguments of a call. The answer is (error, result).
+    # The parent closes the other end of `reader` to tell the workers to exit.
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
         target=_end_with_parent, args=(reader,), daemon=True
@@ -170,7 +167,7 @@ def _work(
 
 
 def _end(*unused_args: object) -> NoReturn:
-    """Handles SIGTERM: ends this worker after it removes its partial output."""
+    # Handles SIGTERM: ends this worker after it removes its partial output.
     global _is_ending
     # Ignore later signals, which Ctrl-C or a batch system may send. A second
     # SystemExit would interrupt the clean-up that the first one started.
@@ -180,7 +177,7 @@ def _end(*unused_args: object) -> NoReturn:
 
 
 def _end_with_parent(reader: connection.Connection) -> None:
-    """Ends this worker when the parent closes its end of the pipe or dies."""
+    # Ends this worker when the parent closes its end of the pipe or dies.
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)
