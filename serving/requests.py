@@ -91,9 +91,7 @@ def read(
             path,
             needed if is_table else [[name] for name in chosen.values()],
             optional,
-            own,
-            quoting,
-            delimiter,
+            tables.Layout(own, quoting, delimiter),
         )
         file = path if len(paths) > 1 else ""
         with named_errors(path):

@@ -148,14 +148,12 @@ class PairProcessor(TableProcessor):
                 "other examples do. Add the missing scores, or remove the "
                 "column of the scores"
             )
-        options = self._options
-        if options.label_column:
+        if self._options.label_column:
             path = find_set_file(
                 data_dir, name, [f"{name}{x}" for x in EXTENSIONS]
             )
-            layout = None, options.quoting, options.delimiter
-            _, row = next(read_rows(path, (), (), *layout))
-            known = {*self.text_columns, options.id_column}
+            _, row = next(read_rows(path, layout=self.layout))
+            known = {*self.text_columns, self._options.id_column}
             others = [] if isinstance(row, ValueError) else {*row} - known
             if others:
                 raise ValueError(

@@ -16,7 +16,7 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.tables import DELIMITERS, read_table
+from data.io.tables import DELIMITERS, Layout, read_table
 from data.io.text_files import find_set_file
 from files import flags
 from files.json_files import parse_json
@@ -118,6 +118,7 @@ class TableProcessor(DataProcessor):
         self.output_mode = options.output_mode
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir
+        self.layout = Layout(None, options.quoting, options.delimiter)
         self.text_columns = [
             options.text_column,
             *filter(None, [options.text_b_column]),
@@ -190,8 +191,7 @@ class TableProcessor(DataProcessor):
             self.text_columns,
             id_columns + label_columns * (not is_test),
             label_columns * is_test,
-            options.quoting,
-            options.delimiter,
+            self.layout,
         ):
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:

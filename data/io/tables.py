@@ -9,7 +9,7 @@ import csv
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from data.io import text_files
 from files import requirements
@@ -28,9 +28,8 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # Values of --delimiter.
 DELIMITERS = (",", ";", "tab")
-# Matches the first line of a JSON Lines file, and of a file that is one JSON
-# list, so that `read_rows` can reject the list. Does not match [MASK], with
-# which a line of plain text may begin.
+# Matches the first line of JSON lines, and of a file that is one JSON list,
+# which is an error. Does not match a text that begins with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
@@ -41,11 +40,30 @@ Row = tuple[int, dict[str, Any] | ValueError]
 Needed = Sequence[Sequence[str]]
 
 
-def form_of(path: StrPath) -> str | None:
-    """Returns the table format that the ending of a file's name indicates.
+class Layout(NamedTuple):
+    """How a table is written.
 
-    Ignores `.gz`. Returns None for unknown endings.
+    Attributes:
+        form: one of FORMS. None = the ending of the file's name decides. For
+            other endings, the first line decides: JSON lines if it begins with
+            `{`, else plain text.
+        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
+            them. If False, `"` is an ordinary character.
+        delimiter: character between cells of CSV and TSV, one of DELIMITERS.
+            None = a tab in TSV. In CSV, it is the comma, semicolon or tab that
+            the first line contains.
     """
+
+    form: str | None = None
+    quoting: bool = True
+    delimiter: str | None = None
+
+
+_DEFAULT = Layout()
+
+
+def form_of(path: StrPath) -> str | None:
+    """Returns the format of the ending of a file's name, or None. Skips .gz."""
     name = str(path).removesuffix(".gz")
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
@@ -55,31 +73,15 @@ def read_table(
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
     optional_columns: Sequence[str] = (),
-    quoting: bool = True,
-    delimiter: str | None = None,
+    layout: Layout = _DEFAULT,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the rows of a table with a known ending. Fails at a malformed row.
+    """Yields (where, row) of a table. Fails at a malformed row.
 
-    Args:
-        path: path of a file with one of the ENDINGS.
-        text_columns: names of one or more columns whose cells must be text.
-        columns: names of other columns that must exist. In JSON and Parquet,
-            their cells may have any type.
-        optional_columns: names of columns that a row may lack.
-        quoting: whether `"` quotes cells of CSV and TSV.
-        delimiter: one of DELIMITERS, as in `read_rows`.
-
-    Yields:
-        (where, row). `where` names the file and the line, for error messages.
-        `row` is {column: cell}.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a column is missing, or a line is malformed.
+    The cells of `text_columns` are text. `where` names the file and the line.
+    Raises the errors of `read_rows`, and a ValueError for a row.
     """
     needed = [[name] for name in (*text_columns, *columns)]
-    rows = read_rows(path, needed, optional_columns, None, quoting, delimiter)
-    for number, row in rows:
+    for number, row in read_rows(path, needed, optional_columns, layout):
         where = f"{path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
@@ -96,9 +98,7 @@ def read_rows(
     path: StrPath,
     needed: Needed = (),
     optional: Sequence[str] = (),
-    form: str | None = None,
-    quoting: bool = True,
-    delimiter: str | None = None,
+    layout: Layout = _DEFAULT,
 ) -> Iterator[Row]:
     """Yields each row of a table, or an error for a malformed row.
 
@@ -110,14 +110,7 @@ def read_rows(
         needed: columns that must exist, each as a list of the names that the
             column may have.
         optional: names of other columns to read.
-        form: format of the table, one of FORMS. None = the format that the
-            file's name indicates. If the name has no known ending, the first
-            line decides: JSON lines if it begins with `{`, else plain text.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them. If False, `"` is an ordinary character.
-        delimiter: character between cells of CSV and TSV, one of DELIMITERS.
-            None = a tab in TSV. In CSV, it is the comma, semicolon or tab that
-            the first line contains.
+        layout: how the table is written.
 
     Yields:
         (number of the row's first line, row). `row` is {column: cell}, or a
@@ -128,8 +121,9 @@ def read_rows(
     Raises:
         OSError: the file cannot be read.
         ValueError: a column is missing, an unclosed quote spans several lines,
-            or `delimiter` is None and the first line does not show it.
+            or nothing tells the delimiter of CSV.
     """
+    form, quoting, delimiter = layout
     form = form or form_of(path)
     if form == "parquet":
         yield from _read_parquet(path, needed, optional)
@@ -148,11 +142,12 @@ def read_rows(
     if form in ("csv", "tsv"):
         wanted = [*itertools.chain(*needed), *optional]
         by_number = bool(wanted) and all(map(str.isdecimal, wanted))
-        delimiter = delimiter or (form == "tsv" and "tab") or ""
+        delimiter = delimiter or ("tab" if form == "tsv" else None)
+        if delimiter is None:
+            delimiter = _find_delimiter(str(path), head, quoting, by_number)
         reader = csv.reader(
             (line for _, line in lines),
-            delimiter={"tab": "\t"}.get(delimiter, delimiter)
-            or _find_delimiter(f"{path}, line 1", head, quoting, by_number),
+            delimiter="\t" if delimiter == "tab" else delimiter,
             quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
             strict=True,
         )
@@ -183,16 +178,16 @@ def _parse_line(
 
 
 def _find_delimiter(
-    where: str, head: str, quoting: bool, by_number: bool
+    path: str, head: str, quoting: bool, by_number: bool
 ) -> str:
-    # A text in the first row may contain a separator, the name of a column
-    # hardly does.
+    # A text in the first row may contain a separator. A column's name hardly
+    # does.
     names = re.sub('"[^"]*"', "", head) if quoting else head
     found = [mark for mark in ",;\t" if mark in names]
     if by_number or len(found) > 1:
         raise ValueError(
-            f"{where}: set --delimiter to the character between the cells, one "
-            f"of {' '.join(DELIMITERS)}. Received: {head[:80]!r}"
+            f"{path}: set --delimiter to the character between the cells, one "
+            f"of {' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
         )
     return found[0] if found else ","
 
