@@ -72,15 +72,10 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts the labels of examples to the numbers that records contain.
+        """Converts a Label of each example to the numbers of its record.
 
-        Args:
-            labels: the label of each example: a name in classification, a list
-                of names in multi-label classification, a number in regression.
-
-        Returns:
-            label indices [examples]. In multi-label classification, 0 or 1 for
-            each label [examples, labels]. In regression, numbers [examples].
+        Returns label indices [examples]. In multi-label classification, 0 or 1
+        for each label [examples, labels]. In regression, numbers [examples].
         """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
@@ -91,16 +86,7 @@ class LabelDecoder:
         return np.array([self._names.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
-        """Converts the outputs for a batch of examples to predicted labels.
-
-        Args:
-            outputs: logits, float [examples, labels], or values [examples, 1]
-                in regression.
-
-        Returns:
-            the predicted label of each example: a name in classification, a
-            list of names in multi-label classification, a number in regression.
-        """
+        """Converts a batch of outputs, as in `predictions`, to Labels."""
         predictions = self.predictions(outputs)
         if self.output_mode == "regression":
             return predictions.tolist()
@@ -144,16 +130,13 @@ def write_predictions(
 
     Args:
         output_dir: folder to write to.
-        entries: for each example, the fields that describe it (see
-            `describe_example`).
-        batches: pairs (features, outputs). The model's outputs are float
-            [examples, labels].
+        entries: the fields of each example (see `describe_example`).
+        batches: pairs (features, outputs float [examples, labels]).
         decoder: LabelDecoder of the task.
-        suffix: text to insert before the extension of the files' names, such as
-            "_mm".
+        suffix: text before the extension of the files' names, such as "_mm".
 
     Returns:
-        the predicted labels, as `LabelDecoder.labels` returns them.
+        the predicted labels.
 
     Raises:
         OSError: a file cannot be written.

@@ -147,13 +147,8 @@ class SplitFilesProcessor(DataProcessor):
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        """Converts the lines of a set's file to examples.
-
-        `set_type` is the name of the set in the examples' guids. The examples
-        of a test set get a placeholder label: the task's first label, as in
-        Google's code, or 0 in regression.
-        """
-        # Ignore empty lines at the end, which editors may add.
+        # `set_type` is the name of the set in the examples' guids. Empty lines
+        # at the end, which editors may add, are no examples.
         while lines and lines[-1] == [""]:
             lines = lines[:-1]
         if not lines:
@@ -196,21 +191,16 @@ class SplitFilesProcessor(DataProcessor):
             )
 
     def _name(self, number: int, line: Row) -> str | int:
-        """Returns the last part of a guid, by default the line's number."""
+        # Returns the last part of a guid.
         return number
 
     def _label(self, row: Row, column: int | None) -> str | float:
-        """Returns the label in `column`, or a placeholder if `column` is None.
-
-        Raises a ValueError if it is not one of the task's labels.
-        """
         labels = self.get_labels()
         if column is None:
+            # A placeholder in a test set, as in Google's code.
             return labels[0] if labels else 0.0
-        label, where = (
-            row[column],
-            f"{row.where}, column {column % len(row) + 1}",
-        )
+        label = row[column]
+        where = f"{row.where}, column {column % len(row) + 1}"
         if labels is None:
             return regression_label(label, where)
         if label not in labels:

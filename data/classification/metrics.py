@@ -34,12 +34,9 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Computes the correlation of labels and predictions.
-
-    If all labels or all predictions are equal, the correlation is undefined,
-    and the result is 0. For a single example, or if a number is not finite, the
-    result is NaN. `function` is SciPy's `pearsonr` or `spearmanr`.
-    """
+    # If all labels or all predictions are equal, the correlation is undefined,
+    # and the result is 0. For a single example, or if a number is not finite,
+    # the result is NaN.
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
     # SciPy loads slowly, see above.
@@ -141,7 +138,7 @@ def score_known(
         labels: right label of each example, or None if it is unknown.
         predicted: predicted label of each example.
         label_ids: function that converts a list of labels to an array.
-        score: function (labels, predictions), both arrays, that returns the
+        score: function (labels, predictions) of arrays that returns the
             metrics. None = `compute_metrics`.
 
     Returns:

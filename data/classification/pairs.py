@@ -32,11 +32,8 @@ _LARGEST_SCORE = 5.0
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns a copy of `options` for regression, with other default columns.
-
-    `names` are the default names of the columns of the first text, the second
-    text and the label. They apply to the flags that the user did not set.
-    """
+    # Returns a copy of `options` for regression. `names` are the columns of the
+    # two texts and of the label, unless the user set the flags.
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
@@ -70,15 +67,8 @@ class RankingProcessor(TableProcessor):
         Queries without a relevant passage are skipped. Passages with equal
         predictions are ranked by ascending relevance, so that ties do not
         improve the metrics. The gain of a passage is its relevance, or 0 if
-        the relevance is negative, as in trec_eval.
-
-        Args:
-            examples: all examples of the set. `text_a` is the query.
-            labels: relevances of the passages whose relevance is known.
-            predictions: predicted relevances of the same passages.
-
-        Returns:
-            {name: value}, NaN if no query has a relevant passage.
+        the relevance is negative, as in trec_eval. The metrics are NaN if no
+        query has a relevant passage.
         """
         groups: dict[str, list[int]] = {}
         known = (each for each in examples if each.label is not None)
@@ -167,11 +157,8 @@ class PairProcessor(TableProcessor):
         """Returns the largest score of the scale that the labels use, 5 or 1.
 
         If any score is above 1, the scale ends at 5, as in STS-B. The first
-        call determines the scale of all splits. `split` is the name of the
-        examples' split, for the error message.
-
-        Raises:
-            ValueError: a score is below -1, or above the end of the scale.
+        call determines the scale of all splits. Raises a ValueError if a score
+        of `split` is not on the scale.
         """
         labels: list[Any] = [example.label for example in examples]
         scores = [float(label) for label in labels if label is not None]
@@ -195,14 +182,7 @@ def create_pair_features(
 ) -> Iterator[ClassificationFeatures]:
     """Converts the two texts of each pair to separate inputs for the network.
 
-    Args:
-        examples: pairs of texts. The label of a pair is the similarity of its
-            texts, or None.
-        max_seq_length: length of each text in WordPieces.
-        tokenizer: tokenizer of the texts.
-        unit: number by which the scores are divided.
-
-    Returns:
+    Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the two texts one after another, as lists of int, [2 * max_seq_length].
         label_id is (label of the pair) / `unit`, or None if the label is None.

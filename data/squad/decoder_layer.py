@@ -57,17 +57,14 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Selects the highest start logits and end logits of each window.
-
-        Both arguments are float [windows, length of a window]. At most
-        B = `options.n_best_size` start logits and as many end logits are
-        selected from each of the W windows.
+        """Selects the highest logits, both float [W, F], of each window.
 
         Returns:
             dict of tensors. `starts`, `ends`: int16 [W, B], positions in the
-            window of the highest start logits and end logits, highest first.
-            `start_logits`, `end_logits`: float [W, B], these logits.
-            `null_start_logits`, `null_end_logits`: float [W], logits of [CLS].
+            window of the B = `options.n_best_size` highest start logits and end
+            logits, highest first. `start_logits`, `end_logits`: float [W, B],
+            these logits. `null_start_logits`, `null_end_logits`: float [W],
+            logits of [CLS].
         """
         best = {}
         for side, logits in (("start", start_logits), ("end", end_logits)):
@@ -135,7 +132,6 @@ class SquadDecoder:
         }
 
     def _specs(self) -> dict[str, tf.TensorSpec]:
-        """Returns the TensorSpecs of the tensors that `_answer` returns."""
         size = self.options.n_best_size + 1
         return {
             "chosen": tf.TensorSpec([], tf.int32),
@@ -157,21 +153,8 @@ class SquadDecoder:
         end: tf.Tensor,
         alignment: Alignment,
     ) -> tuple[Spans, tf.Tensor]:
-        """Finds a question's best spans with distinct texts.
-
-        Args:
-            windows: windows of all questions.
-            best: result of `find_best` for all windows.
-            begin: int32, index of the question's first window.
-            end: int32, index after the question's last window.
-            alignment: Alignment of the question's passage.
-
-        Returns:
-            (nbest, null_score). `nbest` are Spans, best first, which contain
-            "no answer" as `_add_null` describes. `null_score` is the score of
-            no answer, float64.
-        """
-
+        # Returns the best spans with distinct texts of the question whose
+        # windows are `begin` to `end`, best first, and the score of no answer.
         def add_windows(
             window: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
@@ -194,16 +177,8 @@ class SquadDecoder:
         return self._add_null(nbest, null), null_score
 
     def _merge(self, spans: Spans, nbest: Spans, alignment: Alignment) -> Spans:
-        """Merges the spans of the next windows into the list of the best spans.
-
-        Args:
-            spans: spans of the next windows, best first, still without texts.
-            nbest: best spans of the preceding windows, best first.
-            alignment: Alignment of the passage.
-
-        Returns:
-            the updated `nbest`.
-        """
+        # Merges the spans of the next windows, best first and without texts,
+        # into the list of the best spans of the preceding windows.
         num_spans = tf.size(spans.starts)
         # Append -inf, so that the index after the last span is a valid index.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
@@ -231,11 +206,9 @@ class SquadDecoder:
         return nbest
 
     def _add_null(self, nbest: Spans, null: Spans) -> Spans:
-        """Inserts `null`, the span of "no answer", into the sorted n-best list.
-
-        In SQuAD v1.1, an empty list becomes a list of only the text "empty", as
-        in Google's code, and other lists do not change.
-        """
+        # Inserts `null`, the span of "no answer", into the sorted n-best list.
+        # In SQuAD v1.1, an empty list becomes a list of only the text "empty",
+        # as in Google's code, and other lists do not change.
         if self.options.version_2_with_negative:
             nbest = nbest.concat(null)
             order = order_by_score(nbest)
@@ -254,12 +227,8 @@ class SquadDecoder:
     def _answer(
         self, nbest: Spans, null_score: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Returns the outputs for one question as {name: tensor}.
-
-        `_specs` lists the outputs. The output `chosen` is the index of the
-        predicted answer in the n-best list. `null_score` is the score of no
-        answer, float64.
-        """
+        # Returns the outputs that `_specs` lists, for one question. `chosen` is
+        # the index of the predicted answer in the n-best list.
         probabilities = tf.nn.softmax(nbest.scores)
         is_answer = nbest.starts >= 0
         best = _first_true(is_answer)
@@ -296,9 +265,6 @@ _LOOP_SHAPES = (tf.TensorShape([]), Spans(*[tf.TensorShape([None])] * 7))
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
-    """Returns the index of the first true value, int32.
-
-    If no value is true, returns the last index.
-    """
+    # Returns the index of the first true value, or the last index.
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))

@@ -260,12 +260,8 @@ def find_place(
 ) -> tuple[int, int]:
     """Finds where a span's text begins and ends in the passage.
 
-    `word_starts` contains, for each word of the passage, the index of its first
-    character in the passage.
-
-    Returns:
-        (index of the first character, index after the last character) in the
-        passage, or (-1, -1) for no answer.
+    `word_starts` contains the index of each word's first character. Returns
+    (start, end) in characters, or (-1, -1) for no answer.
     """
     feature, start, end = span[:3]
     if start == 0:

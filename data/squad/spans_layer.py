@@ -73,17 +73,12 @@ def find_spans(
 ) -> Spans:
     """Combines the best starts and ends of windows into possible answers.
 
-    Args:
-        begin: int32, index of the first window to read.
-        end: int32, index after the last window to read.
-        windows: all W windows.
-        best: result of `SquadDecoder.find_best` for all windows.
-        max_answer_length: maximum length of an answer in WordPieces.
+    Reads the windows from `begin` to before `end` in `windows` and `best`, the
+    result of `SquadDecoder.find_best` for all windows.
 
     Returns:
-        Spans, whose `texts` are "", and whose `start_bytes` and `end_bytes` are
-        -1. They are sorted by window, then from the highest to the lowest start
-        logit, then from the highest to the lowest end logit.
+        Spans, without texts and bytes. They are sorted by window, then from the
+        highest to the lowest start logit, then by the end logit.
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
@@ -129,15 +124,8 @@ def find_null(
     """Returns the span of "no answer" to one question, and its score.
 
     This span contains only [CLS], in the window where [CLS] has the lowest
-    score.
-
-    Args:
-        best: result of `SquadDecoder.find_best` for all windows.
-        begin: int32, index of the question's first window.
-        end: int32, index after the question's last window.
-
-    Returns:
-        (Spans [1], score, float64).
+    score. The windows of the question are `begin` to before `end`. The result
+    is (Spans [1], score, float64).
     """
     # Append the values that are the result for a question without windows.
     start_logits, end_logits = (

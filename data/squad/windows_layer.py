@@ -36,11 +36,9 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 @functools.cache
 def _accents() -> np.ndarray:
-    """Returns the combining marks that lower-casing drops, int32, ascending.
-
-    They are code points. The last number is greater than all code points, so
-    that a binary search for any code point returns a valid index.
-    """
+    # Returns the combining marks that lower-casing drops, ascending code
+    # points. The last number is greater than all code points, so that a binary
+    # search for any code point returns a valid index.
     marks = [
         code_point
         for code_point in range(sys.maxunicode + 1)
@@ -128,12 +126,8 @@ def create_windows(
 
 
 def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
-    """Finds the letters (all characters except white space) of the passages.
-
-    Returns:
-        the fields `word_letters`, `char_letters`, `last_letters` and `sizes`
-        of Passages.
-    """
+    # Returns the fields `word_letters`, `char_letters`, `last_letters` and
+    # `sizes` of Passages.
     is_space = chars.decoded == ord(" ")
     is_letter = ~(is_space | (chars.decoded == ord("\n")))
     # The number of letters up to and including each code point.
@@ -177,7 +171,7 @@ def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    """Returns the byte offset of each letter in its passage, int32 [D]."""
+    # Returns the byte offset of each letter in its passage, int32 [D].
     _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=contexts, input_encoding="UTF-8", errors="ignore"
     )
