@@ -171,12 +171,3 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         ("right", "Rome"),
     ]
     assert [verdict for verdict, _ in page.right] == ["right"]
-
-
-def test_a_page_shows_a_thousand_examples(tmp_path):
-    outputs = [[0, 1]] * 1200
-    args = ("classification", ["a", "b"], ["a"] * 1200, outputs)
-    page = write_labels(tmp_path, *args)
-    assert len(page.wrong) == 1000
-    text = (tmp_path / "report.html").read_text("utf-8")
-    assert "200 more are not shown" in text and "Wrong: 1200" in text

@@ -53,13 +53,6 @@ def test_evaluation_reads_once_in_order(three_files):
     assert numbers(dataset) == expected
 
 
-def test_the_end_waits_for_no_tuner(three_files):
-    # Tuned, a prediction that computed for 5.3 s took 5.3 or 10.5 s.
-    for is_training in (False, True):
-        dataset = create_dataset(three_files, 16, is_training)
-        assert dataset.options().autotune.enabled is False
-
-
 def test_training_is_a_function_of_the_seed(three_files):
     def read(seed, num_batches=30):
         return numbers(create_dataset(three_files, 4, True, seed), num_batches)

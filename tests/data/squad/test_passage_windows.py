@@ -247,21 +247,6 @@ def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
         assert odds == {"q0": 1.0}
 
 
-def test_features_may_be_in_any_order(tmp_path, tokenizer):
-    (example,), _ = create(tmp_path, tokenizer, "a b")
-    examples = [
-        dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
-        for i, tokens in enumerate([["a"], [], ["a", "b"]])
-    ]
-    features = list(
-        passage_windows.create_features(examples, tokenizer, OPTIONS, False)
-    )
-    best = [("b", 5), ("b", 5)]
-    for each in (features, features[::-1]):
-        results = decode(examples, each, best, n_best_size=12)
-        assert results[0] == {"0": "a", "1": "empty", "2": "b"}
-
-
 @pytest.mark.parametrize(
     "pred_text, orig_text, final_text",
     [
