@@ -150,7 +150,7 @@ class Config(EngineConfig, TaskOptions):
         """Raises a ValueError if a flag is set that the task does not use."""
         for field in dataclasses.fields(TaskOptions):
             is_set = getattr(self, field.name) != field.default
-            if is_set and field.name not in task.flags:
+            if is_set and field.name not in task.options:
                 raise ValueError(
                     f"--{field.name} is not used by the task {task.name}. "
                     "Remove the flag, or set another --task"
@@ -211,7 +211,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         raise ValueError(
             f"--output_fields={','.join(fields)}: npy stores only one field"
         )
-    task = config.load().task(config.task, config)
+    model = config.load()
+    task = model.task(config.task)
     config.check_task(task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
@@ -237,7 +238,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         batches = requests.cut_batches(read(), config.batch_size)
     else:
         batches = requests.read_batches(read(), config.batch_size)
-    answerer = answers.Answerer(task, fields)
+    answerer = answers.Answerer(model, task, config, fields)
     try:
         answers.write(path, form, answerer, batches, count)
     except BrokenPipeError:

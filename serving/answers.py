@@ -19,8 +19,9 @@ from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from files.progress import Progress
+from serving.models import TextModel
 from serving.requests import Item
-from serving.tasks.base import Reply, Request, TextTask
+from serving.tasks.base import Reply, Request, TaskOptions, TextTask
 
 # Formats of answers. A format is also the extension of the output file's name.
 FORMS = ("jsonl", "csv", "npy")
@@ -59,7 +60,9 @@ class Answerer:
     """Answers batches of requests, and counts the answers.
 
     Args:
-        task: task that answers the requests.
+        model: model that answers the requests.
+        task: task of the model.
+        options: options of the task.
         fields: names of the fields of a reply to write, or None for all fields.
 
     Attributes:
@@ -69,10 +72,12 @@ class Answerer:
 
     def __init__(
         self,
+        model: TextModel,
         task: TextTask,
+        options: TaskOptions,
         fields: Sequence[str] | None = None,
     ) -> None:
-        self._task = task
+        self._model, self._task, self._options = model, task, options
         self._fields = fields
         self.num_answers = self.num_errors = 0
 
@@ -125,11 +130,11 @@ class Answerer:
 
         If the model fails on the batch, runs it on each request separately.
         """
-        rows = _attempt(self._task.compute, requests)
-        if not isinstance(rows, ValueError):
-            return [_attempt(self._task.reply, row) for row in rows]
+        replies = _attempt(self._model.ask, self._task, requests, self._options)
+        if not isinstance(replies, ValueError):
+            return replies
         if len(requests) == 1:
-            return [rows]
+            return [replies]
         return [reply for each in requests for reply in self._reply([each])]
 
 

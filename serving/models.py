@@ -3,11 +3,11 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py also use the task classes in serving/tasks/.
+predict.py and serve.py call `TextModel.ask` with the tasks of serving/tasks/.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,15 @@ from absl import logging
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from serving import engines
-from serving.tasks import TASKS
-from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
-from serving.tasks.texts import Tokenize
+from serving.tasks import TASKS, tasks_of
+from serving.tasks.base import (
+    DEFAULTS,
+    Outputs,
+    Reply,
+    Request,
+    TaskOptions,
+    TextTask,
+)
 
 Texts = str | Sequence[str]
 
@@ -83,59 +89,87 @@ class TextModel:
             folder = extra
         described = presets.read(folder)
         self.settings = dict(described.settings)
-        self._kinds: dict[str, type[TextTask]] = {}
+        self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
-            # A run knows better than the command that exported it.
-            stated = self.settings.get("num_texts")
-            trained = described.training.get("num_texts", stated)
-            self.settings["num_texts"] = trained
             self._prepare(folder, described)
-            trained = described.training.get("tokenizer", {}).get("vocab")
-            if trained not in (None, self.tokenizer.identity["vocab"]):
-                raise ValueError(
-                    f"{self.tokenizer.vocab_file} is not the vocabulary that "
-                    "the model was trained with. Export or copy the model again"
-                )
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
-        is_lower_case = described.do_lower_case
-        self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
+        self.tokenizer = FullTokenizer(
+            folder / "vocab.txt", described.do_lower_case
+        )
         self.tokenizer.check_vocab()
+        trained = described.training.get("tokenizer", {}).get("vocab")
+        if trained not in (None, self.tokenizer.identity["vocab"]):
+            raise ValueError(
+                f"{self.tokenizer.vocab_file} is not the vocabulary that "
+                "the model was trained with. Export or copy the model again"
+            )
+        settings = self.settings
+        # A run knows better than the command that exported it.
+        stated = settings.get("num_texts")
+        settings["num_texts"] = described.training.get("num_texts", stated)
         fixed = self.engine.inputs["input_ids"][-1]
-        self._pads = bool(fixed)
-        longest = min(filter(None, (self.settings["max_seq_length"], fixed)))
-        self.max_seq_length = self.settings["max_seq_length"] = longest
+        longest = min(filter(None, (settings["max_seq_length"], fixed)))
+        self.max_seq_length = settings["max_seq_length"] = longest
         self._longest = fixed or longest
-        every: list[type[TextTask]] = [*TASKS[described.head or ""], Tokenize]
-        kinds = [kind for kind in every if kind.supports(self.settings)]
-        self._kinds = {kind.name: kind for kind in kinds}
+        # Google's script pads the windows of SQuAD, and padding is a candidate
+        # for an answer.
+        self._pads = bool(fixed) or settings.get("trim_padding") is False
+        self._tasks = tasks_of(described.head or "", settings)
 
-    def compute(self, task: TextTask, rows: Sequence[Row]) -> None:
-        """Runs the network on the inputs of rows, and sets their `outputs`.
+    def ask(
+        self,
+        task: TextTask,
+        requests: Sequence[Request],
+        options: TaskOptions = DEFAULTS,
+    ) -> list[Reply | ValueError]:
+        """Answers requests, which `task.check` has accepted.
+
+        Returns:
+            a reply to each request, or a ValueError if it has none.
 
         Raises:
             ValueError: the network fails on the requests.
         """
-        inputs = [each for row in rows for each in row.inputs]
-        kept: list[Any] = [None] * len(inputs)
-        batches = engines.cut(
+        encoded = [task.encode(self, request) for request in requests]
+        replies: list[Any] = [None] * len(requests)
+        for row, outputs in self._run(task, [inputs for inputs, _ in encoded]):
+            try:
+                replies[row] = task.decode(
+                    self, encoded[row][1], outputs, options
+                )
+            except ValueError as error:
+                replies[row] = error
+        return replies
+
+    def _run(
+        self, task: TextTask, rows: Sequence[Sequence[engines.Input]]
+    ) -> Iterator[tuple[int, list[Outputs]]]:
+        """Yields (index of a row, outputs for its inputs), in any order.
+
+        Yields a row as soon as all its inputs are computed, because the outputs
+        may need much memory.
+        """
+        inputs = [each for row in rows for each in row]
+        owners = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+        found: list[dict[int, Outputs]] = [{} for _ in rows]
+        yield from ((i, []) for i, row in enumerate(rows) if not row)
+        for batch, length in engines.cut(
             self.engine,
             [len(each.ids) for each in inputs],
             self._longest,
-            self._pads or task.pads,
+            self._pads,
             len(self.tokenizer.tokens) if task.predicts_words else 1,
-        )
-        for batch, length in batches:
+        ):
             features = engines.pack([inputs[i] for i in batch], length)
             outputs = self.engine.run(features)
             for place, i in enumerate(batch):
-                values = {name: value[place] for name, value in outputs.items()}
-                # Drop outputs that the task does not need, to save memory.
-                kept[i] = task.keep(inputs[i], values)
-        results = iter(kept)
-        for row in rows:
-            row.outputs = [next(results) for _ in row.inputs]
+                row, window = owners[i]
+                found[row][window] = {k: v[place] for k, v in outputs.items()}
+                if len(found[row]) == len(rows[row]):
+                    done, found[row] = found[row], {}
+                    yield row, [done[number] for number in sorted(done)]
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -151,34 +185,27 @@ class TextModel:
     @property
     def tasks(self) -> list[str]:
         """Names of the tasks that the model supports, the main task first."""
-        return [*self._kinds]
+        return [*self._tasks]
 
-    def task(
-        self, name: str | None = None, options: TaskOptions = DEFAULTS
-    ) -> TextTask:
-        """Returns a task of the model.
-
-        Args:
-            name: name of a task in `tasks`, or None for the main task.
-            options: TaskOptions, such as `top_k` and `n_best`.
+    def task(self, name: str | None = None) -> TextTask:
+        """Returns a task of the model, by default the main task.
 
         Raises:
             ValueError: the model does not support this task, or supports no
                 task.
         """
-        if not self._kinds:
+        if not self._tasks:
             raise ValueError(
                 f"{self.path} accepts no text: it contains no "
                 f"{presets.FILE} that names a task; export the model "
                 "again, with --vocab_file"
             )
-        if name not in (None, *self._kinds):
+        if name not in (None, *self._tasks):
             raise ValueError(
                 f"{self.path} does not support {name}; it supports "
-                f"{', '.join(sorted(self._kinds))}"
+                f"{', '.join(sorted(self._tasks))}"
             )
-        kind = self._kinds[name or self.tasks[0]]
-        return kind(self, options)
+        return self._tasks[name or self.tasks[0]]
 
     def classify(
         self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
@@ -243,9 +270,8 @@ class TextModel:
         "index" is the position of the passage in `passages`.
         """
         many = as_texts("passages", passages)
-        task, request = self.task("rerank"), {"query": query, "passages": many}
-        task.check(request)
-        return task.answer([request])[0]
+        request = {"query": query, "passages": many}
+        return self._answer(self.task("rerank"), [request])[0]
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}.
@@ -259,7 +285,7 @@ class TextModel:
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
         """Returns the reply to one text, or a list of replies to many texts."""
-        task = self.task(name, options)
+        task = self.task(name)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {k: len(v) for k, v in fields.items() if type(v) is list}
         if len({*counts.values()}) > 1:
@@ -271,15 +297,26 @@ class TextModel:
         columns = [v if k in counts else [v] * count for k, v in fields.items()]
         rows = zip(*columns, strict=True)
         requests = [dict(zip(fields, row, strict=True)) for row in rows]
+        replies = self._answer(task, requests, options, bool(counts))
+        return replies if counts else replies[0]
+
+    def _answer(
+        self,
+        task: TextTask,
+        requests: Sequence[Request],
+        options: TaskOptions = DEFAULTS,
+        is_list: bool = False,
+    ) -> list[Reply]:
+        """Checks and answers requests. Raises the first error."""
         for request in requests:
             task.check(request)
-        try:
-            replies = task.answer(requests)
-        except ValueError as error:
-            # task.answer adds "text N: " only if there are several texts.
-            where = "text 1: " if counts and len(requests) == 1 else ""
-            raise ValueError(f"{where}{error}") from None
-        return replies if counts else replies[0]
+        replies: list[Reply] = []
+        for number, reply in enumerate(self.ask(task, requests, options), 1):
+            if isinstance(reply, ValueError):
+                where = f"text {number}: " if is_list else ""
+                raise ValueError(f"{where}{reply}") from None
+            replies.append(reply)
+        return replies
 
 
 # A shorter name for calls: `serving.load(path)`.

@@ -70,9 +70,9 @@ def read(
         if column
     }
     needed: list[list[str]] = []
-    # Also read fields that only other models accept, such as a second text.
-    # Otherwise `check` could not reject them.
-    optional = ["id", *(type(task).fields.keys() - task.fields.keys())]
+    # Also read the second text of a model of single texts. Otherwise `check`
+    # could not reject it.
+    optional = ["id", "text_b"]
     for field, is_needed in task.fields.items():
         if field in chosen:
             needed.append([chosen[field]])

@@ -43,7 +43,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from files.json_files import parse_json
 from serving.models import TextModel
-from serving.tasks.base import Row, TaskOptions, TextTask
+from serving.tasks.base import Reply, TaskOptions, TextTask
 
 # A batch contains the requests that wait, up to this number of texts. A request
 # of more texts is a batch by itself.
@@ -82,12 +82,14 @@ class ServedModel:
         options: arguments of `serving.load`, such as {"engine": "onnx"}.
 
     Attributes:
-        tasks: {name: TextTask} of the loaded model, {} until it is loaded.
+        model: the model, once it is loaded.
+        tasks: {name: TextTask} of the model, {} until it is loaded.
         about: description of the model, for `GET /api/models`.
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
         self._path, self._options = path, options
+        self.model: Any = None
         self.tasks: dict[str, TextTask] = {}
         self.about: dict[str, Any] = {}
         self._waiting: list[_Job] = []
@@ -100,9 +102,10 @@ class ServedModel:
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()
-        self.tasks = {name: model.task(name, _OPTIONS) for name in model.tasks}
+        self.model, tasks = model, model.tasks
+        self.tasks = {name: model.task(name) for name in tasks}
         self.about = {
-            "tasks": model.tasks,
+            "tasks": tasks,
             "fields": {name: [*t.fields] for name, t in self.tasks.items()},
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
@@ -112,11 +115,11 @@ class ServedModel:
         self, task: TextTask, requests: list[dict[str, Any]]
     ) -> asyncio.Future[list[bytes]]:
         """Queues requests. Returns a future of the JSON text of each reply."""
-        loop = asyncio.get_running_loop()
-        job = _Job(task, requests, loop.create_future())
+        future = asyncio.get_running_loop().create_future()
+        job = _Job(task, requests, future)
         self._waiting.append(job)
         self._start_batch()
-        return job.future
+        return future
 
     def _start_batch(self) -> None:
         """Starts the next batch, if no batch is running."""
@@ -124,7 +127,8 @@ class ServedModel:
             return
         self._is_busy = True
         loop = asyncio.get_running_loop()
-        running = loop.run_in_executor(self._thread, _compute, batch)
+        work = functools.partial(_compute, self.model, batch)
+        running = loop.run_in_executor(self._thread, work)
 
         def finish(done: asyncio.Future[list[Any]]) -> None:
             self._is_busy = False
@@ -147,48 +151,45 @@ class ServedModel:
         """
         batch: list[_Job] = []
         others: list[_Job] = []
-        size = 0
         for job in self._waiting:
             if job.future.done():
                 continue
-            fits = size + len(job.requests) <= _MAX_BATCH_SIZE
+            size = sum(len(each.requests) for each in (*batch, job))
+            fits = size <= _MAX_BATCH_SIZE
             if not batch or (job.task is batch[0].task and fits):
                 batch.append(job)
-                size += len(job.requests)
             else:
                 others.append(job)
         self._waiting = others
         return batch
 
 
-def _compute(jobs: Sequence[_Job]) -> list[list[bytes] | Exception]:
+def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
     """Returns the JSON text of each job's replies, or the job's exception."""
-    task = jobs[0].task
+    requests = [request for job in jobs for request in job.requests]
     try:
-        rows = iter(task.compute([r for job in jobs for r in job.requests]))
+        replies = iter(model.ask(jobs[0].task, requests, _OPTIONS))
     except Exception as error:
         if len(jobs) == 1:
             return [_to_exception(error)]
         # Compute each job separately, so that only bad requests fail.
-        return [found for job in jobs for found in _compute([job])]
-    return [_write(task, [next(rows) for _ in job.requests]) for job in jobs]
+        return [found for job in jobs for found in _compute(model, [job])]
+    return [_write([next(replies) for _ in job.requests]) for job in jobs]
 
 
-def _write(task: TextTask, rows: Sequence[Row]) -> list[bytes] | Exception:
-    """Returns the JSON text of the reply to each row, or an exception."""
-    replies: list[bytes] = []
-    try:
-        for row in rows:
-            text = json.dumps(task.reply(row), ensure_ascii=False)
-            replies.append(text.encode("utf-8", "replace"))
-            if sum(map(len, replies)) > _MAX_REPLY_BYTES:
-                message = f"the reply would be over {_MAX_REPLY_BYTES} bytes; "
-                message += "send fewer or shorter texts"
-                return HTTPException(413, message)
-    except Exception as error:
-        where = f"text {len(replies) + 1}: " if len(rows) > 1 else ""
-        return _to_exception(error, where)
-    return replies
+def _write(replies: Sequence[Reply | ValueError]) -> list[bytes] | Exception:
+    """Returns the JSON text of each reply, or an exception."""
+    texts: list[bytes] = []
+    for reply in replies:
+        if isinstance(reply, ValueError):
+            where = f"text {len(texts) + 1}: " if len(replies) > 1 else ""
+            return _to_exception(reply, where)
+        text = json.dumps(reply, ensure_ascii=False)
+        texts.append(text.encode("utf-8", "replace"))
+        if sum(map(len, texts)) > _MAX_REPLY_BYTES:
+            message = f"the reply is over {_MAX_REPLY_BYTES} bytes; ask less"
+            return HTTPException(413, message)
+    return texts
 
 
 def _to_exception(error: Exception, where: str = "") -> HTTPException:
@@ -196,8 +197,6 @@ def _to_exception(error: Exception, where: str = "") -> HTTPException:
         message = f"{where}{' '.join(str(error).split())[:400]}"
         # A surrogate in the request cannot be encoded.
         return HTTPException(400, message.encode(errors="replace").decode())
-    if isinstance(error, MemoryError):
-        return HTTPException(503, "out of memory; send less text")
     logging.error("Failed to compute a request", exc_info=error)
     return HTTPException(500, "internal error (see the server's log)")
 

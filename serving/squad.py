@@ -68,17 +68,7 @@ def export_span_labeler(
         decoding: options for converting logits to answers.
         batch_size: maximum number of windows in one batch of the network.
         export_options: format of the export, or None for a SavedModel.
-
-    Raises:
-        ValueError: the windows are longer than the model's inputs.
     """
-    longest = model.config.max_position_embeddings
-    if windows.max_seq_length > longest:
-        raise ValueError(
-            f"windows.max_seq_length={windows.max_seq_length} is more than the "
-            f"model's {longest} positions (max_position_embeddings). Set "
-            "a smaller length"
-        )
     options = signatures.ServingOptions(
         tokenizer, windows.max_seq_length, batch_size, export_options
     )

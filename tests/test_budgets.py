@@ -11,16 +11,16 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1925,
+    ".": 1926,
     "benchmarks": 1592,
     "data": 10870,
     "docs": 180,
     "examples": 191,
     "files": 1193,
     "modeling": 6689,
-    "serving": 4738,
-    "tests": 23207,
-    "tools": 754,
+    "serving": 4722,
+    "tests": 23204,
+    "tools": 694,
     "training": 5042,
 }
 # Different flags in docs/flags.md.

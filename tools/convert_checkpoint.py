@@ -100,17 +100,11 @@ class Config:
     )
 
 
-def find_model(
+# Returns the key in MODELS of the model in a checkpoint, which its folder or
+# the names of its weights determine.
+def _find_model(
     checkpoint: str, names: Collection[str], folder: presets.Preset
 ) -> str:
-    """Returns the key in MODELS of the model that a checkpoint contains.
-
-    `names` are the names of the weights in the checkpoint. `folder` describes
-    the checkpoint's folder.
-
-    Raises:
-        ValueError: neither config.json nor the names determine the model.
-    """
     kinds = {ours: name for name, ours in MODELS.items()}
     if kind := kinds.get(folder.head or ""):
         return kind
@@ -128,52 +122,31 @@ def find_model(
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-def create_model(
+# Creates the model `name` of MODELS, and loads a checkpoint into it, whose
+# weights have these shapes. `network` is the options of the network. Returns
+# the model, and the names of the weights that the checkpoint lacks.
+def _load_model(
     name: str,
     config: "modeling.BertConfig",
     checkpoint: str,
     shapes: Mapping[str, Sequence[int]],
-    **network: bool,
-) -> "keras.Model":
-    """Creates a model into which the weights of a checkpoint can be loaded.
-
-    Args:
-        name: key of the model in MODELS.
-        config: configuration of the model.
-        checkpoint: path of the checkpoint, for error messages.
-        shapes: {name: shape} of the checkpoint's weights.
-        **network: options of the network that the model was trained with.
-
-    Raises:
-        ValueError: the checkpoint lacks the head's weights.
-    """
-    create = getattr(modeling, MODELS[name])
-    if name not in ("classifier", "token_classifier"):
-        return create(config, **network)
-    # Google's name and Hugging Face's name of the head's weights.
-    for weights in {"output_weights", "classifier.weight"} & shapes.keys():
-        # The shape is [labels, hidden_size].
-        return create(config, shapes[weights][0], **network)
-    raise ValueError(
-        f"--model={name}: {checkpoint} has neither output_weights nor "
-        "classifier.weight; set --model=bert to convert only the encoder"
-    )
-
-
-def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Loads a checkpoint, and returns the names of the weights that it lacks.
-
-    Raises:
-        ValueError: the checkpoint contains none of the head's weights.
-        OSError: the checkpoint cannot be read.
-    """
+    network: Mapping[str, bool],
+) -> tuple["keras.Model", list[str]]:
+    arguments: list[int] = []
+    if name in ("classifier", "token_classifier"):
+        # Google's name and Hugging Face's name of the head's weights, whose
+        # shape is [labels, hidden_size]. If both are missing, so is the head.
+        arguments = [1]
+        for weights in {"output_weights", "classifier.weight"} & shapes.keys():
+            arguments = [shapes[weights][0]]
+    model = getattr(modeling, MODELS[name])(config, *arguments, **network)
     report = modeling.load_checkpoint(model, checkpoint)
     heads = {
         weight
         for weight in modeling.named_variables(model)
         if weight.startswith(("cls/", "output_"))
     }
-    if heads and heads <= set(report.missing):
+    if heads and heads <= {*report.missing}:
         raise ValueError(
             f"{checkpoint} has no weights for --model={name}; use "
             "--model=bert to convert only the encoder"
@@ -182,56 +155,34 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
         logging.warning("Missing from checkpoint: %s", report.missing)
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
-    return report.missing
+    return model, report.missing
 
 
-def read_tokenizer(
-    options: Config, config: "modeling.BertConfig", is_needed: bool
+# Returns the tokenizer to write, None without a vocabulary, and with
+# --extended_vocab_file the list of old ids whose embeddings are averaged, for
+# each token of the extended vocabulary. `is_needed` is True if the model cannot
+# be written without a vocabulary.
+def _read_tokenizer(
+    options: Config,
+    config: "modeling.BertConfig",
+    folder: presets.Preset,
+    is_needed: bool,
 ) -> tuple[tokenization.FullTokenizer | None, list[list[int]] | None]:
-    """Reads the vocabulary to write, which may extend the model's vocabulary.
-
-    `is_needed` is True if the model cannot be written without a vocabulary.
-
-    Returns:
-        (tokenizer, rows). The tokenizer is None if there is no vocabulary. With
-        --extended_vocab_file, `rows` contains, for each token of the extended
-        vocabulary, the list of old ids whose embeddings are averaged. Without
-        this flag, `rows` is None.
-
-    Raises:
-        ValueError: a vocabulary is missing or does not fit the model,
-            --do_lower_case contradicts "cased" or "uncased" in the
-            checkpoint's path, or
-            --extended_vocab_file does not extend the old vocabulary.
-    """
-    start, vocab_file = options.init_checkpoint, options.vocab_file
-    folder = presets.read(start, "--init_checkpoint")
-    vocab_file = vocab_file or folder.vocab_file
-    tokenizer = None
-    if vocab_file:
-        tokenizer = tokenization.create_tokenizer(
-            vocab_file, options.do_lower_case, start, config.vocab_size
-        )
-    elif is_needed:
-        raise ValueError(
-            f"there is no vocab.txt in {folder.path}, and without a vocabulary "
-            "transformers would use a vocabulary of only 5 tokens; set "
-            "--vocab_file"
-        )
-    else:
-        logging.warning(
-            "There is no vocab.txt in %s; set --vocab_file to copy one",
-            folder.path,
-        )
-    folder.check_identity(config, tokenizer)
     path = options.extended_vocab_file
+    vocab_file = options.vocab_file or folder.vocab_file
+    if not vocab_file:
+        if is_needed or path:
+            raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
+        logging.warning("No vocab.txt in %s; set --vocab_file", folder.path)
+        folder.check_identity(config, None)
+        return None, None
+    tokenizer = tokenization.create_tokenizer(
+        *(vocab_file, options.do_lower_case),
+        *(options.init_checkpoint, config.vocab_size),
+    )
+    folder.check_identity(config, tokenizer)
     if not path:
         return tokenizer, None
-    if tokenizer is None:
-        raise ValueError(
-            "--extended_vocab_file needs --vocab_file, the vocabulary that the "
-            "new one extends"
-        )
     extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
     extended.check_vocab()
     try:
@@ -244,15 +195,9 @@ def read_tokenizer(
     return extended, rows
 
 
-def find_length(name: str, folder: presets.Preset, longest: int) -> int:
-    """Returns the maximum length of the inputs that a model was trained on.
-
-    Args:
-        name: key of the model in MODELS.
-        folder: description of the checkpoint's folder.
-        longest: number of positions of the model, returned if no file in the
-            folder records the length.
-    """
+# Returns the maximum length of the inputs that the model `name` was trained on,
+# or its number of positions, `longest`, if no file records the length.
+def _find_length(name: str, folder: presets.Preset, longest: int) -> int:
     length = folder.settings.get("max_seq_length")
     if length is None and name != "multiple_choice":
         # Ignore this setting for multiple choice, because it may be the total
@@ -272,6 +217,7 @@ def find_length(name: str, folder: presets.Preset, longest: int) -> int:
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     start = options.init_checkpoint
+    folder = presets.read(start, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(start)
     # By default, convert to the format that the checkpoint does not have. If
     # the vocabulary is extended, keep the format.
@@ -283,9 +229,7 @@ def main(options: Config) -> None:
     config_file = options.bert_config_file or folder_of(start)
     config = modeling.load_config(config_file)
     shapes = modeling.read_shapes(checkpoint)
-    folder = presets.read(checkpoint)
-    name = options.model or find_model(checkpoint, shapes, folder)
-    task = folder.settings
+    name = options.model or _find_model(checkpoint, shapes, folder)
     folder.check_head(MODELS[name])
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
@@ -296,45 +240,41 @@ def main(options: Config) -> None:
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
             "transformers' BERT lacks. Set --output_format=tf1"
         )
-    model = create_model(name, config, checkpoint, shapes, **network)
+    tokenizer, rows = _read_tokenizer(options, config, folder, becomes_theirs)
+    model, leave_out = _load_model(name, config, start, shapes, network)
     labels = None
-    if hasattr(model, "num_labels"):
+    if name in ("classifier", "token_classifier"):
         labels = folder.labels
-    tokenizer, rows = read_tokenizer(options, config, becomes_theirs)
-    leave_out = load_weights(model, start, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
-    length = find_length(name, folder, config.max_position_embeddings)
-    entries: dict[str, Any] = {}
+    kind, entries = descriptions.WEIGHTS, dict[str, Any]()
+    length = _find_length(name, folder, config.max_position_embeddings)
     if becomes_theirs:
-        save = modeling.save_huggingface
+        save, kind = modeling.save_huggingface, descriptions.HUGGINGFACE
         entries["max_length"] = length
         if name == "classifier":
-            entries["problem_type"] = task.get("problem_type")
-    pooling = [Path(folder.path, file) for file in _POOLING if name == "bert"]
+            entries["problem_type"] = folder.settings.get("problem_type")
+    files = descriptions.describe_copy(
+        checkpoint,
+        model,
+        kind,
+        {"max_seq_length": length},
+        changed=() if rows is None else ("bert_config", "tokenizer"),
+        labels=labels,
+        tokenizer=tokenizer,
+    )
+    for pooling in _POOLING if name == "bert" else ():
+        file = Path(folder.path, pooling)
+        if file.is_file():
+            files[pooling] = file.read_text("utf-8")
     save(
         model,
         options.output_dir,
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
-        files=descriptions.describe_copy(
-            checkpoint,
-            model,
-            descriptions.HUGGINGFACE
-            if becomes_theirs
-            else descriptions.WEIGHTS,
-            {"max_seq_length": length},
-            changed=() if rows is None else ("bert_config", "tokenizer"),
-            labels=labels,
-            tokenizer=tokenizer,
-        )
-        | {
-            os.path.relpath(file, folder.path): file.read_text("utf-8")
-            for file in pooling
-            if file.is_file()
-        },
+        files=files,
         **entries,
     )
     logging.info("Wrote %s", options.output_dir)

@@ -1,17 +1,45 @@
-"""Lists the tasks of exported models. base.py documents their methods."""
+"""Lists the tasks of exported models. base.py defines a task."""
 
-from serving.tasks.answer import Answer
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from serving.tasks.answer import ANSWER
 from serving.tasks.base import TextTask
-from serving.tasks.rerank import Rerank
-from serving.tasks.tag import Tag
-from serving.tasks.texts import Classify, Embed
-from serving.tasks.words import FillMask, NextSentence
+from serving.tasks.rerank import RERANK
+from serving.tasks.tag import TAG
+from serving.tasks.texts import CLASSIFY, EMBED, TOKENIZE
+from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 # {class of the model: tasks that the model supports, the main task first}.
-TASKS: dict[str, tuple[type[TextTask], ...]] = {
-    "BertPretrainer": (FillMask, NextSentence),
-    "BertClassifier": (Classify, Rerank),
-    "BertSpanLabeler": (Answer,),
-    "BertTokenClassifier": (Tag,),
-    "BertModel": (Embed,),
+TASKS: dict[str, tuple[TextTask, ...]] = {
+    "BertPretrainer": (FILL_MASK, NEXT_SENTENCE),
+    "BertClassifier": (CLASSIFY, RERANK),
+    "BertSpanLabeler": (ANSWER,),
+    "BertTokenClassifier": (TAG,),
+    "BertModel": (EMBED,),
 }
+
+
+def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
+    """Returns {name: task} of the tasks of a model, the main task first.
+
+    Args:
+        head: class of the model, a key of TASKS.
+        settings: settings of the head. `num_texts` is 1 if the model was
+            trained on single texts.
+    """
+    tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
+    is_single = settings["num_texts"] == 1
+    if is_single or settings.get("output_mode") != "regression":
+        tasks.pop("rerank", None)
+    # Models that read a text in windows read no pairs either.
+    for name, reads_single in (
+        ("classify", is_single or settings.get("doc_stride")),
+        ("tokenize", is_single),
+    ):
+        if name in tasks and reads_single:
+            tasks[name] = dataclasses.replace(
+                tasks[name], fields={"text_a": True}
+            )
+    return tasks

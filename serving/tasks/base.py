@@ -1,15 +1,15 @@
-"""Defines the base class of tasks, which answer requests with a model.
+"""Defines the tasks of a model, and functions that several tasks use.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
-import abc
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from data.text.tokenization import FullTokenizer
 from files.flags import flag
 from serving.engines import Input
 
@@ -49,182 +49,50 @@ class TaskOptions:
 DEFAULTS = TaskOptions()
 
 
-@dataclasses.dataclass
-class Row:
-    """A request, its encoded inputs and, after `compute`, their outputs.
+class Model(Protocol):
+    """The part of a `serving.TextModel` that tasks use."""
 
-    Attributes:
-        request: {field: value}, as `TextTask.check` left it.
-        inputs: inputs of the network, several for a long text.
-        tokens: WordPieces of the first input.
-        num_cut: number of WordPieces beyond the model's maximum length.
-        state: other data that the task needs to decode the outputs.
-        outputs: for each input, the value that `TextTask.keep` returned.
-            `TextModel.compute` sets it.
-    """
-
-    request: Request
-    inputs: Sequence[Input]
-    tokens: list[str]
-    num_cut: int = 0
-    state: Any = None
-    outputs: list[Any] = dataclasses.field(default_factory=list)
+    tokenizer: FullTokenizer
+    max_seq_length: int
+    settings: dict[str, Any]
 
 
-class TextTask(abc.ABC):
+@dataclasses.dataclass(frozen=True)
+class TextTask:
     """A task of an exported model, such as classification.
 
-    Args:
-        model: models.TextModel that computes the replies.
-        options: flags that change the replies.
+    The model computes what stands between the two functions (`TextModel.ask`).
+
+    Attributes:
+        name: name of the task, for --task.
+        encode: function (model, request) -> (inputs, context). `inputs` are the
+            inputs of the network, several for a long text. `context` is all
+            that `decode` needs to know of the request.
+        decode: function (model, context, outputs, options) -> reply. `outputs`
+            contains {name: array} for each input. Raises a ValueError if the
+            request cannot be answered.
+        fields: {field of a request: whether the field is required}.
+        options: fields of TaskOptions that the task uses.
+        other_names: {field: other names under which a request may contain it}.
+        lists: fields that are lists of texts. Another field's text is read once
+            for each of them, so a short request may take long to compute.
+        check_more: function (request) that raises a ValueError for requests
+            that `check` cannot reject.
+        predicts_words: whether the network outputs a value for each entry of
+            the vocabulary at each position.
     """
 
-    #: Name of the task, for --task.
     name: str
-    #: Fields of TaskOptions that the task uses.
-    flags: Sequence[str] = ()
-    #: {field of a request: whether the field is required}.
-    fields: dict[str, bool] = {}
-    #: {field: other names under which a request may contain the field}.
-    other_names: dict[str, list[str]] = {}
-    #: Whether all inputs are padded to the model's maximum length.
-    pads = False
-    #: Whether the network outputs a value for each entry of the vocabulary at
-    #: each position.
-    predicts_words = False
-    #: Fields that are lists of texts. Another field's text is read once for
-    #: each of them, so a short request may take long to compute.
+    encode: Callable[[Model, Request], tuple[list[Input], Any]]
+    decode: Callable[[Model, Any, list[Outputs], TaskOptions], Reply]
+    fields: Mapping[str, bool]
+    options: Sequence[str] = ()
+    other_names: Mapping[str, list[str]] = dataclasses.field(
+        default_factory=dict
+    )
     lists: Sequence[str] = ()
-
-    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
-        self.model = model
-        self.options = options
-
-    @classmethod
-    def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a model supports the task.
-
-        `settings` are the entries of `task` in the model's model.json.
-        """
-        return True
-
-    def check(self, request: Request) -> None:
-        """Checks a request.
-
-        Raises:
-            ValueError: a field is missing or is not text.
-        """
-        for field, is_needed in self.fields.items():
-            if field not in request and is_needed:
-                raise ValueError(
-                    f"{field!r} is missing; the fields of {self.name} are "
-                    f"{', '.join(sorted(self.fields))}"
-                )
-            check_text(field, request.get(field, ""))
-
-    def texts_of(self, request: Request) -> list[str]:
-        """Returns the text of each field, "" for a missing field."""
-        return [request.get(field, "") for field in self.fields]
-
-    def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """Returns the reply to each request.
-
-        Raises:
-            ValueError: a request cannot be answered.
-        """
-        answers: list[Reply] = []
-        for row in self.compute(requests):
-            try:
-                answers.append(self.reply(row))
-            except ValueError as error:
-                if len(requests) == 1:
-                    raise
-                number = len(answers) + 1
-                raise ValueError(f"text {number}: {error}") from None
-        return answers
-
-    def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Runs the model on requests. Returns a Row for each request.
-
-        Pass a Row to `reply` to get the reply.
-
-        Raises:
-            ValueError: the model fails on the requests.
-        """
-        rows = [*map(self.encode, requests)]
-        self.model.compute(self, rows)
-        return rows
-
-    def reply(self, row: Row) -> Reply:
-        """Returns the reply of `read`, with "num_wordpieces_cut" if not 0.
-
-        "num_wordpieces_cut" is a lower bound, because the end of a very long
-        text is not tokenized.
-        """
-        answer, count = self.read(row), row.num_cut
-        return answer | ({"num_wordpieces_cut": count} if count else {})
-
-    def encode(self, request: Request) -> Row:
-        """Packs the one or two texts of a request into one input."""
-        most = self.model.max_seq_length
-        texts = [
-            self.model.tokenizer.tokenize_beginning(text, most)
-            for text in self.texts_of(request)
-        ]
-        return self.pack(request, *texts)
-
-    def pack(
-        self,
-        request: Request,
-        tokens_a: list[str],
-        tokens_b: Sequence[str] = (),
-    ) -> Row:
-        """Packs the WordPieces of one or two texts into one input.
-
-        Cuts long texts in the same way as PackingLayer.
-        """
-        is_pair = bool(tokens_b)
-        room = self.model.max_seq_length - 2 - is_pair
-        count = len(tokens_a) + len(tokens_b)
-        # Cut the longer text. If both texts are equally long, cut the second.
-        tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
-        tokens_b = tokens_b[: room - len(tokens_a)]
-        tokens = ["[CLS]", *tokens_a, "[SEP]"]
-        first_length = len(tokens)
-        if is_pair:
-            tokens += [*tokens_b, "[SEP]"]
-        ids = self.model.tokenizer.convert_tokens_to_ids(tokens)
-        num_cut = max(count - room, 0)
-        return Row(request, [Input(ids, first_length)], tokens, num_cut)
-
-    def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Selects the outputs that `read` needs.
-
-        Args:
-            encoded: an input of the network.
-            outputs: {name: array}, the network's outputs for this input.
-        """
-        return outputs
-
-    @abc.abstractmethod
-    def read(self, row: Row) -> Reply:
-        """Decodes the outputs for a request into a reply.
-
-        Raises:
-            ValueError: the request cannot be answered.
-        """
-
-
-class PairTask(TextTask):
-    """A task over one text or a pair of texts."""
-
-    fields = {"text_a": True, "text_b": False}
-    other_names = {"text_a": ["text"]}
-
-    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
-        super().__init__(model, options)
-        if model.settings.get("num_texts") == 1:
-            self.fields = {"text_a": True}
+    check_more: Callable[[Request], None] = lambda request: None
+    predicts_words: bool = False
 
     def check(self, request: Request) -> None:
         """Checks a request, after renaming its field `text` to `text_a`.
@@ -233,18 +101,94 @@ class PairTask(TextTask):
             ValueError: a field is missing or is not text, or the request is a
                 pair but the model was trained on single texts.
         """
-        if "text" in request:
+        is_of_pairs = "text_a" in self.fields
+        if is_of_pairs and "text" in request:
             if "text_a" in request:
                 raise ValueError(
                     "'text' and 'text_a' are the same field; use only one"
                 )
             request["text_a"] = request.pop("text")
-        super().check(request)
-        if "text_b" not in self.fields and request.get("text_b"):
-            raise ValueError(
-                "this model was trained on single texts, so it accepts no "
-                "'text_b'. Send each text by itself"
-            )
+        for field, is_needed in self.fields.items():
+            names = {field, *self.other_names.get(field, ())}
+            if is_needed and not names & request.keys():
+                raise ValueError(
+                    f"{field!r} is missing; the fields of {self.name} are "
+                    f"{', '.join(sorted(self.fields))}"
+                )
+            if field in self.lists:
+                check_list(field, request[field])
+            elif field in request:
+                check_text(field, request[field])
+        if is_of_pairs and "text_b" not in self.fields:
+            if request.get("text_b"):
+                raise ValueError(
+                    "this model was trained on single texts, so it accepts no "
+                    "'text_b'. Send each text by itself"
+                )
+        self.check_more(request)
+
+
+class Packed(NamedTuple):
+    """One or two texts as an input of the network.
+
+    Attributes:
+        input: the input.
+        tokens: WordPieces of the input.
+        num_cut: number of WordPieces beyond the model's maximum length.
+    """
+
+    input: Input
+    tokens: list[str]
+    num_cut: int
+
+    def add_num_cut(self, reply: Reply) -> Reply:
+        """Adds "num_wordpieces_cut" to a reply if it is not 0.
+
+        It is a lower bound, because the end of a very long text is not
+        tokenized.
+        """
+        cut = {"num_wordpieces_cut": self.num_cut} if self.num_cut else {}
+        return reply | cut
+
+
+def pack_texts(model: Model, *texts: str) -> Packed:
+    """Tokenizes one or two texts, and packs them into one input."""
+    most = model.max_seq_length
+    return pack(
+        model, *(model.tokenizer.tokenize_beginning(x, most) for x in texts)
+    )
+
+
+def pack(
+    model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
+) -> Packed:
+    """Packs the WordPieces of one or two texts into one input.
+
+    Cuts long texts in the same way as PackingLayer.
+    """
+    is_pair = bool(tokens_b)
+    room = model.max_seq_length - 2 - is_pair
+    count = len(tokens_a) + len(tokens_b)
+    # Cut the longer text. If both texts are equally long, cut the second.
+    tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
+    tokens_b = tokens_b[: room - len(tokens_a)]
+    tokens = ["[CLS]", *tokens_a, "[SEP]"]
+    first_length = len(tokens)
+    if is_pair:
+        tokens += [*tokens_b, "[SEP]"]
+    ids = model.tokenizer.convert_tokens_to_ids(tokens)
+    return Packed(Input(ids, first_length), tokens, max(count - room, 0))
+
+
+def check_list(field: str, values: Any) -> None:
+    """Raises a ValueError if a field of a request is not a list of texts."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise ValueError(
+            f"{field!r} must be a list of strings. "
+            f"Received: {repr(values)[:80]}"
+        )
+    for value in values:
+        check_text(field, value)
 
 
 def check_text(field: str, value: Any) -> None:

@@ -9,142 +9,145 @@ from data.classification import pooling
 from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
-    DEFAULTS,
+    Model,
     Outputs,
-    PairTask,
+    Packed,
     Reply,
     Request,
-    Row,
     TaskOptions,
     TextTask,
+    pack,
+    pack_texts,
     to_number,
     to_numbers,
 )
 
 
-class Classify(PairTask):
-    """Predicts one label, several labels or a number for a text or a pair."""
+def _encode(model: Model, request: Request) -> tuple[list[Input], Packed]:
+    """Returns one input, or one for each window of the text."""
+    stride = model.settings.get("doc_stride", 0)
+    if not stride:
+        texts = request["text_a"], request.get("text_b", "")
+        packed = pack_texts(model, *texts)
+        return [packed.input], packed
+    tokens = model.tokenizer.tokenize(request["text_a"])
+    # Also create a window for a text without WordPieces, because every request
+    # must get a prediction.
+    spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
+    windows = [pack(model, tokens[i : i + length]) for i, length in spans]
+    return [window.input for window in windows], windows[0]
 
-    name = "classify"
-    flags = ("min_probability",)
 
-    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
-        super().__init__(model, options)
-        self._stride = model.settings.get("doc_stride", 0)
-        self._labels = model.settings.get("labels") or []
-        mode = model.settings.get("output_mode")
-        self._is_multilabel = mode == "multilabel"
-        if self._stride:
-            self.fields = {"text_a": True}
+def _pool(model: Model, outputs: list[Outputs]) -> Outputs:
+    """Returns the mean outputs of a text's windows."""
+    if len(outputs) == 1:
+        return outputs[0]
+    ((name, _),) = outputs[0].items()
+    mode = model.settings["output_mode"]
+    values = np.stack([np.atleast_1d(each[name]) for each in outputs])
+    (pooled,) = pooling.pool(pooling.to_logits(values, mode), [0], mode)
+    found = pooling.to_probabilities(pooled, mode)
+    return {name: found.reshape(outputs[0][name].shape)}
 
-    def encode(self, request: Request) -> Row:
-        """Returns a Row with one input, or one input per window of the text."""
-        if not self._stride:
-            return super().encode(request)
-        tokens = self.model.tokenizer.tokenize(request["text_a"])
-        # Also create a window for a text without WordPieces, because every
-        # request must get a prediction.
-        packed = [
-            self.pack(request, tokens[start : start + length])
-            for start, length in cut_spans(
-                max(len(tokens), 1),
-                self.model.max_seq_length - 2,
-                self._stride,
-            )
-        ]
-        inputs = [each.inputs[0] for each in packed]
-        return Row(request, inputs, packed[0].tokens)
 
-    def _pool(self, row: Row) -> dict[str, Any]:
-        """Returns the mean outputs of a text's windows."""
-        if len(row.outputs) == 1:
-            return row.outputs[0]
-        ((name, _),) = row.outputs[0].items()
-        mode = self.model.settings["output_mode"]
-        values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        (pooled,) = pooling.pool(pooling.to_logits(values, mode), [0], mode)
-        found = pooling.to_probabilities(pooled, mode)
-        return {name: found.reshape(row.outputs[0][name].shape)}
+def _decode(
+    model: Model,
+    packed: Packed,
+    outputs: list[Outputs],
+    options: TaskOptions,
+) -> Reply:
+    """Returns {"label", "probabilities"}, or {"value"} in regression.
 
-    def read(self, row: Row) -> Reply:
-        """Returns {"label", "probabilities"}, or {"value"} in regression.
-
-        In multi-label classification, "label" is a list. Otherwise it is one
-        label, or None if no probability reaches the option `min_probability`.
-        """
-        outputs = self._pool(row)
-        if "values" in outputs:
-            return {"value": to_number(outputs["values"])}
-        labels, probabilities = self._labels, outputs["probabilities"]
-        chosen = [*itertools.compress(labels, self._choose(probabilities))]
-        numbers = to_numbers(probabilities)
-        return {
-            "label": chosen if self._is_multilabel else (chosen or [None])[0],
-            "probabilities": dict(zip(labels, numbers, strict=True)),
+    In multi-label classification, "label" is a list. Otherwise it is one label,
+    or None if no probability reaches the option `min_probability`.
+    """
+    pooled = _pool(model, outputs)
+    if "values" in pooled:
+        return packed.add_num_cut({"value": to_number(float(pooled["values"]))})
+    labels, probabilities = model.settings["labels"], pooled["probabilities"]
+    is_multilabel = model.settings["output_mode"] == "multilabel"
+    if is_multilabel:
+        is_chosen = probabilities > 0.5
+    else:
+        is_chosen = np.arange(len(labels)) == probabilities.argmax()
+    is_chosen = is_chosen & (probabilities >= options.min_probability)
+    chosen = [*itertools.compress(labels, is_chosen)]
+    return packed.add_num_cut(
+        {
+            "label": chosen if is_multilabel else (chosen or [None])[0],
+            "probabilities": dict(
+                zip(labels, to_numbers(probabilities), strict=True)
+            ),
         }
-
-    def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Returns True for each label that the reply contains, bool [L]."""
-        if self._is_multilabel:
-            chosen = probabilities > 0.5
-        else:
-            chosen = np.arange(len(probabilities)) == probabilities.argmax()
-        return chosen & (probabilities >= self.options.min_probability)
+    )
 
 
-class Embed(TextTask):
-    """Computes vectors of a text and of its WordPieces."""
-
-    name = "embed"
-    flags = ("tokens",)
-    fields = {"text": True}
-
-    def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Computes the vectors of a text from the network's outputs.
-
-        With the option `tokens`, also keeps the vectors of its WordPieces,
-        which need much more memory.
-        """
-        sequence = outputs["sequence_output"][: len(encoded.ids)]
-        # The mean includes [CLS] and [SEP], as in sentence-transformers.
-        mean = sequence.mean(0)
-        return {
-            "pooled": outputs["pooled_output"],
-            "mean": mean,
-            "mean_normalized": mean / max(float(np.linalg.norm(mean)), 1e-12),
-            "sequence": sequence if self.options.tokens else None,
-        }
-
-    def read(self, row: Row) -> Reply:
-        """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
-
-        With the option `tokens`, also returns "tokens" and "sequence".
-        """
-        (vectors,) = row.outputs
-        answer: Reply = {
-            name: to_numbers(vectors[name])
-            for name in ("pooled", "mean", "mean_normalized")
-        }
-        if self.options.tokens:
-            answer["tokens"] = row.tokens
-            answer["sequence"] = [*map(to_numbers, vectors["sequence"])]
-        return answer
+CLASSIFY = TextTask(
+    "classify",
+    _encode,
+    _decode,
+    {"text_a": True, "text_b": False},
+    options=("min_probability",),
+    other_names={"text_a": ["text"]},
+)
 
 
-class Tokenize(PairTask):
-    """Returns the WordPieces that the model reads for a text or a pair."""
+def _encode_text(model: Model, request: Request) -> tuple[list[Input], Packed]:
+    packed = pack_texts(model, request["text"])
+    return [packed.input], packed
 
-    name = "tokenize"
 
-    def encode(self, request: Request) -> Row:
-        """Returns a Row without inputs, because no network runs.
+def _decode_vectors(
+    model: Model,
+    packed: Packed,
+    outputs: list[Outputs],
+    options: TaskOptions,
+) -> Reply:
+    """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
 
-        Its `state` is the number of WordPieces before long texts are cut.
-        """
-        tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
-        count = sum(map(len, tokens))
-        return Row(request, [], self.pack(request, *tokens).tokens, state=count)
+    With the option `tokens`, also returns "tokens" and "sequence".
+    """
+    sequence = outputs[0]["sequence_output"][: len(packed.tokens)]
+    # The mean includes [CLS] and [SEP], as in sentence-transformers.
+    mean = sequence.mean(0)
+    length = max(float(np.linalg.norm(mean)), 1e-12)
+    reply: Reply = {
+        "pooled": to_numbers(outputs[0]["pooled_output"]),
+        "mean": to_numbers(mean),
+        "mean_normalized": to_numbers(mean / length),
+    }
+    if options.tokens:
+        reply["tokens"] = packed.tokens
+        reply["sequence"] = [*map(to_numbers, sequence)]
+    return packed.add_num_cut(reply)
 
-    def read(self, row: Row) -> Reply:
-        """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
-        return {"tokens": row.tokens, "num_wordpieces": row.state}
+
+EMBED = TextTask(
+    "embed", _encode_text, _decode_vectors, {"text": True}, options=("tokens",)
+)
+
+
+def _encode_no_input(
+    model: Model, request: Request
+) -> tuple[list[Input], Reply]:
+    """Returns the reply as the context, because no network runs."""
+    texts = request["text_a"], request.get("text_b", "")
+    tokens = [*map(model.tokenizer.tokenize, texts)]
+    read, count = pack(model, *tokens).tokens, sum(map(len, tokens))
+    return [], {"tokens": read, "num_wordpieces": count}
+
+
+def _decode_tokens(
+    model: Model, reply: Reply, outputs: Any, options: TaskOptions
+) -> Reply:
+    """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
+    return reply
+
+
+TOKENIZE = TextTask(
+    "tokenize",
+    _encode_no_input,
+    _decode_tokens,
+    CLASSIFY.fields,
+    other_names=CLASSIFY.other_names,
+)

@@ -22,7 +22,7 @@ ODD = [
     (b'{"text_a": "\xff"}', "UTF-8"),
     (b'{"text_a": "\\ud800"}', "surrogate"),
     (b'{"text_a": "a", "id": NaN}', "NaN"),
-    (b"[" * 100_000, "nested"),
+    (b"[" * 100_000, "JSON"),
     ({"text": "a", "text_a": "b"}, "'text'.*'text_a'"),
 ]
 TEXT = {"id": 1, "text": "The boat and (the harbor)."}
@@ -83,7 +83,8 @@ def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
 def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     kind, lines, flags = REQUESTS[task]
     found = ask(tmp_path, export_folder / kind, lines, task=task, **flags)
-    replies = load(kind).task(task, TaskOptions(**flags))
+    model = load(kind)
+    replies = model.task(task)
     fields = set()
     for line, answer in zip(lines, found, strict=True):
         fields |= answer.keys()
@@ -91,7 +92,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         # `check` renames fields.
         request = dict(line)
         replies.check(request)
-        (expected,) = replies.answer([request])
+        (expected,) = model.ask(replies, [request], TaskOptions(**flags))
         assert_same(answer, expected)
     # The page of the documentation names every field. It says of three that
     # any answer may have them.
@@ -114,7 +115,7 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
             requests.Item(number, {"text": text})
             for number, text in enumerate((*texts, last), start=1)
         ]
-        answerer = answers.Answerer(task)
+        answerer = answers.Answerer(model, task, TaskOptions())
         written = [*answerer.answer(batch)]
         return written, (answerer.num_answers, answerer.num_errors)
 
@@ -152,10 +153,11 @@ def test_texts_of_the_command_line(kind, texts, num_answers, folders, capsys):
     assert answer_texts(folders[kind], *texts) == 0
     found = [*map(json.loads, capsys.readouterr().out.splitlines())]
     assert len(found) == num_answers
-    task = serving.load(folders[kind]).task()
+    model = serving.load(folders[kind])
+    task = model.task()
     groups = [texts] if num_answers == 1 else [[text] for text in texts]
     requests = [dict(zip(task.fields, x, strict=False)) for x in groups]
-    for answer, expected in zip(found, task.answer(requests), strict=True):
+    for answer, expected in zip(found, model.ask(task, requests), strict=True):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):
             assert answer.get(name) == expected.get(name)

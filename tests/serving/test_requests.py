@@ -3,23 +3,20 @@
 import csv
 import io
 import threading
-import types
 
 import numpy as np
 import pytest
 
 from serving import answers, requests
 from serving.requests import Item
-from serving.tasks import base
-from serving.tasks.base import Row
-from serving.tasks.tag import Tag
-from serving.tasks.texts import Classify
-from serving.tasks.words import FillMask, NextSentence
+from serving.tasks import base, tasks_of
+from serving.tasks.tag import TAG
+from serving.tasks.texts import CLASSIFY
+from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 
-def read(path, kind, *columns):
+def read(path, task, *columns):
     """Returns the requests of a file, checked."""
-    task = kind(types.SimpleNamespace(settings={}))
     items = [*requests.read(task, [str(path)], columns=columns)]
     for item in items:
         task.check(item.request)
@@ -30,35 +27,35 @@ PAIR = {"text_a": "b", "text_b": "c"}
 
 
 @pytest.mark.parametrize(
-    "name, text, kind, columns, expected",
+    "name, text, task, columns, expected",
     [
-        ("a.csv", "id,text\n7,b\n", Classify, [], {"id": "7", "text_a": "b"}),
-        ("a.csv", "text;review;2\nx;b;c\n", Classify, ["review", "2"], PAIR),
-        ("a.tsv", "c\tb\n", NextSentence, ["2", "1"], PAIR),
+        ("a.csv", "id,text\n7,b\n", CLASSIFY, [], {"id": "7", "text_a": "b"}),
+        ("a.csv", "text;review;2\nx;b;c\n", CLASSIFY, ["review", "2"], PAIR),
+        ("a.tsv", "c\tb\n", NEXT_SENTENCE, ["2", "1"], PAIR),
         (
             "a.csv",
             '\ufefftext\n"two\nlines, ""quoted"""\n',
-            Classify,
+            CLASSIFY,
             [],
             {"text_a": 'two\nlines, "quoted"'},
         ),
-        ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
-        ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
+        ("a.csv", "words\nb c\n", TAG, [], {"words": ["b", "c"]}),
+        ("a.csv", "w\nb c\n", TAG, ["w"], {"text": "b c"}),
         (
             "a.jsonl",
             '{"id": 7, "q": "b", "text": 1}',
-            Classify,
+            CLASSIFY,
             ["q"],
             {"id": 7, "text_a": "b"},
         ),
-        ("a", '{"text": "b", "more": 1}', Tag, [], {"text": "b", "more": 1}),
-        ("a", "b [MASK]\n", FillMask, [], {"text": "b [MASK]"}),
-        ("a.txt", "b\n", Classify, [], {"text_a": "b"}),
+        ("a", '{"text": "b", "more": 1}', TAG, [], {"text": "b", "more": 1}),
+        ("a", "b [MASK]\n", FILL_MASK, [], {"text": "b [MASK]"}),
+        ("a.txt", "b\n", CLASSIFY, [], {"text_a": "b"}),
     ],
 )
-def test_columns(tmp_path, name, text, kind, columns, expected):
+def test_columns(tmp_path, name, text, task, columns, expected):
     (tmp_path / name).write_text(text)
-    (item,) = read(tmp_path / name, kind, *columns)
+    (item,) = read(tmp_path / name, task, *columns)
     assert (item.request, item.error) == (expected, None)
 
 
@@ -80,7 +77,7 @@ def test_lines_that_arrive_together_are_one_batch():
 
 def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
     (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
-    task = Classify(types.SimpleNamespace(settings={"num_texts": 1}))
+    task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
     paths = [str(tmp_path / "a.csv")]
     first, second = requests.read(task, paths)
     task.check(first.request)
@@ -91,18 +88,16 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
 
 
 class Damaged:
-    """A task whose model has weights that are not finite for some texts."""
+    """A model whose weights are not finite for some texts."""
 
-    name = "classify"
+    def ask(self, task, requests, options):
+        return [
+            answers._attempt(self.score, request["text_a"])
+            for request in requests
+        ]
 
-    def check(self, item):
-        pass
-
-    def compute(self, items):
-        return [Row(item, [], [], outputs=[item["text"]]) for item in items]
-
-    def reply(self, row):
-        return {"score": base.to_number(float(row.outputs[0]))}
+    def score(self, text):
+        return {"score": base.to_number(float(text))}
 
 
 @pytest.mark.parametrize("scale", [1e-12, 0.05, 3.0, 2e5, 1e12])
@@ -120,7 +115,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         Item(number, {"id": number, "text": text})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
-    answerer = answers.Answerer(Damaged())
+    answerer = answers.Answerer(Damaged(), CLASSIFY, base.DEFAULTS)
     written = [*answerer.answer(batch)]
     assert (answerer.num_answers, answerer.num_errors) == (2, 2)
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]

@@ -19,7 +19,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving import server as server_module
 from serving.server import HTTPException, ServedModel, Server
-from serving.tasks.base import TaskOptions
+from serving.tasks.base import TaskOptions, TextTask
 from tests import script_runner
 from tests.checkpoints import assert_same
 from tests.serving.conftest import MASKED, TEXTS
@@ -42,11 +42,12 @@ TASKS = [
 
 @pytest.mark.parametrize("kind, task, requests", TASKS)
 def test_answers_are_those_of_python(server, load, kind, task, requests):
-    asked = load(kind).task(task, TaskOptions(top_k=8, n_best=8))
+    model = load(kind)
+    asked = model.task(task)
     copies = [dict(each) for each in requests]
     for each in copies:
         asked.check(each)
-    expected = asked.answer(copies)
+    expected = model.ask(asked, copies, TaskOptions(top_k=8, n_best=8))
     path = f"/api/models/{kind}/{task}"
     for body, answers in (
         (requests, expected),
@@ -95,8 +96,8 @@ TABLE = [
     ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
     ("POST", TAG, "", 400, "JSON"),
     ("POST", TAG, '{"text": "a"', 400, "JSON"),
-    ("POST", TAG, "[" * 50_000, 400, "nested"),
-    ("POST", TAG, b'{"text": "\xff"}', 400, "UTF-8"),
+    ("POST", TAG, "[" * 50_000, 400, "JSON"),
+    ("POST", TAG, b'{"text": "\xff"}', 400, "utf-8"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", TAG, '"a"', 400, "object"),
     ("POST", TAG, {"txt": "a"}, 400, "'text'"),
@@ -359,30 +360,35 @@ print(asyncio.run(ask())[0].decode())
     assert json.loads(run(code, folders["ner"]))["words"] == ["A", "boat"]
 
 
-class Task:
-    """Answers with the request itself, and remembers its batches."""
+TASK, OTHER = (
+    TextTask(name, encode=None, decode=None, fields={"text": True})
+    for name in ("task", "other")
+)
 
-    lists = ()
-    fields = {"text": True}
 
-    def __init__(self):
-        self.batches = []
+class Echo:
+    """A model that answers with the request itself, and knows its batches."""
+
+    def __init__(self, reply=None):
+        self.batches, self.reply = [], reply
         self.may_run = threading.Event()
 
-    def check(self, request):
-        pass
-
-    def compute(self, requests):
+    def ask(self, task, requests, options):
         self.may_run.wait()
-        self.batches.append([each["text"] for each in requests])
-        if "broken" in self.batches[-1]:
+        texts = [each["text"] for each in requests]
+        self.batches.append((task.name, texts))
+        if "broken" in texts:
             raise RuntimeError("broken")
-        return requests
+        return [
+            ValueError("bad") if each["text"] == "bad" else self.reply or each
+            for each in requests
+        ]
 
-    def reply(self, row):
-        if row["text"] == "bad":
-            raise ValueError("bad")
-        return row
+
+def served(echo):
+    model = ServedModel("", {})
+    model.model, model.tasks = echo, {"task": TASK}
+    return model
 
 
 def submit(model, task, *texts):
@@ -391,31 +397,32 @@ def submit(model, task, *texts):
 
 def test_what_waits_is_the_next_batch():
     async def main():
-        model, one, other = ServedModel("", {}), Task(), Task()
-        futures = [submit(model, one, "first")]
-        gone = submit(model, one, "gone")
+        echo = Echo()
+        model = served(echo)
+        futures = [submit(model, TASK, "first")]
+        gone = submit(model, TASK, "gone")
         for task, texts in (
-            (one, ["a"]),
-            (other, ["b"]),
-            (one, ["c", "bad"]),
-            (one, ["d"] * 30),
-            (one, ["e"] * 40),
-            (one, ["broken"]),
+            (TASK, ["a"]),
+            (OTHER, ["b"]),
+            (TASK, ["c", "bad"]),
+            (TASK, ["d"] * 30),
+            (TASK, ["e"] * 40),
+            (TASK, ["broken"]),
         ):
             futures.append(submit(model, task, *texts))
         gone.cancel()
-        one.may_run.set()
-        other.may_run.set()
+        echo.may_run.set()
         found = await asyncio.gather(*futures, return_exceptions=True)
-        return one.batches, other.batches, found
+        return echo.batches, found
 
-    ours, theirs, found = asyncio.run(main())
+    batches, found = asyncio.run(main())
+    ours = [texts for name, texts in batches if name == "task"]
     # A batch that fails is computed again, each request by itself.
     assert ours == [
         *(["first"], ["a", "c", "bad", "broken"], ["a"], ["c", "bad"]),
         *(["broken"], ["d"] * 30, ["e"] * 40),
     ]
-    assert theirs == [["b"]]
+    assert ("other", ["b"]) in batches and len(batches) == len(ours) + 1
     errors = [found.pop(3), found.pop()]
     assert [error.status_code for error in errors] == [400, 500]
     assert errors[0].detail == "text 2: bad"
@@ -427,16 +434,16 @@ def test_what_waits_is_the_next_batch():
 def test_a_reply_that_is_too_large_is_an_error(monkeypatch):
     monkeypatch.setattr(server_module, "_MAX_REPLY_BYTES", 1000)
     rows = [{"text": "a" * 300}] * 5
-    assert len(server_module._write(Task(), rows[:3])) == 3
-    error = server_module._write(Task(), rows)
+    assert len(server_module._write(rows[:3])) == 3
+    error = server_module._write(rows)
     assert isinstance(error, HTTPException) and error.status_code == 413
 
 
 def test_a_client_does_not_wait_longer_than_the_timeout():
     async def main():
-        model, task = ServedModel("", {}), Task()
-        model.tasks = {"task": task}
-        first = submit(model, task, "first")
+        echo = Echo()
+        model = served(echo)
+        first = submit(model, TASK, "first")
         server = Server({"m": model}, timeout_s=0.05)
 
         async def stream():
@@ -445,20 +452,20 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
         request = types.SimpleNamespace(headers={}, stream=stream)
         with pytest.raises(HTTPException, match="504"):
             await server._do_task("m", "task", request)
-        task.may_run.set()
+        echo.may_run.set()
         await first
-        await submit(model, task, "last")
-        return task.batches
+        await submit(model, TASK, "last")
+        return [texts for _, texts in echo.batches]
 
     # Nobody waits for the request's answer anymore.
     assert asyncio.run(main()) == [["first"], ["last"]]
 
 
 def serve_long_replies(port):
-    model, task = ServedModel("", {}), Task()
-    task.may_run.set()
-    task.reply = lambda row: "a" * 15_000_000
-    model.load, model.tasks = (lambda: None), {"task": task}
+    echo = Echo(reply="a" * 15_000_000)
+    echo.may_run.set()
+    model = served(echo)
+    model.load = lambda: None
     server = Server({"m": model}, timeout_s=3)
     server_module.serve(server, "127.0.0.1", port)
 

@@ -87,16 +87,6 @@ def test_answer(exports):
     assert found["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
 
-def test_windows_longer_than_the_models_inputs_are_refused(tmp_path):
-    model = create_model(modeling.BertSpanLabeler)
-    windows = dataclasses.replace(WINDOWS, max_seq_length=33)
-    with pytest.raises(ValueError, match="33"):
-        squad.export_span_labeler(
-            tmp_path / "model", model, TOKENIZER, windows, DECODING
-        )
-    assert not [*tmp_path.iterdir()]
-
-
 def test_tag_words(exports):
     served = exports["ner"]
     found = served.outputs[0]
