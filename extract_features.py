@@ -9,8 +9,8 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from absl import logging
@@ -29,11 +29,6 @@ from modeling import presets
 from training.command_line import cli
 from training.config import DeviceConfig, ExportConfig, ModelConfig
 from training.resolve import resolve
-
-if TYPE_CHECKING:
-    import tensorflow as tf
-
-    from training.prediction import BatchPredictor
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,31 +59,6 @@ class Config(ModelConfig, DeviceConfig, ExportConfig):
         "Look up embeddings by multiplying one-hot vectors with the embedding "
         "table, which is faster on a TPU.",
     )
-
-
-def parse_layers(layers: str, num_blocks: int) -> list[int]:
-    """Parses --layers.
-
-    Args:
-        layers: indices of Transformer blocks, comma-separated, such as "-1,-2".
-        num_blocks: number of Transformer blocks of the model.
-
-    Returns:
-        a list of L indices.
-
-    Raises:
-        ValueError: the model does not have one of the blocks.
-    """
-    try:
-        indices = [int(layer) for layer in layers.split(",")]
-    except ValueError:
-        indices = [num_blocks]
-    if not all(-num_blocks <= index < num_blocks for index in indices):
-        raise ValueError(
-            f"--layers={layers} must be numbers from -{num_blocks} to -1, "
-            f"because the model has {num_blocks} blocks"
-        )
-    return indices
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
@@ -135,45 +105,6 @@ def format_features(
     }
 
 
-def extract(
-    predictor: "BatchPredictor",
-    batches: "Iterable[Mapping[str, tf.Tensor]]",
-    tokenizer: tokenization.FullTokenizer,
-    layers: Sequence[int],
-    output_file: str,
-) -> None:
-    """Writes the vectors to --output_file, which appears when all are written.
-
-    Args:
-        predictor: BatchPredictor of an encoder.Layers.
-        batches: batches that encoder.create_batches yields.
-        tokenizer: FullTokenizer of the model.
-        layers: indices of the blocks whose outputs `predictor` returns.
-        output_file: path of the file to write.
-
-    Raises:
-        ValueError: a value is not finite.
-    """
-    number = 0
-    with atomic_open(output_file) as file:
-        for features, vectors in predictor.predict(batches, label="Extracting"):
-            for ids, mask, blocks in zip(
-                features["input_ids"],
-                features["input_mask"],
-                vectors,
-                strict=True,
-            ):
-                length = mask.sum()
-                tokens = tokenizer.convert_ids_to_tokens(ids[:length].tolist())
-                line = format_features(
-                    number, tokens, layers, blocks[:, :length]
-                )
-                number += 1
-                text = format_json(line, f"{output_file}, line {number}")
-                file.write(f"{text}\n".encode())
-    logging.info("Wrote %d lines to %s", number, output_file)
-
-
 def main(flags: Config) -> None:
     """Writes the vectors, and exports the encoder if --export_dir is set."""
     folder = presets.read(flags.init_checkpoint, "--init_checkpoint")
@@ -184,14 +115,23 @@ def main(flags: Config) -> None:
     from training import checks, devices
     from training.prediction import BatchPredictor
 
+    ##### Checks #####
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
     folder.check_identity(config, tokenizer)
     folder.warn_of_pooling()
-    layers = parse_layers(options.layers, config.num_hidden_layers)
+    num_blocks = config.num_hidden_layers
+    layers = [int(layer) for layer in options.layers.split(",")]
+    if not all(-num_blocks <= layer < num_blocks for layer in layers):
+        raise ValueError(
+            f"--layers={options.layers} must be numbers from -{num_blocks} to "
+            f"-1, because the model has {num_blocks} blocks"
+        )
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
         folders.check_folder(options.export_dir, "--export_dir")
+
+    ##### Model #####
     strategy = devices.strategy_of(options)
     devices.set_precision(options.mixed_precision)
     with strategy.scope():
@@ -202,6 +142,8 @@ def main(flags: Config) -> None:
         )
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
+
+    ##### Vectors #####
     predictor = BatchPredictor(
         encoder.Layers(model, layers), options.jit_compile
     )
@@ -212,7 +154,22 @@ def main(flags: Config) -> None:
         options.batch_size,
         not (options.is_tpu or options.jit_compile),
     )
-    extract(predictor, batches, tokenizer, layers, options.output_file)
+    output_file, number = options.output_file, 0
+    with atomic_open(output_file) as file:
+        for features, vectors in predictor.predict(batches, label="Extracting"):
+            for row, length in enumerate(features["input_mask"].sum(1)):
+                ids = features["input_ids"][row, :length].tolist()
+                tokens = tokenizer.convert_ids_to_tokens(ids)
+                line = format_features(
+                    number, tokens, layers, vectors[row, :, :length]
+                )
+                number += 1
+                # JSON has no value that is not finite.
+                text = format_json(line, f"{output_file}, line {number}")
+                file.write(f"{text}\n".encode())
+    logging.info("Wrote %d lines to %s", number, output_file)
+
+    ##### Export #####
     if options.export_dir:
         serving.export_encoder(
             options.export_dir,

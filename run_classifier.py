@@ -259,6 +259,7 @@ class EmbeddingTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
+        classifier_flags.check_mode(options, "regression")
         processor = pairs.PairProcessor(options.data_dir, options)
         self.processor = processor
         is_read = {"train": options.do_train, "eval": options.evaluates}

@@ -85,15 +85,18 @@ class Config(
         """Returns the number of windows in a batch, as in Google's script."""
         return self.predict_batch_size
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        predicts = self.evaluates or self.do_predict
+        files = {"train_file": self.do_train, "predict_file": predicts}
+        return (*super().required, *(name for name in files if files[name]))
+
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check()
         if self.report and not self.do_predict:
             raise ValueError("--report needs --do_predict")
-        if self.do_train and not self.train_file:
-            raise ValueError("--do_train needs --train_file")
-        if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError("evaluation and prediction need --predict_file")
 
 
 class SquadTask(task.Task):
@@ -208,13 +211,9 @@ class SquadTask(task.Task):
         }
         if self.options.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
-        paths = {name: os.path.join(output_dir, name) for name in outputs}
-        # Format everything first. If a number is not finite, write no file.
-        texts = {
-            paths[name]: json_files.format_json(content, paths[name], indent=4)
-            for name, content in outputs.items()
-        }
-        for path, text in texts.items():
+        for name, content in outputs.items():
+            path = os.path.join(output_dir, name)
+            text = json_files.format_json(content, path, indent=4)
             atomic.write_text(path, f"{text}\n")
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
@@ -223,13 +222,9 @@ class SquadTask(task.Task):
             logging.warning("The answers are not scored: %s", error)
             return {}
         if self.options.report:
+            is_v2 = self.options.version_2_with_negative
             path = os.path.join(output_dir, "report.html")
-            report.write_answers(
-                path,
-                self.predict_file,
-                predictions,
-                self.options.version_2_with_negative,
-            )
+            report.write_answers(path, self.predict_file, predictions, is_v2)
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
@@ -256,10 +251,12 @@ class SquadTask(task.Task):
     def _score(
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
-        file = self.predict_file
-        is_v2 = self.options.version_2_with_negative
         return scoring.score_predictions(
-            file, predictions, is_v2, nbest, null_odds
+            self.predict_file,
+            predictions,
+            self.options.version_2_with_negative,
+            nbest,
+            null_odds,
         )
 
     def export(self, export_dir: str, model: Any) -> None:

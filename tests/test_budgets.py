@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1926,
+    ".": 1881,
     "benchmarks": 1592,
-    "data": 10870,
+    "data": 10857,
     "docs": 180,
     "examples": 191,
     "files": 1193,
     "modeling": 6689,
     "serving": 4722,
-    "tests": 23204,
+    "tests": 23199,
     "tools": 694,
     "training": 5042,
 }

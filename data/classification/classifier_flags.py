@@ -59,41 +59,31 @@ def check(options: Any) -> None:
     Raises:
         ValueError: two flags contradict each other. The message names them.
     """
-    name, given = options.task_name, options.given_flags
-    size = options.max_seq_length - 2
+    name, size = options.task_name, options.max_seq_length - 2
     if options.doc_stride > size:
         raise ValueError(
             f"--doc_stride={options.doc_stride} would skip WordPieces, because "
-            f"a window of --max_seq_length={options.max_seq_length} fits only "
-            f"{size} WordPieces of a text; set --doc_stride to at "
-            f"most {size}, such as {size // 2 or 1}"
+            f"--max_seq_length={options.max_seq_length} leaves {size} of them "
+            "for the text; set a smaller --doc_stride"
         )
     if options.glue_submission:
         glue.submission_file(name)
-        if not options.do_predict:
-            raise ValueError("--glue_submission needs --do_predict")
-    unused: list[str] = []
-    if name == "embedding":
-        unused += ["report", "class_weights", "doc_stride", "bilstm"]
-    found = [flag for flag in unused if getattr(options, flag)]
-    if name in ("embedding", "ranking"):
-        found += ["labels"] * ("labels" in given)
-        if given.get("output_mode", "regression") != "regression":
-            found.append("output_mode")
-    elif name != "csv":
-        # GLUE and XNLI define their columns and labels. No flag can set them.
-        columns = [field.name for field in dataclasses.fields(TableOptions)]
-        columns.remove("output_mode")
-        found += [flag for flag in columns if flag in given]
-    if found:
+    if options.report and not options.do_eval:
+        raise ValueError("--report needs --do_eval")
+    # GLUE and XNLI define their columns and labels.
+    columns = {field.name for field in dataclasses.fields(TableOptions)}
+    unused = {
+        "csv": set(),
+        "embedding": {"bilstm", "doc_stride", "labels", "report"},
+        "ranking": {"labels"},
+    }.get(name, columns - {"output_mode"})
+    if found := sorted(unused & options.given_flags.keys()):
         raise ValueError(
             f"--{found[0]} is not used by --task_name={name}; remove the flag"
         )
-    if options.report and not options.do_eval:
-        raise ValueError("--report needs --do_eval")
 
 
-def check_mode(options: ClassifierOptions, output_mode: str) -> None:
+def check_mode(options: Any, output_mode: str) -> None:
     """Checks that the flags work with the task's kind of labels.
 
     Args:
@@ -103,17 +93,14 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
     Raises:
         ValueError: a flag does not work with `output_mode`.
     """
-    mode = getattr(options, "given_flags", {}).get("output_mode", output_mode)
-    if mode != output_mode:
+    given = options.given_flags.get("output_mode", output_mode)
+    if given != output_mode:
         raise ValueError(
-            f"--output_mode={mode} does not fit this task, whose output mode "
-            f"is {output_mode}; remove the flag, or set --task_name=csv"
+            f"--output_mode={given} does not fit --task_name="
+            f"{options.task_name}, which is {output_mode}; remove the flag"
         )
     if options.class_weights and output_mode != "classification":
-        raise ValueError(
-            "--class_weights needs --output_mode=classification. Remove the "
-            f"flag. Received: {output_mode}"
-        )
+        raise ValueError(f"--class_weights is not for {output_mode}")
 
 
 def balance_classes(

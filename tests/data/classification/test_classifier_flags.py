@@ -14,19 +14,11 @@ def test_balanced_weights_let_all_classes_count_the_same():
     assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
 
 
-def test_weights_are_for_classes():
-    options = cf.ClassifierOptions(class_weights="balanced")
-    cf.check_mode(options, "classification")
-    with pytest.raises(ValueError, match="--class_weights"):
-        cf.check_mode(options, "regression")
-
-
 @pytest.mark.parametrize(
     "flags, name",
     [
         ({"doc_stride": 15}, "--doc_stride"),
         ({"glue_submission": True}, "only for ax, cola"),
-        ({"glue_submission": True, "task_name": "mrpc"}, "--glue_submission"),
         ({"report": True}, "--report"),
         *(
             ({name: value, "task_name": "embedding"}, f"--{name}")
@@ -35,7 +27,6 @@ def test_weights_are_for_classes():
                 ("bilstm", True),
                 ("doc_stride", 7),
                 ("labels", ["a"]),
-                ("output_mode", "multilabel"),
             )
         ),
         ({"labels": ["a"], "task_name": "ranking"}, "--labels"),
@@ -57,8 +48,12 @@ def create_config(flags):
     return run_classifier.Config(**every | flags)
 
 
-def test_the_mode_of_glues_tasks_is_known():
+def test_the_mode_of_a_task_is_known():
     options = create_config({"task_name": "mrpc", "output_mode": "multilabel"})
     with pytest.raises(ValueError, match="--output_mode"):
         cf.check_mode(options, "classification")
     cf.check_mode(options, "multilabel")
+    options = create_config({"class_weights": "balanced"})
+    cf.check_mode(options, "classification")
+    with pytest.raises(ValueError, match="--class_weights"):
+        cf.check_mode(options, "regression")
