@@ -169,21 +169,18 @@ def parse(config: type[Config]) -> Config:
     """Creates an instance of a dataclass from the parsed flags.
 
     If the class contains a field `given_flags`, its value is {name: value} of
-    the flags that the user set. If it contains a field `all_flags`, its value
-    is {name: value} of all flags of the script.
+    the flags that the user set.
 
     Raises:
         ValueError: flags contradict each other.
     """
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    records = {
-        "all_flags": {flag.name: flag.value for flag in own},
-        "given_flags": {flag.name: flag.value for flag in own if flag.present},
+    values: dict[str, Any] = {
+        field.name: flags.FLAGS[field.name].value
+        for field in _flag_fields(config)
     }
-    names = records.keys() & config.__dataclass_fields__
-    values: dict[str, Any] = {name: records[name] for name in names}
-    for field in _flag_fields(config):
-        values[field.name] = flags.FLAGS[field.name].value
+    if "given_flags" in config.__dataclass_fields__:
+        own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+        values["given_flags"] = {f.name: f.value for f in own if f.present}
     return config(**values)
 
 

@@ -32,32 +32,13 @@ def check_evaluations(run):
     return found
 
 
-def entries(folder, plugin):
-    """Yields (step, value) of all entries for a TensorBoard plugin."""
-    for path in folder.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                if value.metadata.plugin_data.plugin_name == plugin:
-                    yield event.step, value
-
-
 def scalars(folder):
     """Returns {tag: {step: value}} of the scalars in TensorBoard."""
     found = {}
-    for step, value in entries(folder, "scalars"):
-        number = float(tf.make_ndarray(value.tensor))
-        found.setdefault(value.tag, {})[step] = number
-    return found
-
-
-def hyperparameters(folder):
-    """Returns {name: value} of TensorBoard's HPARAMS page."""
-    from tensorboard.plugins.hparams import plugin_data_pb2
-
-    found = {}
-    for _, value in entries(folder, "hparams"):
-        content = value.metadata.plugin_data.content
-        data = plugin_data_pb2.HParamsPluginData.FromString(content)
-        for name, one in data.session_start_info.hparams.items():
-            found[name] = getattr(one, one.WhichOneof("kind"))
+    for path in folder.glob("events.out.tfevents.*"):
+        for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                if value.metadata.plugin_data.plugin_name == "scalars":
+                    number = float(tf.make_ndarray(value.tensor))
+                    found.setdefault(value.tag, {})[event.step] = number
     return found

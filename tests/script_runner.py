@@ -59,7 +59,7 @@ def _project_modules():
 PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
     *("tensorflow.io", "tensorflow.summary", "tensorboard.summary.v1"),
-    *("tensorboard.plugins.hparams.api", "encodings.utf_8_sig"),
+    "encodings.utf_8_sig",
     *_project_modules(),
     *("tests.script_runner", "tests.frozen"),
 ]

@@ -27,7 +27,7 @@ class ModelConfig:
 
     `resolve` sets `weights` to the path of the weights to use, None for random
     weights. `given_flags` contains {name: value} of the flags on the command
-    line, and `all_flags` contains {name: value} of all the script's flags.
+    line.
     """
 
     bert_config_file: str = flags.identity(
@@ -60,9 +60,6 @@ class ModelConfig:
     )
     weights: str | None = None
     given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
-    all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
     )
 

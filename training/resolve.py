@@ -76,8 +76,6 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
             preset.check_head(config.head)
         found = _stated_flags(config, preset, trains)
         found["weights"] = preset.weights
-    every = config.all_flags
-    found["all_flags"] = {**every, **{n: found[n] for n in every if n in found}}
     config = dataclasses.replace(config, **found)
     _check_required(config)
     config.check()

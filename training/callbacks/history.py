@@ -20,25 +20,21 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from files import atomic, json_files
-
-if TYPE_CHECKING:
-    from training.config import TrainingConfig
+from training.config import TrainingConfig
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
-# Keys that every line contains besides `kind` and `metrics`.
-_NAMES = ("step", "hours", "examples", "learning_rate")
 
 
 class History:
     """Writes the history of a run, and counts the hours of its training.
 
     Args:
-        config: TrainingConfig. Only the chief writes the history and, unless
-            `summary_steps` is 0, the files for TensorBoard.
+        config: flags of the run. Only the chief writes the history and, unless
+            --summary_steps is 0, the files for TensorBoard.
         fingerprint: {"run", "dev_set": checksum} of the run's evaluations.
 
     Attributes:
@@ -51,19 +47,14 @@ class History:
     """
 
     def __init__(
-        self, config: "TrainingConfig", fingerprint: Mapping[str, str]
+        self, config: TrainingConfig, fingerprint: Mapping[str, str]
     ) -> None:
         self._config, self._fingerprint = config, dict(fingerprint)
         self._path = Path(config.output_dir) / FILE
-        self._shows = config.is_chief and config.summary_steps > 0
         self.best_step: int | None = None
         self._hours_before, self._started = 0.0, 0.0
         self._writer: Any = None
-        found, self._is_torn = [], False
-        if self._path.exists():
-            found = read(self._path)
-            # A killed run can leave half a line at the end.
-            self._is_torn = not self._path.read_bytes().endswith(b"\n")
+        found = read(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
     @property
@@ -77,9 +68,9 @@ class History:
 
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
-        line = self._lines.get(("checkpoint", step)) or {}
+        line = self._lines.get(("checkpoint", step), {})
         self.best_step = line.get("best_step")
-        self._hours_before = line.get("hours") or 0.0
+        self._hours_before = line.get("hours", 0.0)
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -90,22 +81,8 @@ class History:
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
-        if self._config.is_chief and self._path.exists():
+        if self._config.is_chief:
             self._write_all()
-        if self._shows:
-            # The flags for TensorBoard's HPARAMS page. Importing its module
-            # takes a second.
-            from tensorboard.plugins.hparams import api
-
-            texts = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
-            values = {
-                name: value
-                for name, value in self._config.all_flags.items()
-                if isinstance(value, (bool, int, float))
-                or (name in texts and value is not None)
-            }
-            with self._tensorboard():
-                api.hparams(values, trial_id=str(self._path.parent))
         self._started = time.monotonic()
         try:
             yield
@@ -120,10 +97,7 @@ class History:
         learning_rate: float | None = None,
         is_best: bool = False,
     ) -> None:
-        """Adds a line to the history.
-
-        If the history already contains a line of this kind and step, replaces
-        the metrics of that line.
+        """Adds a line to the history, or replaces the step's line of this kind.
 
         Args:
             kind: kind of the line, one of KINDS.
@@ -137,29 +111,35 @@ class History:
         """
         if is_best:
             self.best_step = step
+        if not self._config.is_chief:
+            return
         found = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
             if name != "global_step"
         }
-        known = self._lines.get((kind, step))
-        is_same = known is not None and known["metrics"] == found
-        if is_same or not self._config.is_chief:
-            return
-        line = known or self._describe(step, learning_rate)
-        line = {"kind": kind, **line, "metrics": found}
+        line = {
+            "kind": kind,
+            "step": step,
+            "hours": self.hours,
+            "examples": step * self._config.batch_size,
+            "learning_rate": learning_rate,
+        }
+        # All lines of a step share the values of the first.
+        earlier = filter(None, (self._lines.get((k, step)) for k in KINDS))
+        if first := next(earlier, None):
+            line |= {name: first[name] for name in line if name != "kind"}
+        line["metrics"] = found
         if kind == "eval":
             line["fingerprint"] = self._fingerprint
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
+        known = self._lines.get((kind, step))
         self._lines[kind, step] = line
-        if self._shows and found:
-            prefix = "eval/" if kind == "eval" else ""
-            with self._tensorboard() as summary:
-                for name, value in found.items():
-                    if value is not None:
-                        summary.scalar(prefix + name, value, step=step)
-        if known or self._is_torn or not self._path.exists():
+        if found and known != line and self._config.summary_steps:
+            self._show("eval/" if kind == "eval" else "", step, found)
+        if known or not self._started:
+            # A killed run may have left half a line at the end of the file.
             self._write_all()
             return
         with open(self._path, "a", encoding="utf-8") as file:
@@ -173,28 +153,14 @@ class History:
         The key `global_step` contains the number of the step. Returns None if
         the history contains no best step on this dev set.
         """
-        line = self._lines.get(("eval", self.best_step or 0)) or {}
+        line = self._lines.get(("eval", self.best_step or 0), {})
         if line.get("fingerprint") != self._fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
-    def _describe(
-        self, step: int, learning_rate: float | None
-    ) -> dict[str, Any]:
-        """Returns {name in _NAMES: value} for the lines of a step.
-
-        These values are the same in all lines of the step.
-        """
-        for kind in KINDS:
-            if line := self._lines.get((kind, step)):
-                return {name: line[name] for name in _NAMES}
-        examples = step * self._config.batch_size
-        values = step, self.hours, examples, learning_rate
-        return dict(zip(_NAMES, values, strict=True))
-
-    @contextlib.contextmanager
-    def _tensorboard(self) -> Iterator[Any]:
-        """Yields tf.summary, set to write the run's TensorBoard files."""
+    def _show(
+        self, prefix: str, step: int, metrics: Mapping[str, float | None]
+    ) -> None:
         # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
@@ -202,36 +168,30 @@ class History:
             folder = str(self._path.parent)
             self._writer = tf.summary.create_file_writer(folder)
         with self._writer.as_default():
-            yield tf.summary
+            for name, value in metrics.items():
+                if value is not None:
+                    tf.summary.scalar(prefix + name, value, step=step)
         self._writer.flush()
 
     def _write_all(self) -> None:
         atomic.write_text(
             self._path, "".join(map(_line_of, self._lines.values()))
         )
-        self._is_torn = False
 
 
 def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Reads the complete lines of a history file.
 
     Raises:
-        ValueError: a line is malformed. The message names the line.
+        ValueError: a line is not a JSON object. The message names the line.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
         *lines, _ = file.read().split(b"\n")
-    found = []
-    for number, text in enumerate(lines, start=1):
-        where = f"{os.fspath(path)}, line {number}"
-        line = json_files.parse_json(text, where)
-        if not {"kind", *_NAMES, "metrics"} <= line.keys():
-            raise ValueError(
-                f"{where} is not a line of a run's history; restore the file "
-                "from a backup, or remove the file"
-            )
-        found.append(line)
-    return found
+    return [
+        json_files.parse_json(text, f"{os.fspath(path)}, line {number}")
+        for number, text in enumerate(lines, start=1)
+    ]
 
 
 def _line_of(line: Mapping[str, Any]) -> str:
