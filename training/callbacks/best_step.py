@@ -2,19 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from absl import logging
 
-from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
-from modeling.presets import checkpoint_steps
+from modeling.presets import PREFIX, checkpoint_steps
 from training.callbacks import Callback, Logs
 from training.results import format_results
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
+from training.trainer import Trainer
 
 
 class BestStep(Callback):
@@ -28,7 +24,8 @@ class BestStep(Callback):
         trainer: the Trainer of the run, which has restored its weights.
         evaluate: function (Trainer) -> {name of a metric: value}.
         every: number of steps between two evaluations.
-        metric: name of the metric that chooses the best step.
+        metric: name of the metric that chooses the best step. Lower values of
+            "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
 
@@ -38,8 +35,8 @@ class BestStep(Callback):
 
     def __init__(
         self,
-        trainer: "Trainer",
-        evaluate: Callable[["Trainer"], Mapping[str, float]],
+        trainer: Trainer,
+        evaluate: Callable[[Trainer], Mapping[str, float]],
         every: int,
         metric: str,
         patience: int = 0,
@@ -47,50 +44,34 @@ class BestStep(Callback):
         self.every = every
         self._trainer, self._evaluate = trainer, evaluate
         self._metric, self._patience = metric, patience
-        self._sign = sign_of(metric)
+        is_loss = metric == "loss" or metric.startswith("eval_loss")
+        self._sign = -1 if is_loss else 1
         self.is_of_run = False
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
         if trainer.history.best_step is not None:
             self._continue(trainer.history.best_step)
 
+    # Continues with the best step that the resumed run recorded.
     def _continue(self, best_step: int) -> None:
-        """Continues with the best step that the resumed run recorded."""
-        trainer, folder = self._trainer, self._trainer.best_folder
+        best, folder = self._trainer.history.best(), self._trainer.best_folder
         steps = checkpoint_steps(folder)
-        best = trainer.history.best()
-        if best is None or best.get(self._metric) is None:
-            fault = "its metrics are of another dev set"
-        elif best_step in steps:
-            self._best, self.is_of_run = best, True
-            self._read_weights(folder)
+        # A run that was killed after a better step repeats that step.
+        is_repeated = max(steps, default=0) > self._trainer.global_step
+        if best is None or not (best_step in steps or is_repeated):
+            logging.warning(
+                "The best step so far, %d, is missing in %s or was evaluated "
+                "on another dev set. The next best step replaces it.",
+                *(best_step, folder),
+            )
             return
-        elif max(steps, default=0) > trainer.global_step:
-            # The run was killed after a better step, which it repeats.
-            fault, self._best = "it was replaced by a later step", best
-        else:
-            fault = "its weights are missing"
-        logging.warning(
-            "The best step so far, %d, in %s cannot be used: %s. The next best "
-            "step replaces it.",
-            *(best_step, folder, fault),
-        )
-
-    def _read_weights(self, folder: Path) -> None:
-        """Raises an error if the weights in the folder are damaged.
-
-        Damage would otherwise be found only after the training.
-        """
-        try:
-            checkpoint = find_checkpoint(folder)
-            with open_tf1_checkpoint(checkpoint) as (reader, _):
+        self._best, self.is_of_run = best, best_step in steps
+        if self.is_of_run:
+            # Damaged weights would otherwise be found only after the training.
+            path = folder / f"{PREFIX}-{best_step}"
+            with open_tf1_checkpoint(path) as (reader, _):
                 for name in reader.get_variable_to_shape_map():
                     reader.get_tensor(name)
-        except OSError as error:
-            raise OSError(
-                f"{error}; restore the file from a backup, or remove {folder} "
-                "to choose the best step from later evaluations"
-            ) from error
 
     def on_step(self, step: int, logs: Logs) -> bool:
         """Runs an evaluation if one is due at `step`.
@@ -110,9 +91,10 @@ class BestStep(Callback):
         )
         rate = logs.get("learning_rate")
         trainer.history.add("eval", step, results, rate, is_best)
-        figures = {k: v for k, v in results.items() if k != "global_step"}
-        shown = format_results(figures)
-        logging.info("Evaluation after step %d\n%s", step, shown)
+        shown = {k: v for k, v in results.items() if k != "global_step"}
+        logging.info(
+            "Evaluation after step %d\n%s", step, format_results(shown)
+        )
         if math.isnan(value):
             logging.warning(
                 "%s is NaN, so this evaluation counts as the worst.",
@@ -135,15 +117,6 @@ class BestStep(Callback):
         logging.info(
             "Stopping early: the best %s is still %s, from step %d, after %d "
             "more evaluations.",
-            self._metric,
-            best[self._metric],
-            best["global_step"],
-            waited,
+            *(self._metric, best[self._metric], best["global_step"], waited),
         )
         return True
-
-
-def sign_of(metric: str) -> int:
-    """Returns 1 if higher values of a metric are better, else -1."""
-    is_loss = metric == "loss" or metric.startswith("eval_loss")
-    return -1 if is_loss else 1

@@ -3,16 +3,13 @@
 import resource
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import tensorflow as tf
 from absl import logging
 
 from modeling.config import BertConfig
 from training.callbacks import Callback, Logs
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
+from training.trainer import Trainer
 
 # Sizes of the square matrices that are multiplied to measure the speed of an
 # accelerator and of a CPU. Smaller matrices would not reach the full speed.
@@ -28,7 +25,7 @@ class Summaries(Callback):
             example.
     """
 
-    def __init__(self, trainer: "Trainer", shape: tuple[int, int]) -> None:
+    def __init__(self, trainer: Trainer, shape: tuple[int, int]) -> None:
         self._trainer, self._config = trainer, trainer.config
         self.every = self._config.summary_steps
         self._last: tuple[int, float] | None = None
