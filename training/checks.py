@@ -12,7 +12,6 @@ from files import folders
 from files.labels import PROBLEM_TYPES, similar_labels
 from modeling import presets
 from modeling.presets import Preset
-from training import distillation
 from training.config import FineTuningConfig, TrainingConfig
 from training.splits import suffix_of
 from training.task import Task
@@ -46,9 +45,7 @@ def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
     for flag in ("export_dir", "export_weights"):
         if path := vars(config)[flag]:
             folders.check_folder(path, f"--{flag}")
-    bert_config = load_config(config)
-    distillation.check_teacher(config, bert_config)
-    return bert_config
+    return load_config(config)
 
 
 def load_config(config: Any) -> modeling.BertConfig:
@@ -140,8 +137,9 @@ def check_identity(
     if config.teacher:
         # The teacher reads the student's records, so both need the same
         # tokenizer. Their networks may differ.
+        network = modeling.load_config(presets.folder_of(config.teacher))
         presets.read(config.teacher, "--teacher").check_identity(
-            distillation.load_teacher_config(config.teacher), tokenizer, head
+            network, tokenizer, head
         )
 
 

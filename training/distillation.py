@@ -13,55 +13,41 @@ from modeling import presets
 from training.config import PRECISIONS, TrainingConfig
 
 
-def check_teacher(
-    config: TrainingConfig, bert_config: modeling.BertConfig
-) -> None:
-    """Checks that the teacher reads the same ids as the student.
-
-    Raises:
-        ValueError: their vocabularies have different sizes.
-        OSError: the teacher's configuration cannot be read.
-    """
-    if not config.teacher:
-        return
-    theirs = load_teacher_config(config.teacher).vocab_size
-    if theirs != bert_config.vocab_size:
-        raise ValueError(
-            f"--teacher={config.teacher} sets vocab_size={theirs}, but the "
-            f"model has {bert_config.vocab_size} in {config.bert_config_file}; "
-            "choose a teacher with the model's vocabulary"
-        )
-
-
-def load_teacher_config(teacher: str) -> modeling.BertConfig:
-    """Reads the model configuration in a teacher's folder."""
-    return modeling.load_config(presets.folder_of(teacher))
-
-
 class Teacher:
     """The model in --teacher, whose outputs a student learns to match.
 
     Args:
-        config: configuration that `check_teacher` accepts.
+        config: flags of the run.
+        student: configuration of the student's network.
         create_model: function (BertConfig, **options) -> TaskModel. `options`
             are the arguments that every model accepts.
         loss: loss of the task.
         labels: names of the model's outputs, as in `modeling.load_checkpoint`.
 
     Raises:
-        ValueError: the teacher was not trained on this task.
+        ValueError: the teacher was not trained on this task, or its vocabulary
+            has another size than the student's.
         OSError: the teacher cannot be read.
     """
 
     def __init__(
         self,
         config: TrainingConfig,
+        student: modeling.BertConfig,
         create_model: Callable[..., keras.Model],
         loss: Any,
         labels: Sequence[Sequence[str]] = (),
     ) -> None:
         path = str(config.teacher)
         folder = presets.read(path)
+        bert_config = modeling.load_config(presets.folder_of(path))
+        if bert_config.vocab_size != student.vocab_size:
+            raise ValueError(
+                f"--teacher={path} sets vocab_size={bert_config.vocab_size}, "
+                f"but the model has {student.vocab_size} in "
+                f"{config.bert_config_file}; choose a teacher with the model's "
+                "vocabulary"
+            )
         found = folder.labels
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
@@ -77,7 +63,7 @@ class Teacher:
             config.distill_hidden,
         )
         self._model = create_model(
-            load_teacher_config(path),
+            bert_config,
             **folder.network,
             unpad=config.unpads,
             dtype=PRECISIONS[config.mixed_precision],

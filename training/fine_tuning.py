@@ -53,7 +53,7 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     teacher = num_steps = None
     if config.do_train and config.teacher:
         create, names = task.create_model, task.output_names
-        teacher = Teacher(config, create, task.loss, names)
+        teacher = Teacher(config, bert_config, create, task.loss, names)
 
     ##### Records #####
     splits = write_splits(task, config, bert_config)

@@ -73,7 +73,7 @@ def run(
     if config.do_train:
         num_steps = config.num_train_steps, config.num_warmup_steps
         if config.teacher:
-            teacher = Teacher(config, create_model, loss)
+            teacher = Teacher(config, bert_config, create_model, loss)
     shape = config.max_seq_length, config.max_predictions_per_seq
     trainer = start.open_run(
         config,

@@ -113,6 +113,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
 
     distillation.Teacher(
         dataclasses.replace(options, teacher=str(folder)),
+        config,
         create_model,
         modeling.ClassifierLoss(),
     )
@@ -170,20 +171,20 @@ def test_contradictions_are_refused_early(options, changes, culprit):
 
 def test_a_teacher_of_another_shape_or_task_is_refused(options):
     config = modeling.load_config(options.bert_config_file)
-    with pytest.raises(ValueError, match="vocab_size"):
-        distillation.check_teacher(
-            options, dataclasses.replace(config, vocab_size=9)
-        )
-
-    def create(config, **kwargs):
-        return modeling.BertSpanLabeler(config, **kwargs)
-
-    with pytest.raises(ValueError, match="cls/squad/output_weights"):
-        distillation.Teacher(options, create, losses.SpanLoss())
-    with pytest.raises(ValueError, match="labels"):
-        distillation.Teacher(
-            options, create, losses.ClassifierLoss(), ["yes", "no"]
-        )
+    other = dataclasses.replace(config, vocab_size=9)
+    for student, labels, culprit in (
+        (other, [], "vocab_size"),
+        (config, [], "cls/squad/output_weights"),
+        (config, ["yes", "no"], "labels"),
+    ):
+        with pytest.raises(ValueError, match=culprit):
+            distillation.Teacher(
+                options,
+                student,
+                modeling.BertSpanLabeler,
+                losses.SpanLoss(),
+                labels,
+            )
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ class History:
             "examples": step * self._config.batch_size,
             "learning_rate": learning_rate,
         }
-        # All lines of a step share the values of the first.
+        # All lines of a step contain the values of the first.
         earlier = filter(None, (self._lines.get((k, step)) for k in KINDS))
         if first := next(earlier, None):
             line |= {name: first[name] for name in line if name != "kind"}
