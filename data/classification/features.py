@@ -31,9 +31,8 @@ class ClassificationFeatures:
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = token of the second
             text, or the [SEP] after it.
-        label_id: index of the label in the label list (int, classification),
-            a number (float, regression), or a list of 0 or 1 for each label
-            (multi-label classification). None if the label is unknown.
+        label_id: index of the label, a number in regression, or 0 or 1 for each
+            label in multi-label classification. None = unknown.
         is_cut: True if the text was too long and was truncated.
         weight: weight of the example's loss in training. None means 1.
     """

@@ -63,28 +63,6 @@ def concatenate(
     return np.concatenate(labels), np.concatenate(outputs)
 
 
-def rates_by_label(
-    truth: np.ndarray, guesses: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Computes each label's precision, recall and F1. 0 / 0 counts as 0.
-
-    Args:
-        truth: bool [examples, labels], whether each label is right.
-        guesses: bool [examples, labels], whether the model predicted the label.
-
-    Returns:
-        {"precision", "recall", "f1"}, each float [labels].
-    """
-    correct, predicted, right = (
-        chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
-    )
-    return {
-        "precision": correct / np.maximum(predicted, 1),
-        "recall": correct / np.maximum(right, 1),
-        "f1": 2 * correct / np.maximum(predicted + right, 1),
-    }
-
-
 def compute_metrics(
     names: Collection[str],
     labels: ArrayLike,
@@ -114,11 +92,17 @@ def compute_metrics(
         name: float(_metrics()[name](labels, predictions)) for name in names
     }
     if label_names:
-        chosen = [labels > 0.5, predictions > 0.5]
-        if labels.ndim == 1:
-            one_hot = np.eye(len(label_names), dtype=bool)
-            chosen = [one_hot[labels], one_hot[predictions]]
-        for rate, values in rates_by_label(*chosen).items():
+        # Load scikit-learn late, see `_metrics`.
+        from sklearn.metrics import precision_recall_fscore_support
+
+        # Of a single column of 0 and 1, label 1 is meant.
+        indices = range(len(label_names)) if len(label_names) > 1 else [1]
+        rates = precision_recall_fscore_support(
+            labels, predictions, labels=indices, zero_division=0
+        )
+        for rate, values in zip(
+            ("precision", "recall", "f1"), rates, strict=False
+        ):
             for name, value in zip(label_names, values.tolist(), strict=True):
                 scores[f"{name}_{rate}"] = value
     return scores

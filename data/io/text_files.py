@@ -38,14 +38,10 @@ def _gfile() -> Any:
 
 
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
-    """Lists the files that match comma-separated patterns.
+    """Lists the files that match comma-separated patterns of a flag.
 
     The files are in the order of the patterns. The matches of each pattern are
-    sorted. `flag_name` is the flag that contains the patterns, for error
-    messages.
-
-    Raises:
-        FileNotFoundError: a pattern matches no file.
+    sorted. Raises a FileNotFoundError if a pattern matches no file.
     """
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
@@ -56,16 +52,10 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
             matches = find_matches(pattern.removeprefix(scheme))
             found = [scheme + path for path in matches if os.path.isfile(path)]
         if not found:
-            raise FileNotFoundError(
-                f"--{flag_name}: no file matches '{pattern}'; use the path "
-                "of a file that exists, or a pattern that matches one"
-            )
+            raise FileNotFoundError(f"--{flag_name}: no file is {pattern!r}")
         files.extend(found)
     if not files:
-        raise FileNotFoundError(
-            f"--{flag_name} names no file. Set it to the path of a file. "
-            f"Received: '{patterns}'"
-        )
+        raise FileNotFoundError(f"--{flag_name}={patterns} names no file")
     return files
 
 
@@ -97,9 +87,7 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
         try:
             yield gzip.GzipFile(fileobj=file) if is_packed else file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise OSError(
-                f"{path}: the gzip file is damaged: {error}. Create it again"
-            ) from error
+            raise OSError(f"{path}: the gzip file is damaged") from error
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
@@ -152,12 +140,6 @@ def read_lines(
                 return
             if position == 0:
                 check_first_line(line, path)
-                if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
-                    raise ValueError(
-                        f"{path}: the lines end in carriage returns, and would "
-                        "be read as one line; save the file with LF (Unix) or "
-                        "CR LF (Windows) as line ends"
-                    )
             position += len(line)
             try:
                 text = line.decode("utf-8")
@@ -181,7 +163,7 @@ def split_lines(path: StrPath) -> Iterator[tuple[int, str]]:
     with open_binary(path) as file:
         for data in file:
             if not number:
-                check_first_line(data, path)
+                _check_encoding(data, path)
                 data = data.removeprefix(codecs.BOM_UTF8)
             text = data.decode("utf-8", "surrogateescape")
             for line in io.StringIO(text, newline=""):
@@ -213,16 +195,21 @@ def read_numbered(path: StrPath) -> Iterator[tuple[int, str]]:
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Raises a ValueError if a file begins as gzip, zip or UTF-16."""
-    if line.startswith(b"\x1f\x8b"):
+    """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
+    _check_encoding(line, path)
+    if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(
-            f"{path} is compressed with gzip. Rename it so that its name ends "
-            "in .gz"
+            f"{path}: the lines end in carriage returns. Save the file with LF "
+            "or CR LF as line ends"
         )
+
+
+def _check_encoding(line: bytes, path: StrPath) -> None:
+    if line.startswith(b"\x1f\x8b"):
+        raise ValueError(f"{path}: gzip files must have a name in .gz")
     if line.startswith(b"PK\x03\x04"):
         raise ValueError(
-            f"{path} is a zip archive, such as an Excel workbook. Unpack it, "
-            "or save the workbook as CSV"
+            f"{path} is a zip archive or an Excel workbook. Save it as CSV"
         )
     # In UTF-16, every second byte of English text is zero. In other scripts, at
     # least the spaces and line ends contain a zero byte.
@@ -242,15 +229,14 @@ def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
 def find_set_file(
     data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
-    """Returns the path of the file of a set in a data folder.
+    """Returns the path of the set `name` in a data folder.
 
-    The file's name must be one of `file_names`, with or without an additional
-    `.gz`. `name` is the name of the set, for error messages.
+    The file has one of the `file_names`, with or without an additional `.gz`.
 
     Raises:
-        FileNotFoundError: `data_dir` contains none of the `file_names`.
-        ValueError: `data_dir` contains several of the `file_names`, or is None
-            because --data_dir is not set.
+        FileNotFoundError: there is no such file.
+        ValueError: there are several, or `data_dir` is None, because --data_dir
+            is not set.
     """
     if data_dir is None:
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")

@@ -11,7 +11,6 @@ defines.
 
 from collections.abc import Mapping
 
-import numpy as np
 import tensorflow as tf
 
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
@@ -33,9 +32,6 @@ _OF_CHOSEN = {
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
 }
-# Number of windows whose spans are computed together. A larger number needs
-# more memory.
-_WINDOWS_AT_A_TIME = 64
 
 
 class SquadDecoder:
@@ -155,55 +151,37 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         # Returns the best spans with distinct texts of the question whose
         # windows are `begin` to `end`, best first, and the score of no answer.
-        def add_windows(
-            window: tf.Tensor, nbest: Spans
-        ) -> tuple[tf.Tensor, Spans]:
-            following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
-            most = self.options.max_answer_length
-            spans = find_spans(window, following, windows, best, most)
-            # Sort before removing spans, because `remove_repeated` keeps the
-            # first of several spans at the same position in the passage.
-            spans = spans.gather(order_by_score(spans))
-            spans = alignment.remove_repeated(spans)
-            return following, self._merge(spans, nbest, alignment)
-
-        null, null_score = find_null(best, begin, end)
-        _, nbest = tf.while_loop(
-            lambda window, _: window < end,
-            add_windows,
-            (begin, null.gather(tf.range(0))),
-            shape_invariants=_LOOP_SHAPES,
-        )
-        return self._add_null(nbest, null), null_score
-
-    def _merge(self, spans: Spans, nbest: Spans, alignment: Alignment) -> Spans:
-        # Merges the spans of the next windows, best first and without texts,
-        # into the list of the best spans of the preceding windows.
-        num_spans = tf.size(spans.starts)
-        # Append -inf, so that the index after the last span is a valid index.
-        scores = tf.concat([spans.scores, [-np.inf]], 0)
-
-        def may_improve(begin: tf.Tensor, nbest: Spans) -> tf.Tensor:
-            # Stop at the first span that cannot be among the n best, so that
-            # no texts are created for the spans after it.
-            is_full = tf.size(nbest.texts) == self.options.n_best_size
-            worst = tf.reduce_min(nbest.scores)
-            return (begin < num_spans) & (~is_full | (scores[begin] > worst))
+        most = self.options.max_answer_length
+        spans = find_spans(begin, end, windows, best, most)
+        # Sort before removing spans, because `remove_repeated` keeps the first
+        # of several spans at the same position in the passage.
+        spans = spans.gather(order_by_score(spans))
+        spans = alignment.remove_repeated(spans)
+        num_spans, num_best = tf.size(spans.starts), self.options.n_best_size
 
         def add_spans(
             begin: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
-            following = tf.minimum(begin + self.options.n_best_size, num_spans)
+            following = tf.minimum(begin + num_best, num_spans)
             more = spans.gather(tf.range(begin, following))
             nbest = nbest.concat(alignment.locate(more))
-            nbest = nbest.gather(order_by_score(nbest))
-            firsts = first_of_equals(nbest.texts)[: self.options.n_best_size]
+            firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
 
+        # Create few texts at a time, until there are enough distinct ones.
+        null, null_score = find_null(best, begin, end)
         _, nbest = tf.while_loop(
-            may_improve, add_spans, (0, nbest), shape_invariants=_LOOP_SHAPES
+            lambda begin, nbest: (
+                (begin < num_spans) & (tf.size(nbest.texts) < num_best)
+            ),
+            add_spans,
+            (0, null.gather(tf.range(0))),
+            shape_invariants=(
+                tf.TensorShape([]),
+                Spans(*[tf.TensorShape([None])] * 7),
+            ),
         )
-        return nbest
+        return self._add_null(nbest, null), null_score
 
     def _add_null(self, nbest: Spans, null: Spans) -> Spans:
         # Inserts `null`, the span of "no answer", into the sorted n-best list.
@@ -258,10 +236,6 @@ class SquadDecoder:
             ),
             "nbest_sizes": size,
         }
-
-
-# Shapes of the loop variables of `_find_nbest` and `_merge`: index and Spans.
-_LOOP_SHAPES = (tf.TensorShape([]), Spans(*[tf.TensorShape([None])] * 7))
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
