@@ -7,6 +7,7 @@ flags are compared with model.json. This module imports no TensorFlow.
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -55,7 +56,9 @@ def check_flags(config: "TrainingConfig", saved: Mapping[str, Any]) -> None:
     for field in flags.fields(config, Role.TRAINING):
         if flags.meta_of(field).may_grow and field.name in now:
             before, value = known.get(field.name), now[field.name]
-            if before is None or value is None or value > before:
+            if before is None or value is None:
+                del now[field.name]
+            elif isinstance(before, int | float) and value > before:
                 del now[field.name]
     _check_same(
         config,
@@ -166,8 +169,8 @@ def write(
     if former.is_file():
         listed = json_files.read_json(former).get("files")
         # The list of a run's folder contains no weights.
-        weights = (".index", ".safetensors")
-        if listed is None or any(name.endswith(weights) for name in listed):
+        weights = re.compile(r".*\.(index|safetensors)")
+        if listed is None or any(weights.fullmatch(str(n)) for n in listed):
             raise ValueError(
                 f"--output_dir={folder} contains a {FILE} that no run in this "
                 "folder wrote; choose another --output_dir"
@@ -178,7 +181,7 @@ def write(
         texts |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
         texts["labels.txt"] = format_labels(labels).encode()
-    ours = {*listed}
+    ours = {*map(str, listed)}
     for name, text in texts.items():
         path = folder / name
         is_left = name in ours and not checkpoint_steps(folder)

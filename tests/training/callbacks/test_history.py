@@ -128,7 +128,7 @@ def test_a_worker_writes_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("line", ["{", "[]"])
+@pytest.mark.parametrize("line", ["{", '{"step": 2, "metrics": null}'])
 def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
     history_of(tmp_path).add("eval", 1, {"loss": 1.0})
     path = tmp_path / history.FILE
