@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from modeling.checkpoints import (
         extend_model,
         find_checkpoint,
-        has_head,
         huggingface,
         load_checkpoint,
         read_shapes,

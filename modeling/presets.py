@@ -214,6 +214,8 @@ class Preset:
         if tokenizer:
             now["tokenizer"] = tokenizer.identity
         saved = {**self.training, **self.network}
+        if mode := self.settings.get("output_mode"):
+            saved["output_mode"] = mode
         if trains:
             # --bilstm belongs to the head, which starts with new weights.
             # Without a record, any network may be trained.

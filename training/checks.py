@@ -1,4 +1,4 @@
-"""Checks a command's flags and the files they name, before any slow work."""
+"""Checks a command's files and weights, before any slow work."""
 
 import re
 from collections.abc import Mapping
@@ -9,20 +9,19 @@ from absl import logging
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import folders
-from files.labels import PROBLEM_TYPES, similar_labels
+from files.labels import similar_labels
 from modeling import presets
+from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import FineTuningConfig, TrainingConfig
 from training.splits import suffix_of
 from training.task import Task
 
-# Matches the names of all weights of this project except fine-tuning heads.
-_PARTS_OF_BERT = re.compile(
-    r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm|distillation)[./]"
-)
-# Matches the names of fine-tuning heads and of their optimizer slots.
-_HEAD = re.compile(
-    r"(?:^|[./])(?:output_weights|classifier\.weight|qa_outputs\.weight)(?:/|$)"
+# Matches the names of weights and slots that another model of this project
+# ignores, and of single values, such as global_step.
+_OURS = re.compile(
+    r"(^|[./])(bert|embeddings|encoder|pooler|cls|bilstm|distillation|"
+    r"classifier|output_\w+|qa_outputs|seed_\w+)[./]|^\w+$"
 )
 
 
@@ -88,16 +87,19 @@ def check_task(
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    saved_labels = None
-    # A run that starts fine-tuning ignores the labels of --init_checkpoint.
-    if folder and (folder.is_resumed or not config.do_train):
-        saved_labels = folder.labels
     check_identity(config, folder, bert_config, task.tokenizer, task.settings)
-    if folder and not config.do_train:
-        check_head(task, config, folder, saved_labels)
-    if task.labels:
-        resumes = folder is not None and folder.is_resumed
-        check_labels(task, config, saved_labels, resumes)
+    if folder and config.head == "BertEmbedder" and not config.do_train:
+        folder.warn_of_pooling()
+    # A run that starts fine-tuning does not use the head of --init_checkpoint.
+    if folder and task.labels and (folder.is_resumed or not config.do_train):
+        _check_labels(task, config, folder)
+    if alike := similar_labels(list(task.labels or ())):
+        logging.warning(
+            "These labels are treated as different labels, although they "
+            "differ only in case, Unicode normalization or number format: %s. "
+            "Correct the data if they mean the same label.",
+            "; ".join(map(str, alike)),
+        )
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
@@ -107,6 +109,27 @@ def check_task(
         raise ValueError(
             f"--metric_for_best={config.metric_for_best} is not a metric of "
             f"this task; choose one of {', '.join(names)}"
+        )
+
+
+def _check_labels(task: Task, config: FineTuningConfig, folder: Preset) -> None:
+    labels, saved = list(task.labels or ()), folder.labels
+    if not saved:
+        logging.warning(
+            "%s does not name its outputs. They are assumed to be %s, in this "
+            "order.",
+            folder.source,
+            ", ".join(labels),
+        )
+        return
+    order = modeling.find_order(saved, task.output_names)
+    # The order must not change in a resumed run or with --labels.
+    is_fixed = folder.is_resumed or "labels" in config.given_flags
+    if not order or (is_fixed and order != sorted(order)):
+        raise ValueError(
+            f"{folder.source} was trained with the labels {saved}, in this "
+            f"order; the task has {labels}. Use the task that the model was "
+            "trained for, or train into another --output_dir"
         )
 
 
@@ -143,110 +166,29 @@ def check_identity(
         )
 
 
-def check_labels(
-    task: Task,
-    config: FineTuningConfig,
-    saved: list[str] | None,
-    resumes: bool,
-) -> None:
-    """Checks that the labels of a task match the labels of its model.
+def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
+    """Checks that a model which is not trained has no random weights.
 
     Args:
-        task: a task with labels.
         config: the flags.
-        saved: labels saved beside the checkpoint that the command loads. None
-            if no labels are saved, or if the command starts to fine-tune
-            --init_checkpoint, whose labels may be in another order.
-        resumes: whether the command continues a run.
+        report: report of loading the weights.
 
     Raises:
-        ValueError: the model was trained with other labels.
+        ValueError: the checkpoint lacks the head.
     """
-    labels = list(task.labels or ())
-    if saved:
-        order = modeling.find_order(saved, task.output_names)
-        # The labels' order must not change in a resumed run or with --labels.
-        is_fixed = resumes or "labels" in config.given_flags
-        if not order or (is_fixed and order != sorted(order)):
-            raise ValueError(
-                f"the model was trained with the labels {saved}, in this "
-                f"order; the task has {labels}. Use the task that the model "
-                "was trained for, or train into another --output_dir"
-            )
-    if alike := similar_labels(labels):
-        logging.warning(
-            "These labels are treated as different labels, although they "
-            "differ only in case, Unicode normalization or number format: %s. "
-            "Correct the data if they mean the same label.",
-            "; ".join(map(str, alike)),
-        )
-
-
-def check_head(
-    task: Task,
-    config: FineTuningConfig,
-    folder: Preset,
-    saved: list[str] | None,
-) -> None:
-    """Checks that a checkpoint's head fits the task.
-
-    Call this function only for a command without --do_train.
-
-    Args:
-        task: the task.
-        config: the flags.
-        folder: result of `read_preset`.
-        saved: labels saved beside the checkpoint, None if there are none.
-
-    Raises:
-        ValueError: the head's class or the kind of its outputs differs.
-    """
-    folder.check_head(config.head)
-    if config.head == "BertEmbedder":
-        folder.warn_of_pooling()
-    # A cross-encoder that states no problem_type is a regression too.
-    mode = folder.settings.get("output_mode")
-    found = PROBLEM_TYPES.get(mode or "", folder.settings.get("problem_type"))
-    expected = PROBLEM_TYPES.get(task.settings.get("output_mode", ""))
-    if None not in (found, expected) and found != expected:
+    others = ", ".join(x for x in report.unused if not _OURS.search(x))
+    optional = ("bert/pooler/", "cls/seq_relationship/")
+    lost = [name for name in report.missing if not name.startswith(optional)]
+    # Pretraining exports models without a masked LM head.
+    if lost and (config.head or config.do_eval):
         raise ValueError(
-            f"{folder.weights} has problem_type={found}, but this task needs "
-            f"{expected}. Set --output_mode to the value that the model was "
-            "trained with"
+            f"{report.path} lacks {lost[0]}, so the outputs would be random. "
+            "Train the head (--do_train), or name its weights as transformers "
+            f"does for BERT. Unknown weights: {others or 'none'}"
         )
-    if folder.is_resumed:
-        return
-    shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))
-    foreign = [
-        name
-        for name, shape in shapes.items()
-        if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
-    ]
-    has_head = not config.head or modeling.has_head(config.head, shapes)
-    more = [name for name in foreign if not _HEAD.search(name)]
-    if has_head and more:
+    if others:
         logging.warning(
             "%s also contains %s, which this program does not use. If the "
             "model needs these weights, its outputs will be wrong.",
-            *(folder.source, ", ".join(more)),
-        )
-    if not has_head:
-        if foreign:
-            raise ValueError(
-                f"{folder.source} contains {', '.join(foreign)}, but no head "
-                f"that {config.head} can load. Save the weights under the "
-                "names that transformers uses for BERT (such as "
-                "classifier.weight), or train a new head with --do_train"
-            )
-        logging.warning(
-            "%s contains no weights for the task's head, so the outputs are "
-            "random. Train the model on the task first (--do_train).",
-            folder.source,
-        )
-    elif task.labels and not saved:
-        logging.warning(
-            "%s does not name its outputs. They are assumed to be %s, in this "
-            "order.",
-            folder.source,
-            ", ".join(task.labels),
+            *(report.path, others),
         )

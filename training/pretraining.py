@@ -16,7 +16,6 @@ from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.folders import find_best
-from modeling.presets import Preset
 from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep
 from training.distillation import Teacher
@@ -45,7 +44,6 @@ def run(
     folder = read_preset(config)
     checks.check_identity(config, folder, bert_config, tokenizer, {})
     saved = folder.training if folder else {}
-    _check_heads(config, folder)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
     # Checksums of large files are saved, so that a resume need not read them.
@@ -117,22 +115,6 @@ def run(
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None
-
-
-def _check_heads(config: PretrainingConfig, folder: Preset | None) -> None:
-    """Raises an error if an evaluation would score a random head."""
-    start = config.init_checkpoint
-    resumes = folder is not None and folder.is_resumed
-    if config.do_train or resumes or not (start and config.do_eval):
-        return
-    names = modeling.read_shapes(modeling.find_checkpoint(start))
-    if not any("cls/predictions/" in x.replace(".", "/") for x in names):
-        raise ValueError(
-            f"--init_checkpoint={start} contains no masked LM head, so "
-            "--do_eval would score random weights. Add --do_train to train "
-            "the head, or pass a checkpoint from pretraining, which includes "
-            "the head"
-        )
 
 
 def _find_records(

@@ -21,7 +21,7 @@ from files import progress
 from files.atomic import write_text
 from modeling import descriptions
 from modeling.presets import BEST
-from training import checkpointing, devices, stopping, train_step
+from training import checkpointing, checks, devices, stopping, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
@@ -118,13 +118,15 @@ class Trainer(BatchPredictor):
         config = self.config
         step = self.checkpointer.restore()
         if step is None and config.initial_checkpoint:
-            modeling.load_checkpoint(
+            report = modeling.load_checkpoint(
                 self.model,
                 config.initial_checkpoint,
                 config.init_layers and [*map(int, config.init_layers)],
                 labels,
                 config.load_best,
             )
+            if not config.do_train:
+                checks.check_loaded(config, report)
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
         self.global_step = step or 0

@@ -6,7 +6,7 @@ huggingface/ reads and writes Hugging Face's format.
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -151,22 +151,6 @@ def _warn_of_blocks(report: LoadReport) -> None:
             "be wrong unless the model is trained.",
             *(report.path, count(report.unused), count(report.loaded)),
         )
-
-
-def has_head(name: str, weights: Collection[str]) -> bool:
-    """Returns whether a file's weights include the head of a model class.
-
-    Args:
-        name: class name of the model, such as "BertClassifier".
-        weights: names of the weights in the file, Google's or Hugging Face's.
-    """
-    if name == "BertEmbedder":
-        # This model needs no head, because it returns the encoder's vectors.
-        return True
-    names = {"output_weights", "classifier.weight"}
-    if name == "BertSpanLabeler":
-        names = {"cls/squad/output_weights", "qa_outputs.weight"}
-    return not names.isdisjoint(weights)
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

@@ -1,6 +1,5 @@
 """Checks of a command, on the files that it names."""
 
-import dataclasses
 import json
 import types
 
@@ -63,63 +62,34 @@ def check_identity(config, *arguments):
 
 
 def test_weights_of_another_network_are_refused(tmp_path):
-    bert_config = tiny_config()
     folder = tmp_path / "trained"
-    (folder / "best").mkdir(parents=True)
-    plain = {"left_to_right": False, "bilstm": False}
-    assert presets.read(folder).network == plain
-    assert presets.read(folder / "model.ckpt-3").network == plain
-    settings = {"seed": 1, "left_to_right": True}
-    described = {"version": 1, "origin": {"settings": settings}}
-    for place in (folder, folder / "best"):
-        (place / presets.FILE).write_text(json.dumps(described))
-    trained = plain | {"left_to_right": True}
-    for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
-        assert presets.read(path).network == trained
+    folder.mkdir()
+    origin = {"settings": {"seed": 1, "left_to_right": True}}
+    text = json.dumps({"version": 1, "origin": origin})
+    (folder / presets.FILE).write_text(text)
     (folder / "model.ckpt-3.index").write_text("")
+    for path in (folder, folder / "model.ckpt-3"):
+        network = presets.read(path).network
+        assert network == {"left_to_right": True, "bilstm": False}
+    new, start = tmp_path / "new", {"init_checkpoint": str(folder)}
     # A flag that is not given is taken from the folder.
-    told = resolve_config(
-        tmp_path / "new", init_checkpoint=str(folder), do_eval=True
-    )
-    assert told.left_to_right and not told.bilstm
-    given = create_config(
-        tmp_path / "new",
-        max_seq_length=8,
-        do_eval=True,
-        given_flags={"left_to_right": False},
-    )
-    for flag, value in (
-        ("output_dir", str(folder)),
-        ("init_checkpoint", str(folder / "best")),
-    ):
-        with pytest.raises(ValueError, match=f"--{flag}.*left_to_right=True"):
-            check_identity(
-                dataclasses.replace(given, **{flag: value}),
-                bert_config,
-                None,
-                {},
-            )
+    assert resolve_config(new, do_eval=True, **start).left_to_right
+
+    def check(folder, **changes):
+        given = {"left_to_right": changes.get("left_to_right", False)}
+        config = create_config(folder, given_flags=given, **changes)
+        check_identity(config, tiny_config(), None, {})
+
+    for place, changes in ((folder, {}), (new, start)):
+        with pytest.raises(ValueError, match="left_to_right=True"):
+            check(place, do_eval=True, **changes)
     # A training adds a BiLSTM to what it starts from, and keeps the network.
-    start = dataclasses.replace(
-        given, init_checkpoint=str(folder), do_train=True
-    )
     with pytest.raises(ValueError, match="left_to_right=True"):
-        check_identity(start, bert_config, None, {})
-    check_identity(
-        dataclasses.replace(start, left_to_right=True, bilstm=True),
-        bert_config,
-        None,
-        {},
-    )
+        check(new, do_train=True, **start)
+    both = {"left_to_right": True, "bilstm": True}
+    check(new, do_train=True, **start, **both)
     with pytest.raises(ValueError, match="bilstm=False"):
-        check_identity(
-            dataclasses.replace(
-                given, output_dir=str(folder), left_to_right=True, bilstm=True
-            ),
-            bert_config,
-            None,
-            {},
-        )
+        check(folder, do_eval=True, **both)
 
 
 def test_litert_has_no_lstm_of_any_length(tmp_path):
