@@ -111,10 +111,10 @@ def test_a_bert_from_scratch_is_evaluated_on_glue(tmp_path):
     bash(
         *("small-bert-from-scratch.sh", SAMPLES / "corpus.txt"),
         *(tmp_path / "bert", tmp_path / "data"),
-        **{"SIZE": "sample", "SUBMISSION": "1", "SEEDS": "1 2"},
+        **{"SIZE": "sample", "SUBMISSION": "1", "SEEDS": "1"},
     )
     glue = tmp_path / "bert/glue"
     table = (glue / "glue.md").read_text()
-    assert re.search(r"^\| mrpc +\| 2 +\|", table, re.M)
+    assert re.search(r"^\| mrpc +\| 1 +\|", table, re.M)
     with zipfile.ZipFile(glue / "submission.zip") as archive:
         assert archive.namelist() == ["MRPC.tsv"]

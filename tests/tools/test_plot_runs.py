@@ -79,13 +79,3 @@ def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
     assert first.get_xdata()[-1] == end
     own = 0.05 if axis == "hours" else end / 10
     assert second.get_xdata()[0] == pytest.approx(end + own)
-
-
-def test_a_format_that_does_not_exist(tmp_path, monkeypatch):
-    write_run(tmp_path / "a", 1.0)
-    config = plot_runs.Config(
-        runs=str(tmp_path / "a"), output=str(tmp_path / "c.xyz")
-    )
-    with pytest.raises(ValueError, match="xyz"):
-        plot_runs.main(config)
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
