@@ -41,12 +41,7 @@ _METRICS = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Options for reading a table: its columns and the kind of its labels.
-
-    In a test set, the label column may be missing or contain empty cells. The
-    example's label is then None. But in multi-label classification, an empty
-    cell is an empty list of labels, and only a JSON null becomes None.
-    """
+    """Options for reading a table: its columns and the kind of its labels."""
 
     text_column: str = flags.training(
         "text",
@@ -99,10 +94,10 @@ class TableOptions:
 class TableProcessor(DataProcessor):
     """Reads the sets of a user's own task from tables.
 
-    The files are named `train`, `dev` and `test`, with the extension .csv,
-    .tsv, .jsonl or .parquet. The first line of a CSV or TSV file names the
-    columns. But if all column options are numbers, counted from 1, the first
-    line is expected to be an example.
+    The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
+    In a test set, the label column may be missing or contain empty cells. The
+    example's label is then None. But in multi-label classification, an empty
+    cell is an empty list of labels, and only a JSON null becomes None.
 
     Raises:
         ValueError: the label column is a text column, or `options.labels`

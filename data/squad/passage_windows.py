@@ -32,11 +32,11 @@ class SquadFeatures:
     """Features of one window.
 
     Attributes:
-        unique_id: int, number of the window among the windows of all examples.
-            As in Google's code, the first number is 1000000000.
-        example_index: int, index of the window's example.
-        doc_span_index: int, index of the window among its example's windows.
-        tokens: list of str, the WordPieces without padding.
+        unique_id: number of the window among the windows of all examples. As in
+            Google's code, the first number is 1000000000.
+        example_index: index of the window's example.
+        doc_span_index: index of the window among its example's windows.
+        tokens: the WordPieces without padding.
         token_to_orig_map: {position of a passage token in the window: index of
             its word in the passage}.
         token_is_max_context: {position of a passage token in the window:
@@ -45,14 +45,11 @@ class SquadFeatures:
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = token of the passage, or
             the [SEP] after it.
-        start_position: int, in training: position of the answer's first
-            token, or 0 if the window does not contain the answer.
-        end_position: int, in training: position of the answer's last token, or
-            0 if the window does not contain the answer.
-        is_impossible: bool, whether the passage does not answer the question.
-        token_to_char_map: {position of a passage token: (index of its first
-            character in the passage, index after its last character)}. None
-            without --use_char_offsets.
+        start_position, end_position: in training: positions of the answer's
+            first and last token, or 0 if the window does not contain it.
+        is_impossible: whether the passage does not answer the question.
+        token_to_char_map: {position of a passage token: (start, end) of its
+            characters in the passage}. None without --use_char_offsets.
     """
 
     unique_id: int | None

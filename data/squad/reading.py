@@ -60,10 +60,9 @@ def read_squad_examples(
     """Reads the questions of a SQuAD file, in the order of the file.
 
     With `is_training`, questions whose passage does not contain the answer at
-    the character position in the file (`answer_start`) are skipped with a
-    warning. Another warning counts the answers that the passage contains near
-    `answer_start`, but not exactly there. With `version_2_with_negative`,
-    questions may be unanswerable.
+    `answer_start` are skipped with a warning. Another warning counts the
+    answers that are near `answer_start`, but not exactly there. With
+    `version_2_with_negative`, questions may be unanswerable.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
     its position is accepted without comparing words. The words might differ,
@@ -71,9 +70,9 @@ def read_squad_examples(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, is not in SQuAD's layout, or
-            contains no question that can be used. With `is_training`, also if
-            an answerable question has no answer or several answers.
+        ValueError: the file is not in SQuAD's layout, or contains no question
+            that can be used. With `is_training`, also if an answerable question
+            has no answer or several answers.
     """
     examples = []
     num_skipped = num_moved = 0
@@ -100,9 +99,11 @@ def read_squad_examples(
                 if num_skipped <= 10:
                     logging.warning(
                         "%s: could not find the answer %r at character %d",
-                        where,
-                        example.orig_answer_text,
-                        example.answer_start,
+                        *(
+                            where,
+                            example.orig_answer_text,
+                            example.answer_start,
+                        ),
                     )
                 continue
             answer, start = example.orig_answer_text, example.answer_start
@@ -121,16 +122,10 @@ def read_squad_examples(
         logging.warning(
             "%s: skipped %d of %d questions, because the passage does not "
             "contain the answer at `answer_start`",
-            input_file,
-            num_skipped,
-            num_skipped + len(examples),
+            *(input_file, num_skipped, num_skipped + len(examples)),
         )
     if not examples:
-        raise ValueError(
-            f"{input_file} contains no question that can be used; use a file "
-            "that contains questions. To train, each answer also needs the "
-            "correct `answer_start`"
-        )
+        raise ValueError(f"{input_file} contains no question that can be used")
     num_ids = len({example.qas_id for example in examples})
     if num_ids < len(examples) and not is_training:
         logging.warning(

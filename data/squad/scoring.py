@@ -31,10 +31,9 @@ def score_predictions(
         input_file: a SQuAD file with answers.
         predictions: {question id: predicted text}. In v2.0, "" is no answer.
         version_2_with_negative: whether the file is in the format of v2.0.
-        nbest: {question id: n-best list}. Each entry contains a "text". The
-            best entry is first. None or {} = do not search for thresholds.
+        nbest: {question id: n-best list}, best entry first, with a "text" each.
         null_odds: {question id: score of no answer minus score of the best
-            answer}. None or {} = do not search for thresholds.
+            answer}.
 
     Returns:
         `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the

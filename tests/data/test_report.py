@@ -103,14 +103,6 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path):
     ]
 
 
-def test_the_number_that_is_farthest_off_comes_first(tmp_path):
-    outputs = [[1.5], [0.0], [5.0]]
-    page = write_labels(tmp_path, "regression", None, ["1", 2.0, 5], outputs)
-    assert [text[0][1][:6] for _, text in page.wrong] == ["text 1", "text 0"]
-    assert page.wrong[0][0] == "Right: 2.0. Predicted: 0.0."
-    assert len(page.right) == 1
-
-
 def test_answers_are_marked_in_their_passage(tmp_path):
     context = f"Cats {HOSTILE} dogs ran. Cats too."
     dogs = context.index("dogs")

@@ -181,12 +181,6 @@ def odd_contexts(seed):
     [
         (4, 1, True, False),
         pytest.param(4, 2, False, True, marks=pytest.mark.slow),
-        *(
-            pytest.param(
-                1, 1 + i, i % 2 == 0, i % 4 < 2, marks=pytest.mark.soak
-            )
-            for i in range(10)
-        ),
     ],
 )
 def test_odd_text_is_answered_alike(
