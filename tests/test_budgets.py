@@ -21,13 +21,13 @@ LINES = {
     "serving": 4722,
     "tests": 23132,
     "tools": 694,
-    "training": 4885,
+    "training": 4850,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23673
+WORDS = 23668
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

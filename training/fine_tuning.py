@@ -19,7 +19,7 @@ from training.prediction import LossFigures
 from training.resolve import read_preset
 from training.splits import (
     Split,
-    describe_dev_set,
+    dev_set_checksum,
     names_of,
     suffix_of,
     write_splits,
@@ -78,7 +78,7 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
         preset,
         num_steps,
         settings,
-        describe_dev_set(task, splits),
+        dev_set_checksum(task, splits),
         teacher=teacher,
         tokenizer=task.tokenizer,
         output_names=task.output_names,

@@ -1,18 +1,14 @@
-"""Identifies runs by their settings, and files by their checksums."""
+"""Identifies files by their checksums."""
 
-import hashlib
-import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import tensorflow as tf
 from absl import logging
 
 import modeling
 from data.io import records
-from training.run_folder import NOT_IDENTITY
 
 
 def fingerprint(files: Iterable[str]) -> list[list]:
@@ -68,23 +64,3 @@ def fingerprint_checkpoint(path: str) -> list[list]:
     # The index of a TF1 checkpoint contains the checksum of each variable.
     is_file = os.path.isfile(found)
     return fingerprint([found if is_file else f"{found}.index"])
-
-
-def fingerprint_of(
-    settings: Mapping[str, Any], data: Mapping[str, Any]
-) -> dict[str, str]:
-    """Returns {"run", "dev_set": checksum} of a run and its data.
-
-    Args:
-        settings: settings that must not change when a run is resumed
-            (run_folder.py).
-        data: {"dev_set": JSON-serializable description}, or {}.
-    """
-    names = settings.keys() - NOT_IDENTITY
-    run = {name: settings[name] for name in names}
-    return {
-        part: hashlib.sha256(
-            json.dumps(value, sort_keys=True).encode()
-        ).hexdigest()[:16]
-        for part, value in {"run": run, **data}.items()
-    }

@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-import os
+import json
+import zlib
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,6 @@ def run(
     evaluation = _Evaluation(config, evaluated)
     if config.keeps_best:
         settings["eval_input_file"] = identify(evaluated.files)
-    is_evaluated = config.do_eval or config.eval_input_file is not None
 
     ##### Model and weights #####
     create_model = functools.partial(
@@ -80,7 +80,7 @@ def run(
         folder,
         num_steps,
         settings,
-        {"dev_set": evaluation.describe()} if is_evaluated else {},
+        evaluation.checksum(),
         teacher=teacher,
         tokenizer=tokenizer,
     )
@@ -154,7 +154,7 @@ def _find_records(
     feature_specs.check_records(files, spec)
     if not config.do_train:
         # TensorFlow crashes if a record is shorter than its header says, so
-        # check the records to evaluate. In training, `fingerprints.Inputs`
+        # check the records to evaluate. In training, `fingerprint_records`
         # checks all records.
         limit = config.max_eval_steps * config.eval_batch_size
         count_records(files, limit)
@@ -187,14 +187,14 @@ class _Evaluation:
     config: PretrainingConfig
     records: tfrecords.Records
 
-    def describe(self) -> list[Any]:
-        """Returns [fingerprint of the records, maximum number to evaluate]."""
+    def checksum(self) -> int:
+        """Returns a checksum of the records, and of how many are evaluated."""
         config, files = self.config, self.records.files
-        number = config.max_eval_steps * config.eval_batch_size
-        # Training records may be too large for checksums.
-        if config.eval_input_file is None:
-            return [[*map(os.path.basename, files)], number]
-        return [fingerprints.fingerprint(files), number]
+        found: list[Any] = [config.max_eval_steps * config.eval_batch_size]
+        # Training records may be too large to read them for a checksum.
+        if config.eval_input_file:
+            found += fingerprints.fingerprint(files)
+        return zlib.crc32(json.dumps(found).encode())
 
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
         """Returns the metrics of Google's code, and the mean loss as "loss"."""

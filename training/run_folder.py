@@ -28,11 +28,6 @@ from modeling.tokenizer_files import describe_tokenizer
 if TYPE_CHECKING:
     from training.config import TrainingConfig
 
-# Settings that do not identify a training: a resumed run may add them, or state
-# them in another way.
-NOT_IDENTITY = frozenset(
-    ("checksums", "eval_input_file", "flags", "init_checkpoint", "tokenizer")
-)
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 # Flags that name machines or accounts, which model.json must not contain.

@@ -1,6 +1,7 @@
 """Writes the splits of a task as TFRecord files."""
 
 import dataclasses
+import json
 import os
 import tempfile
 import zlib
@@ -129,15 +130,11 @@ def names_of(
     return [name for name in task.splits[purpose] if name in splits]
 
 
-def describe_dev_set(task: Task, splits: Mapping[str, Split]) -> dict[str, Any]:
-    """Describes the dev set, for `fingerprint_of`. {} without one."""
-    names = names_of(task, splits, "eval")
-    if not names:
-        return {}
-    return {
-        "dev_set": [
-            [splits[name].checksum for name in names],
-            list(task.labels or ()),
-            *fingerprints.fingerprint(task.eval_files),
-        ]
-    }
+def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
+    """Returns a checksum of all that the scores of the dev set depend on."""
+    found = [
+        [splits[name].checksum for name in names_of(task, splits, "eval")],
+        list(task.labels or ()),
+        *fingerprints.fingerprint(task.eval_files),
+    ]
+    return zlib.crc32(json.dumps(found).encode())

@@ -30,7 +30,7 @@ def open_run(
     preset: Preset | None,
     num_steps: tuple[int, int] | None,
     settings: Mapping[str, Any] = {},
-    dev_set: Mapping[str, Any] = {},
+    dev_set: int = 0,
     *,
     teacher: distillation.Teacher | None = None,
     tokenizer: FullTokenizer | None = None,
@@ -50,7 +50,7 @@ def open_run(
         num_steps: (training steps, warmup steps), or None without training.
         settings: settings of the task that must not change when a run is
             resumed. Not used without training.
-        dev_set: description of the dev set, for `fingerprint_of`.
+        dev_set: checksum of the dev set.
         teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         output_names: lists of possible names of the model's outputs, for the
@@ -105,7 +105,7 @@ def open_run(
         config,
         step,
         settings=settings,
-        fingerprint=fingerprints.fingerprint_of(settings, dev_set),
+        dev_set=dev_set,
         tokenizer=tokenizer,
         labels=output_names[0] if output_names else None,
     )

@@ -39,8 +39,7 @@ class Trainer(BatchPredictor):
         step: the training step of the model. None if the model only predicts.
         settings: settings of the run, such as configuration and batch size,
             which must not change when the run is resumed.
-        fingerprint: {"run", "dev_set": checksum}, see
-            `fingerprints.fingerprint_of`. Results with equal checksums may be
+        dev_set: checksum of the dev set. Results with equal checksums may be
             compared.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
             without a vocabulary, as in pretraining on masked records.
@@ -65,7 +64,7 @@ class Trainer(BatchPredictor):
         step: train_step.TrainStep | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
-        fingerprint: Mapping[str, str] | None = None,
+        dev_set: int = 0,
         tokenizer: FullTokenizer | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
@@ -73,13 +72,13 @@ class Trainer(BatchPredictor):
         self.config = config
         # None if the model only predicts.
         self.train_step: Any = step
-        self.settings, self.fingerprint = settings or {}, fingerprint or {}
+        self.settings = settings or {}
         self.tokenizer, self.labels = tokenizer, labels
         self.is_chief = config.is_chief
         self.best_folder = Path(config.output_dir, BEST)
         self.num_train_steps, self.global_step = 0, 0
         self.has_best = False
-        self.history = History(config, self.fingerprint)
+        self.history = History(config, dev_set)
         self.results: dict[str, Mapping[str, float]] = {}
         weights = dict(modeling.named_variables(model))
         variables = {**weights}

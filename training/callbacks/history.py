@@ -9,7 +9,7 @@ The file `history.jsonl` in the run's folder contains one JSON object per line:
 "checkpoint" for a save, from which a resumed run reads the hours trained. A
 resumed run drops the lines after its checkpoint and writes them again, so each
 step has at most one line of each kind. The line of an evaluation also contains
-a `fingerprint` of the run and its dev set (training/fingerprints.py).
+a checksum of its dev set, `dev_set`.
 TensorBoard shows the same metrics, with the prefix `eval/` for evaluations.
 """
 
@@ -35,7 +35,7 @@ class History:
     Args:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
-        fingerprint: {"run", "dev_set": checksum} of the run's evaluations.
+        dev_set: checksum of the dev set.
 
     Attributes:
         best_step: step of the best evaluation so far, or None before the first
@@ -46,10 +46,8 @@ class History:
         OSError: the file cannot be read.
     """
 
-    def __init__(
-        self, config: TrainingConfig, fingerprint: Mapping[str, str]
-    ) -> None:
-        self._config, self._fingerprint = config, dict(fingerprint)
+    def __init__(self, config: TrainingConfig, dev_set: int) -> None:
+        self._config, self._dev_set = config, dev_set
         self._path = Path(config.output_dir) / FILE
         self.best_step: int | None = None
         self._hours_before, self._started = 0.0, 0.0
@@ -131,7 +129,7 @@ class History:
             line |= {name: first[name] for name in line if name != "kind"}
         line["metrics"] = found
         if kind == "eval":
-            line["fingerprint"] = self._fingerprint
+            line["dev_set"] = self._dev_set
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
         known = self._lines.get((kind, step))
@@ -154,7 +152,7 @@ class History:
         the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0), {})
-        if line.get("fingerprint") != self._fingerprint:
+        if line.get("dev_set") != self._dev_set:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 

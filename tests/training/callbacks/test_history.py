@@ -23,7 +23,7 @@ def history_of(folder, **changes):
         output_dir=folder,
         batch_size=8,
     )
-    return history.History(config, {})
+    return history.History(config, 0)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
