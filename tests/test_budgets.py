@@ -17,7 +17,7 @@ LINES = {
     "docs": 180,
     "examples": 191,
     "files": 1190,
-    "modeling": 6674,
+    "modeling": 6657,
     "serving": 4722,
     "tests": 23132,
     "tools": 694,

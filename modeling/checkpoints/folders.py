@@ -3,10 +3,11 @@
 import contextlib
 import os
 import re
+from typing import Any
 
 from absl import logging
 
-from files.paths import StrPath
+from files.paths import StrPath, is_remote
 from modeling.presets import BEST, PREFIX, best_step_of, checkpoint_steps
 
 
@@ -27,13 +28,16 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     Raises:
         FileNotFoundError: the checkpoint does not exist.
     """
-    # TensorFlow loads slowly, and is not needed for Hugging Face's format.
-    from tensorflow.io import gfile
-
     path = str(path)
-    if gfile.isdir(path):
+    files: Any = os.path
+    if is_remote(path):
+        # Only remote files need TensorFlow, which loads slowly.
+        from tensorflow.io import gfile
+
+        files = gfile
+    if files.isdir(path):
         return (find_best(path) if best else None) or _find_newest(path)
-    if not gfile.exists(f"{path}.index"):
+    if not files.exists(f"{path}.index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
             "exist. Use a folder, the prefix of a checkpoint's files, such as "

@@ -105,23 +105,10 @@ def is_huggingface(path: StrPath) -> bool:
 def find_huggingface(path: StrPath) -> str:
     """Returns the path of a model's weights, or of the index of its weights.
 
-    Args:
-        path: path of the weights or the index, or of the folder that contains
-            one of them.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
+    `path` is the path of this file, or of the folder that contains it.
     """
-    path = str(path)
-    if os.path.isdir(path):
-        files = [os.path.join(path, name) for name in _FILES]
-        path = next(filter(os.path.isfile, files), files[0])
-    if not os.path.isfile(path):
-        raise FileNotFoundError(
-            f"There is no file {path}. Use the path of a local file, or "
-            "hf://OWNER/NAME"
-        )
-    return path
+    files = [os.path.join(path, name) for name in _FILES]
+    return next(filter(os.path.isfile, files), str(path))
 
 
 def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
@@ -145,12 +132,11 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         ValueError: only torch can read the file, and torch is not installed.
     """
     if path.endswith(".index.json"):
-        folder, places = os.path.dirname(path), read_json(path)["weight_map"]
-        files = {
-            place: _open_tensors(os.path.join(folder, place))
-            for place in set(places.values())
-        }
-        return {name: files[place][name] for name, place in places.items()}
+        places = read_json(path).get("weight_map") or {}
+        found: dict[str, _Tensor] = {}
+        for place in set(places.values()):
+            found |= _open_tensors(os.path.join(os.path.dirname(path), place))
+        return found
     if path.endswith(".bin") and not importlib.util.find_spec("torch"):
         raise ValueError(
             f"{path} can only be read with torch. Run `pip install torch`"
@@ -313,9 +299,9 @@ def save_huggingface(
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:
-        ValueError: the model's class is not in CLASSES, the model is not built,
-            `labels` or the vocabulary do not fit the model, or the folder
-            contains a user's file.
+        ValueError: the model's class is not in CLASSES, `labels` or the
+            vocabulary do not fit the model, or the folder contains a user's
+            file.
         OSError: a file cannot be written.
     """
     values = config_entries(model, labels, leave_out)

@@ -87,9 +87,8 @@ def restore_variables(
     variables = {original_name(weight): weight for weight in model.weights}
     if len(variables) != len(model.weights):
         raise ValueError(
-            f"Two variables of {model.name} have the same name in Google's "
-            "checkpoints, so a checkpoint cannot distinguish them. Load the "
-            "checkpoint into each BertModel separately"
+            f"{model.name} contains several BertModels with the same names. "
+            "Load the checkpoint into each BertModel separately"
         )
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
@@ -101,9 +100,8 @@ def restore_variables(
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
         if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
-                f"{source} in {path} is of type {dtypes[source]}, but weights "
-                f"must be one of {', '.join(_WEIGHT_DTYPES)}. Save the model "
-                "as float32"
+                f"{source} in {path} is of type {dtypes[source]}. Save the "
+                "model as float32"
             )
     for name in loaded:
         source = sources[name]
@@ -176,11 +174,6 @@ def _check_shape(
     remedy = "the configuration does not belong to this checkpoint"
     if name in _ROWS and there[1:] == here[1:]:
         remedy = f"{_ROWS[name]} must be {there[0]}, but is {here[0]}"
-        if _ROWS[name] == "vocab_size" and there[0] < here[0]:
-            remedy += (
-                "; to add rows for new words, run tools.convert_checkpoint "
-                "with --extended_vocab_file"
-            )
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
     )

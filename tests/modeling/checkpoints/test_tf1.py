@@ -311,7 +311,7 @@ def test_two_berts_in_one_model_cannot_be_distinguished(source):
     one = BertModel(SMALL, name="one")(input_ids)["pooled_output"]
     two = BertModel(SMALL, name="two")(input_ids)["pooled_output"]
     model = keras.Model(input_ids, one + two)
-    with pytest.raises(ValueError, match="same name in Google"):
+    with pytest.raises(ValueError, match="several BertModels"):
         load_checkpoint(model, source[0])
 
 
