@@ -9,40 +9,36 @@ newest checkpoint in --output_dir.
 """
 
 import functools
+from typing import TYPE_CHECKING
 
 import serving
-from data.text.tokenization import load_tokenizer
 from training.command_line import cli
 from training.pretraining_config import PretrainingConfig as Config
 from training.resolve import read_preset, resolve
 
+if TYPE_CHECKING:
+    from training.trainer import Trainer
+
+
+def export(config: Config, trainer: "Trainer") -> None:
+    """Writes --export_dir. The export accepts text if the vocabulary is set."""
+    options = None
+    if trainer.tokenizer:
+        options = serving.ServingOptions(
+            trainer.tokenizer, config.max_seq_length, export=config
+        )
+    serving.export_pretrainer(
+        str(config.export_dir), trainer.model, options, export_options=config
+    )
+
 
 def main(flags: Config) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    folder = read_preset(flags)
-    options = resolve(flags, folder)
-    # Import late, so that --help and errors in flags do not wait until
-    # TensorFlow is loaded.
-    from training import checks, pretraining
+    config = resolve(flags, read_preset(flags))
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training import pretraining
 
-    config = checks.check(options, folder)
-    serving_options = tokenizer = None
-    if options.vocab_file:
-        tokenizer = load_tokenizer(options, config.vocab_size)
-        serving_options = serving.ServingOptions(
-            tokenizer, options.max_seq_length, export=options
-        )
-    trainer = pretraining.run(options, config, tokenizer)
-    if trainer is None:
-        return
-    if options.export_dir:
-        serving.export_pretrainer(
-            options.export_dir,
-            trainer.model,
-            serving_options,
-            export_options=options,
-        )
-    trainer.finish()
+    pretraining.run(config, export)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -11,7 +11,7 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1881,
+    ".": 1877,
     "benchmarks": 1592,
     "data": 10786,
     "docs": 180,
@@ -21,7 +21,7 @@ LINES = {
     "serving": 4722,
     "tests": 23132,
     "tools": 694,
-    "training": 4850,
+    "training": 4838,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

@@ -1,9 +1,9 @@
 """Runs pretraining on records, masked in advance or during training."""
 
-import dataclasses
 import functools
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
-from data.text.tokenization import FullTokenizer
+from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.checkpoints.folders import find_best
 from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep
@@ -24,45 +24,29 @@ from training.pretraining_config import PretrainingConfig
 from training.resolve import read_preset
 from training.trainer import Trainer
 
+# Function (flags, Trainer).
+Export = Callable[[PretrainingConfig, Trainer], None]
 
-def run(
-    config: PretrainingConfig,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
-) -> Trainer | None:
-    """Trains and evaluates the model, depending on the flags.
 
-    Returns:
-        the Trainer, or None on a worker that is not the chief. Only the chief
-        writes files.
+def run(config: PretrainingConfig, export: Export) -> None:
+    """Trains, evaluates and exports the model, depending on the flags.
+
+    Args:
+        config: the flags, as `resolve` completed them.
+        export: function that writes --export_dir.
 
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.
-        OSError: a file is missing.
+        OSError: a file is missing or cannot be written.
     """
-    ##### Checks and records #####
-    folder = read_preset(config)
-    checks.check_identity(config, folder, bert_config, tokenizer, {})
-    saved = folder.training if folder else {}
-    expected = bert_config, tokenizer
-    records = evaluated = _find_records(config, "input_file", *expected)
-    # Checksums of large files are saved, so that a resume need not read them.
-    known = {**saved.get("checksums", {})}
-    identify = functools.partial(fingerprints.fingerprint_records, known=known)
-    settings: dict[str, Any] = {
-        "checksums": known,
-        **_masking_settings(config, records),
-    }
-    if config.do_train:
-        settings["input_file"] = identify(records.files)
-    if config.eval_input_file:
-        evaluated = _find_records(config, "eval_input_file", *expected)
-    evaluation = _Evaluation(config, evaluated)
-    if config.keeps_best:
-        settings["eval_input_file"] = identify(evaluated.files)
-
-    ##### Model and weights #####
+    ##### Checks, before any slow work #####
+    preset = read_preset(config)
+    bert_config = checks.check(config, preset)
+    tokenizer = None
+    if config.vocab_file:
+        tokenizer = load_tokenizer(config, bert_config.vocab_size)
+    checks.check_identity(config, preset, bert_config, tokenizer, {})
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
@@ -70,41 +54,61 @@ def run(
     teacher = num_steps = None
     if config.do_train:
         num_steps = config.num_train_steps, config.num_warmup_steps
-        if config.teacher:
-            teacher = Teacher(config, bert_config, create_model, loss)
-    shape = config.max_seq_length, config.max_predictions_per_seq
+    if config.do_train and config.teacher:
+        teacher = Teacher(config, bert_config, create_model, loss)
+
+    ##### Records #####
+    expected = bert_config, tokenizer
+    records = evaluated = find_records(config, "input_file", *expected)
+    if config.eval_input_file:
+        evaluated = find_records(config, "eval_input_file", *expected)
+    # Checksums of large files are saved, so that a resume need not read them.
+    known = {**preset.training.get("checksums", {})} if preset else {}
+    identify = functools.partial(fingerprints.fingerprint_records, known=known)
+    settings: dict[str, Any] = {"checksums": known}
+    if records.dynamic_masking:
+        settings |= config.masking
+    if config.do_train:
+        settings["input_file"] = identify(records.files)
+    if config.keeps_best:
+        settings["eval_input_file"] = identify(evaluated.files)
+
+    ##### Model and weights #####
+    # The weights come from the run's own newest checkpoint, else from
+    # --init_checkpoint. Otherwise they are random.
     trainer = start.open_run(
         config,
         functools.partial(create_model, bert_config),
         loss,
-        folder,
+        preset,
         num_steps,
         settings,
-        evaluation.checksum(),
+        dev_set_checksum(config, evaluated),
         teacher=teacher,
         tokenizer=tokenizer,
     )
-    callbacks = []
-    if config.keeps_best:
-        callbacks.append(
-            BestStep(trainer, evaluation.evaluate, config.eval_steps, "loss")
-        )
+
+    evaluate = functools.partial(evaluate_on, evaluated)
     with tfrecords.naming_wrong_records([records, evaluated]):
         ##### Train #####
         if num_steps:
+            callbacks = []
+            if config.keeps_best:
+                callbacks = [
+                    BestStep(trainer, evaluate, config.eval_steps, "loss")
+                ]
+            shape = config.max_seq_length, config.max_predictions_per_seq
             start.train(trainer, records, num_steps[0], shape, callbacks)
 
         ##### Evaluate #####
         if config.do_eval:
-            step = trainer.global_step
+            results = evaluate(trainer)
+            results["global_step"] = trainer.global_step
             # If evaluations during training used other records, these results
             # are not comparable, so do not add them to the history.
             recorded = trainer.settings.get("eval_input_file")
-            is_of_curve = not recorded or recorded == identify(evaluated.files)
-            results = evaluation.evaluate(trainer)
-            results["global_step"] = step
-            if is_of_curve:
-                trainer.history.add("eval", step, results)
+            if not recorded or recorded == identify(evaluated.files):
+                trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
 
     ##### Export #####
@@ -114,10 +118,15 @@ def run(
         if find_best(config.output_dir):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
-    return trainer if trainer.is_chief else None
+    if not trainer.is_chief:
+        # Only the chief writes files.
+        return
+    if config.export_dir:
+        export(config, trainer)
+    trainer.finish()
 
 
-def _find_records(
+def find_records(
     config: PretrainingConfig,
     name: str,
     bert_config: modeling.BertConfig,
@@ -148,77 +157,56 @@ def _find_records(
         dynamic_masking = DynamicMasking(
             tokenizer, config.max_predictions_per_seq, config, config.seed
         )
+    masking = config.masking.keys() & config.given_flags.keys()
+    if masking and name == "input_file" and not dynamic_masking:
+        raise ValueError(
+            f"--{min(masking)} is only for records that training masks, but "
+            f"the records in {files[0]} contain masks. Remove the flag"
+        )
     spec = feature_specs.bounded(
         spec, bert_config.vocab_size, bert_config.type_vocab_size
     )
     feature_specs.check_records(files, spec)
     if not config.do_train:
-        # TensorFlow crashes if a record is shorter than its header says, so
-        # check the records to evaluate. In training, `fingerprint_records`
-        # checks all records.
+        # TensorFlow crashes if a record is shorter than its header says. In
+        # training, `fingerprint_records` checks all records.
         limit = config.max_eval_steps * config.eval_batch_size
         count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
-def _masking_settings(
+def dev_set_checksum(
     config: PretrainingConfig, records: tfrecords.Records
-) -> dict[str, Any]:
-    """Returns the masking options, {} if the records are masked already.
-
-    Raises an error if a masking flag is set, but the records are masked.
-    """
-    if records.dynamic_masking is not None:
-        return config.masking
-    for name in config.masking:
-        if name in config.given_flags:
-            raise ValueError(
-                f"--{name} is only for records that training masks, but "
-                "create_pretraining_data.py has masked the records in "
-                f"{records.files[0]}. Remove the flag"
-            )
-    return {}
+) -> int:
+    """Returns a checksum of the records, and of how many are evaluated."""
+    found: list[Any] = [config.max_eval_steps * config.eval_batch_size]
+    # Training records may be too large to read them for a checksum.
+    if config.eval_input_file:
+        found += fingerprints.fingerprint(records.files)
+    return zlib.crc32(json.dumps(found).encode())
 
 
-@dataclasses.dataclass(frozen=True)
-class _Evaluation:
-    """Evaluates a run on at most --max_eval_steps batches of records."""
-
-    config: PretrainingConfig
-    records: tfrecords.Records
-
-    def checksum(self) -> int:
-        """Returns a checksum of the records, and of how many are evaluated."""
-        config, files = self.config, self.records.files
-        found: list[Any] = [config.max_eval_steps * config.eval_batch_size]
-        # Training records may be too large to read them for a checksum.
-        if config.eval_input_file:
-            found += fingerprints.fingerprint(files)
-        return zlib.crc32(json.dumps(found).encode())
-
-    def evaluate(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the metrics of Google's code, and the mean loss as "loss"."""
-        dataset = tfrecords.create_dataset(
-            self.records,
-            self.config.eval_batch_size,
-            is_training=False,
-            trim=self.config.unpads,
-        )
-        metrics_of = functools.partial(
-            pretraining_metrics, has_next_sentence=self.config.next_sentence
-        )
-        sums: dict[str, np.ndarray] = {}
-        batches = dataset.take(self.config.max_eval_steps)
-        # The number of batches is unknown, so the progress bar shows no total.
-        for _, metrics in trainer.predict(
-            batches, None, "Evaluating", metrics_of
-        ):
-            for name, pair in metrics.items():
-                sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        return {
-            name: float(total / weight) if weight else 0.0
-            for name, (total, weight) in sums.items()
-        }
+def evaluate_on(
+    records: tfrecords.Records, trainer: Trainer
+) -> dict[str, float]:
+    """Returns the metrics of at most --max_eval_steps batches of records."""
+    config: Any = trainer.config
+    dataset = tfrecords.create_dataset(
+        records, config.eval_batch_size, is_training=False, trim=config.unpads
+    )
+    metrics_of = functools.partial(
+        pretraining_metrics, has_next_sentence=config.next_sentence
+    )
+    sums: dict[str, np.ndarray] = {}
+    batches = dataset.take(config.max_eval_steps)
+    # The number of batches is unknown, so the progress bar shows no total.
+    for _, metrics in trainer.predict(batches, None, "Evaluating", metrics_of):
+        for name, pair in metrics.items():
+            sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+    return {
+        name: float(total / weight) if weight else 0.0
+        for name, (total, weight) in sums.items()
+    }
 
 
 def pretraining_metrics(
