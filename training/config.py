@@ -223,7 +223,7 @@ class OptimizerConfig:
         1.0,
         "Multiply each block's learning rate by this factor to get the rate "
         "of the block below it.",
-        at_least=0,
+        at_least=1e-6,
         at_most=1,
     )
 

@@ -1,10 +1,9 @@
 """Signals that stop a run, and workers that stop after the same step."""
 
 import contextlib
-import functools
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -53,26 +52,6 @@ def agree(
         return wishes
     if not is_due:
         return [False] * len(wishes)
-    return list(_count(strategy)(tf.constant(wishes, tf.int32)).numpy() > 0)
-
-
-@functools.cache
-def _count(
-    strategy: tf.distribute.Strategy,
-) -> Callable[[tf.Tensor], tf.Tensor]:
-    """Returns a function that adds up the wishes of all replicas."""
-
-    def add(wishes: tf.Tensor) -> tf.Tensor:
-        context = tf.distribute.get_replica_context()
-        # tf.identity copies the wishes to this replica's device, as the
-        # reduction requires.
-        return context.all_reduce(
-            tf.distribute.ReduceOp.SUM, tf.identity(wishes)
-        )
-
-    @tf.function(autograph=False)
-    def count(wishes: tf.Tensor) -> tf.Tensor:
-        counts = strategy.run(add, args=(wishes,))
-        return strategy.experimental_local_results(counts)[0]
-
-    return count
+    counts = strategy.run(lambda: tf.constant(wishes, tf.int32))
+    counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
+    return list(counts.numpy() > 0)

@@ -73,10 +73,6 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
     embeddings. The result lists pairs [regular expression, factor], in which
     the expression matches paths of variables.
     """
-    if not 0.0 < decay <= 1.0:
-        raise ValueError(
-            f"--layerwise_lr_decay={decay} must be above 0 and at most 1"
-        )
     layers = [
         [rf"/layer_{index}/", decay ** (num_hidden_layers - index)]
         for index in range(num_hidden_layers)
