@@ -259,6 +259,8 @@ def _contain_rows(cells: Sequence[str]) -> bool:
     # between the quotes as one cell:  a<TAB>"b  c<TAB>d  e<TAB>f"
     last = len(cells) - 1
     for index, cell in enumerate(cells):
+        if "\t" not in cell:
+            continue
         tabs = [part.count("\t") for part in cell.splitlines()]
         inner = [last] * (len(tabs) - 2)
         if len(tabs) > 1 and last and tabs == [last - index, *inner, index]:

@@ -18,7 +18,6 @@ from typing import IO, Any
 
 from absl import logging
 
-from files.json_files import parse_json
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
 # {split of a script: name of its set in a data folder}.
@@ -90,15 +89,6 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
             raise OSError(f"{path}: the gzip file is damaged") from error
 
 
-def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file, which may be compressed with gzip (`.gz`).
-
-    Raises a ValueError if the file does not contain a value of type `kind`.
-    """
-    with open_binary(path) as file:
-        return parse_json(file.read(), os.fspath(path), kind)
-
-
 def size(path: StrPath) -> int:
     """Returns the number of bytes of a file."""
     if is_remote(path):
@@ -166,7 +156,8 @@ def split_lines(path: StrPath) -> Iterator[tuple[int, str]]:
                 _check_encoding(data, path)
                 data = data.removeprefix(codecs.BOM_UTF8)
             text = data.decode("utf-8", "surrogateescape")
-            for line in io.StringIO(text, newline=""):
+            has_return = "\r" in text
+            for line in io.StringIO(text, newline="") if has_return else [text]:
                 number += 1
                 yield number, line
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from absl import logging
 
 from data.io import tables, text_files
+from files.json_files import parse_json
 from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
@@ -174,7 +175,8 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
     # Yields (place in the file, entry). The id of a row is its line number.
     form = tables.form_of(path)
     if form in (None, "text"):
-        entries = text_files.read_json(path, object)
+        with text_files.open_binary(path) as file:
+            entries = parse_json(file.read(), path, object)
         if not isinstance(entries, list):
             entries = field(entries, "data", list, path)
         yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
