@@ -29,13 +29,10 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     """
     if checkpoint_steps(config.output_dir):
         return presets.read(config.output_dir, "--output_dir")
-    start = config.initial_checkpoint
-    if not start:
+    if not (start := config.initial_checkpoint):
         return None
-    is_teacher = not config.init_checkpoint
-    return presets.read(
-        start, "--teacher" if is_teacher else "--init_checkpoint"
-    )
+    flag = "--init_checkpoint" if config.init_checkpoint else "--teacher"
+    return presets.read(start, flag)
 
 
 def resolve_hub(config: Any) -> Any:
@@ -69,33 +66,37 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
         ValueError: a required flag is not set, and the folder does not state
             it. Or flags contradict each other, the folder or the run.
     """
-    found: dict[str, Any] = {}
     trains = isinstance(config, TrainingConfig) and config.do_train
     if preset:
         if not trains or preset.is_resumed:
             preset.check_head(config.head)
         found = _stated_flags(config, preset, trains)
-        found["weights"] = preset.weights
-    config = dataclasses.replace(config, **found)
-    _check_required(config)
+        config = dataclasses.replace(config, weights=preset.weights, **found)
+    if missing := [n for n in config.required if vars(config)[n] is None]:
+        if preset:
+            # Fail here if the path does not exist or contains no weights, such
+            # as the path of an export.
+            modeling.find_checkpoint(preset.weights)
+        names = ", ".join(f"--{name}" for name in missing)
+        raise ValueError(f"missing required flags: {names} (see --help)")
     config.check()
-    if isinstance(config, TrainingConfig) and not (preset or config.do_train):
+    if isinstance(config, TrainingConfig) and not (preset or trains):
         raise ValueError(
             f"no checkpoint in --output_dir={config.output_dir} and no "
             "--init_checkpoint: train first, or set --init_checkpoint"
         )
-    if isinstance(config, TrainingConfig) and config.do_train:
+    if isinstance(config, TrainingConfig) and trains:
         # Exports and copies contain the weights that this run trains.
         config = dataclasses.replace(config, weights=config.output_dir)
-        resumed = preset is not None and preset.is_resumed
-        check_flags(config, preset.training if preset and resumed else {})
+        if preset and preset.is_resumed:
+            check_flags(config, preset.training)
     return config
 
 
+# Returns {flag: value in the folder} of the flags that are not set.
 def _stated_flags(
     config: ModelConfig, preset: Preset, trains: bool
 ) -> dict[str, Any]:
-    """Returns {flag: value in the folder} of the flags that are not set."""
     stated = {
         **({} if trains else {**preset.settings, **preset.network}),
         "labels": None if trains else preset.labels,
@@ -104,28 +105,16 @@ def _stated_flags(
         "vocab_file": preset.vocab_file,
         "do_lower_case": preset.do_lower_case,
     }
-    found = {}
-    for field in flags.fields(config, Role.IDENTITY, Role.HEAD, Role.DECODING):
-        name, value = field.name, stated.get(field.name)
-        is_set = name in config.given_flags
-        if value is None or is_set or vars(config)[name] != field.default:
-            continue
-        found[name] = value
-    return found
-
-
-def _check_required(config: ModelConfig) -> None:
-    missing = [f"--{n}" for n in config.required if vars(config)[n] is None]
-    # `paths.check_paths` reports an empty --init_checkpoint.
-    if not missing or config.init_checkpoint == "":
-        return
-    where = "see --help"
-    if config.weights:
-        # Fail here if the path does not exist or contains no weights, such as
-        # the path of an export.
-        modeling.find_checkpoint(config.weights)
-        where = f"{config.weights} does not set them"
-    raise ValueError(f"missing required flags: {', '.join(missing)} ({where})")
+    names = {
+        field.name
+        for field in flags.fields(config, *Role)
+        if vars(config)[field.name] == field.default
+    }
+    return {
+        name: stated[name]
+        for name in (names & stated.keys()) - config.given_flags.keys()
+        if stated[name] is not None
+    }
 
 
 def resolve_export(config: Export) -> Export:

@@ -20,7 +20,6 @@ from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
 from modeling import hub, presets
-from modeling.config import BertConfig
 from modeling.labels import format_labels
 from modeling.presets import FILE, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
@@ -107,13 +106,7 @@ def _check_same(
 def describe(
     config: "TrainingConfig", model: Any, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns the contents of model.json for a run's weights.
-
-    Args:
-        config: the flags.
-        model: the model.
-        settings: result of `check_settings`.
-    """
+    """Returns the contents of model.json. For the arguments, see `write`."""
     head = _flag_values(config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     head |= {name: settings[name] for name in head.keys() & settings.keys()}
@@ -141,8 +134,9 @@ def set_best_step(folder: StrPath, step: int) -> None:
 
 def write(
     folder: Path,
-    description: Mapping[str, Any],
-    bert_config: BertConfig,
+    config: "TrainingConfig",
+    model: Any,
+    settings: Mapping[str, Any],
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
 ) -> None:
@@ -150,8 +144,9 @@ def write(
 
     Args:
         folder: folder of the weights, created if missing.
-        description: result of `describe`.
-        bert_config: configuration of the network.
+        config: the flags.
+        model: the model.
+        settings: result of `check_settings`.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
 
@@ -170,9 +165,9 @@ def write(
                 f"--output_dir={folder} contains a {FILE} that no run in this "
                 "folder wrote; choose another --output_dir"
             )
-    texts = {"bert_config.json": bert_config.to_json_string().encode()}
+    texts = {"bert_config.json": model.config.to_json_string().encode()}
     if tokenizer:
-        longest = bert_config.max_position_embeddings
+        longest = model.config.max_position_embeddings
         texts |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
         texts["labels.txt"] = format_labels(labels).encode()
@@ -188,6 +183,7 @@ def write(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
+    description = describe(config, model, settings)
     write_json(former, {**description, "files": sorted(ours)})
 
 

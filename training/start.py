@@ -139,15 +139,19 @@ def _describe_starts(
 
 # Writes the files that describe the weights that a run will save.
 def _write_description(trainer: Trainer, num_steps: int) -> None:
-    config, model = trainer.config, trainer.model
-    folder = Path(config.output_dir)
+    config, folder = trainer.config, Path(trainer.config.output_dir)
     if trainer.global_step >= num_steps and (folder / FILE).is_file():
         # Keep the description that a finished run wrote.
         return
-    about = run_folder.describe(config, model, trainer.settings), model.config
-    folders = [folder, *([trainer.best_folder] if config.keeps_best else [])]
-    for each in folders:
-        run_folder.write(each, *about, trainer.tokenizer, trainer.labels)
+    for each in [folder, *[trainer.best_folder] * config.keeps_best]:
+        run_folder.write(
+            each,
+            config,
+            trainer.model,
+            trainer.settings,
+            trainer.tokenizer,
+            trainer.labels,
+        )
     if trainer.history.best_step is not None:
         run_folder.set_best_step(folder, trainer.history.best_step)
 

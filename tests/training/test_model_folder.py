@@ -29,8 +29,7 @@ def check(folder, settings, **flags):
     run_folder.check_flags(config, saved)
     settings = run_folder.check_settings(config, saved, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    description = run_folder.describe(config, model, settings)
-    run_folder.write(folder, description, model.config, None, None)
+    run_folder.write(folder, config, model, settings, None, None)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
@@ -135,7 +134,8 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 def write(folder, labels=None, **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
-    run_folder.write(folder, {"version": 1}, config, None, labels)
+    model, flags = modeling.BertModel(config), toy_task.create_config(folder)
+    run_folder.write(folder, flags, model, {}, None, labels)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):
