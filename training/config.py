@@ -45,17 +45,16 @@ class ModelConfig:
     do_lower_case: bool = flags.identity(
         True,
         "Lower-case the text: True for uncased models, False for cased models. "
-        "If the flag is not set, a tokenizer_config.json beside the model or "
-        "the vocabulary decides.",
+        "By default, tokenizer_config.json beside the model or the vocabulary "
+        "decides.",
     )
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
         "checkpoint (bert_model.ckpt), a .safetensors file, a "
         "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
-        "of the Hugging Face hub. The configuration, the vocabulary and the "
-        "casing are read from the checkpoint's folder, unless other flags set "
-        "them.",
+        "of the Hugging Face hub. Its folder also states the configuration, "
+        "the vocabulary and the casing.",
         kind=Kind.MODEL,
     )
     weights: str | None = None
@@ -83,16 +82,15 @@ class ExportConfig:
 
     export_dir: str | None = flags.neutral(
         None,
-        "Export the model for serving to this folder, by default as a "
-        "SavedModel.",
+        "Export the model for serving to this folder.",
         kind=Kind.NEW_FOLDER,
     )
     export_format: str | None = flags.neutral(
         None,
         "Format of the export: saved_model, litert or onnx, or several of "
         "them, separated by commas. Only a saved_model can read text. The "
-        "other formats read token ids. The tokenizer files are saved beside "
-        "the model. The default is saved_model, or litert with --quantize.",
+        "others read token ids, and the tokenizer's files are saved beside "
+        "them. The default is saved_model, or litert with --quantize.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
@@ -102,8 +100,8 @@ class ExportConfig:
     )
     export_version: int | None = flags.neutral(
         None,
-        "Version of the export. It is written to the subfolder of --export_dir "
-        "with this number, where TensorFlow Serving looks for versions.",
+        "Export to the subfolder of --export_dir with this number, where "
+        "TensorFlow Serving looks for versions.",
         at_least=1,
     )
     quantize: str | None = flags.neutral(
@@ -167,10 +165,10 @@ class DeviceConfig:
         if "TF_CONFIG" not in os.environ or self.use_tpu or not is_multi:
             return True
         config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-        task, cluster = config.get("task", {}), config.get("cluster", {})
-        if task.get("type", "chief") == "worker":
-            return "chief" not in cluster and int(task.get("index", 0)) == 0
-        return task.get("type", "chief") == "chief"
+        task = {"type": "chief", "index": 0} | config.get("task", {})
+        if task["type"] == "worker" and "chief" not in config["cluster"]:
+            return int(task["index"]) == 0
+        return task["type"] == "chief"
 
     @property
     def is_tpu(self) -> bool:
@@ -200,9 +198,8 @@ class OptimizerConfig:
     )
     bias_correction: bool = flags.training(
         False,
-        "Correct the bias of Adam's moments, which Google's code does not "
-        "correct. LAMB always corrects the bias. The correction helps short "
-        "runs at high learning rates.",
+        "Correct the bias of Adam's moments, unlike Google's code. This helps "
+        "short runs at high learning rates. LAMB always corrects the bias.",
     )
     weight_decay: float = flags.training(
         0.01,
@@ -211,9 +208,9 @@ class OptimizerConfig:
     )
     lr_schedule: str = flags.training(
         "original",
-        "Schedule of the learning rate. With original, as in Google's code, "
-        "the decay begins at step 0, so the rate drops below its peak right "
-        "after the warmup. With continuous, the decay begins after the warmup.",
+        "When the learning rate begins to decay: at step 0 (original, as in "
+        "Google's code, so the rate drops right after the warmup), or after "
+        "the warmup (continuous).",
         choices=("original", "continuous"),
     )
     poly_power: float = flags.training(
@@ -255,21 +252,17 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "Skip padding: cut batches to their longest input and, in training, "
         "pack several short inputs into one row for attention. Ignored on a "
         "TPU and with --jit_compile. Results differ only by rounding errors, "
-        "except for SQuAD: Google's code includes padding positions in the "
-        "softmax over answer positions, so removing padding changes SQuAD's "
-        "results more.",
+        "but for SQuAD, where Google's softmax includes padding positions.",
     )
     clip_norm: float = flags.training(
         1.0,
-        "Maximum global norm of the gradient. Larger gradients are scaled "
-        "down to this norm.",
+        "Maximum global norm of the gradient. Larger ones are scaled down.",
         at_least=1e-6,
     )
     max_hours: float | None = flags.training(
         None,
         "Save and stop after this many hours of training, including the hours "
-        "before the run was resumed. By default, only --num_train_steps or "
-        "--num_train_epochs end training.",
+        "before the run was resumed.",
         at_least=1e-9,
         may_grow=True,
     )
@@ -281,9 +274,8 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     )
     left_to_right: bool = flags.identity(
         False,
-        "Let each WordPiece attend only to itself and earlier WordPieces, as "
-        "in the paper's ablation LTR. The pooled output is computed from the "
-        "last WordPiece instead of [CLS].",
+        "Let each WordPiece attend only to itself and earlier ones, as in the "
+        "paper's ablation LTR. The last WordPiece is pooled instead of [CLS].",
     )
     seed: int = flags.training(
         12345,
@@ -323,15 +315,13 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     )
     teacher: str | None = flags.training(
         None,
-        "Folder of a larger model of the same task to learn from. It contains "
-        "a checkpoint (TF1 or Hugging Face) and its configuration, such as a "
+        "Folder of a larger model of the same task to learn from, such as a "
         "folder that --export_weights wrote.",
         kind=Kind.MODEL,
     )
     distill_temperature: float = flags.training(
         2.0,
-        "Temperature that divides the logits of teacher and student. Higher "
-        "values reveal more about the less probable classes.",
+        "Temperature that divides the logits of teacher and student.",
         at_least=0.01,
     )
     distill_alpha: float = flags.training(
@@ -346,9 +336,8 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     )
     init_layers: Sequence[str] | None = flags.training(
         None,
-        "Blocks whose weights initialize the model's blocks, such as 0,2,5 for "
-        "a model of 3 blocks. These are indices, from 0, of the blocks of "
-        "--init_checkpoint or, if that flag is not set, of --teacher.",
+        "Blocks of --init_checkpoint, or else of --teacher, that initialize "
+        "the model's blocks, such as 0,2,5 for a model of 3 blocks.",
     )
     export_weights: str | None = flags.neutral(
         None,
@@ -444,8 +433,7 @@ class FineTuningConfig(TrainingConfig):
     )
     max_seq_length: int = flags.head(
         128,
-        "Input length in WordPieces. Longer inputs are cut, shorter inputs "
-        "are padded.",
+        "Input length in WordPieces. Longer inputs are cut.",
         at_least=3,
     )
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
@@ -484,7 +472,7 @@ class FineTuningConfig(TrainingConfig):
     load_best: bool = flags.decoding(
         True,
         "Evaluate, predict and export with the weights of the best step, if "
-        "training ran evaluations. --noload_best uses the last step.",
+        "training ran evaluations.",
     )
     bilstm: bool = flags.identity(
         False,
@@ -494,8 +482,7 @@ class FineTuningConfig(TrainingConfig):
     max_export_loss: float = flags.neutral(
         0.5,
         "How many percentage points an export may score below the model in "
-        "the task's main metric on the dev set. If an export scores lower, the "
-        "command fails, and --export_dir does not change.",
+        "the task's main metric on the dev set. Otherwise the command fails.",
         at_least=0,
     )
 

@@ -17,9 +17,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         "TFRecord files: comma-separated paths or globs.",
         kind=Kind.INPUT_FILES,
     )
-    output_dir: str = flags.like(
-        TrainingConfig, "output_dir", help="Folder for checkpoints and results."
-    )
     max_seq_length: int = flags.head(
         128, "Length of the records' sequences, in WordPieces.", at_least=1
     )
@@ -39,31 +36,10 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         help="Whether the export lower-cases text. Use the value that the "
         "records were created with.",
     )
-    masked_lm_prob: float = flags.like(
-        MaskingOptions,
-        "masked_lm_prob",
-        help="Fraction of WordPieces that training masks. Used only if the "
-        "records were created without masks.",
-    )
-    do_whole_word_mask: bool = flags.like(
-        MaskingOptions,
-        "do_whole_word_mask",
-        help="Mask either all WordPieces of a word or none. Used only if the "
-        "records were created without masks.",
-    )
-    mask_token_prob: float = flags.like(
-        MaskingOptions,
-        "mask_token_prob",
-        help="Of the WordPieces to predict, the fraction to replace with "
-        "[MASK]. Used only if the records were created without masks.",
-    )
     next_sentence: bool = flags.head(
         True,
         "Also train on next sentence prediction. --nonext_sentence is the "
         'ablation "No NSP" of the paper.',
-    )
-    do_train: bool = flags.like(
-        TrainingConfig, "do_train", help="Train on --input_file."
     )
     num_train_steps: int = flags.training(
         100000, "Number of training steps.", at_least=1, may_grow=True
@@ -78,10 +54,9 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     eval_input_file: str | None = flags.decoding(
         None,
-        "TFRecord files held out from training. They are used for an "
-        "evaluation every --eval_steps steps during training, and for the "
-        "final evaluation of --do_eval. Without this flag, --do_eval uses "
-        "--input_file, as in Google's code.",
+        "TFRecord files held out from training, to evaluate every --eval_steps "
+        "steps and with --do_eval. By default, --do_eval uses --input_file, as "
+        "in Google's code.",
         kind=Kind.INPUT_FILES,
     )
     eval_steps: int = flags.training(
