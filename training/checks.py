@@ -1,7 +1,6 @@
 """Checks a command's files and weights, before any slow work."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
@@ -87,7 +86,8 @@ def check_task(
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    check_identity(config, folder, bert_config, task.tokenizer, task.settings)
+    mode = task.settings.get("output_mode")
+    check_identity(config, folder, bert_config, task.tokenizer, mode)
     if folder and config.head == "BertEmbedder" and not config.do_train:
         folder.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
@@ -138,7 +138,7 @@ def check_identity(
     folder: Preset | None,
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
-    settings: Mapping[str, Any],
+    output_mode: str | None = None,
 ) -> None:
     """Checks that a model was trained with this tokenizer and network.
 
@@ -147,13 +147,12 @@ def check_identity(
         folder: result of `read_preset`.
         bert_config: configuration of the model.
         tokenizer: the task's tokenizer. None = do not compare tokenizers.
-        settings: settings of the task, of which only `output_mode` is compared.
+        output_mode: kind of the model's outputs. None = do not compare it.
 
     Raises:
         ValueError: a setting differs. The message names the setting.
     """
-    mode = {"output_mode"} & settings.keys()
-    head = {name: settings[name] for name in mode}
+    head = {"output_mode": output_mode} if output_mode else {}
     given = config.network | ({} if config.do_train else head)
     if folder:
         folder.check_identity(bert_config, tokenizer, given, config.do_train)

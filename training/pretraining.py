@@ -1,5 +1,6 @@
 """Runs pretraining on records, masked in advance or during training."""
 
+import dataclasses
 import functools
 import json
 import zlib
@@ -15,6 +16,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
+from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.checkpoints.folders import find_best
 from training import checks, fingerprints, start
@@ -46,7 +48,7 @@ def run(config: PretrainingConfig, export: Export) -> None:
     tokenizer = None
     if config.vocab_file:
         tokenizer = load_tokenizer(config, bert_config.vocab_size)
-    checks.check_identity(config, preset, bert_config, tokenizer, {})
+    checks.check_identity(config, preset, bert_config, tokenizer)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
@@ -66,8 +68,6 @@ def run(config: PretrainingConfig, export: Export) -> None:
     known = {**preset.training.get("checksums", {})} if preset else {}
     identify = functools.partial(fingerprints.fingerprint_records, known=known)
     settings: dict[str, Any] = {"checksums": known}
-    if records.dynamic_masking:
-        settings |= config.masking
     if config.do_train:
         settings["input_file"] = identify(records.files)
     if config.keeps_best:
@@ -157,7 +157,8 @@ def find_records(
         dynamic_masking = DynamicMasking(
             tokenizer, config.max_predictions_per_seq, config, config.seed
         )
-    masking = config.masking.keys() & config.given_flags.keys()
+    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
+    masking &= config.given_flags.keys()
     if masking and name == "input_file" and not dynamic_masking:
         raise ValueError(
             f"--{min(masking)} is only for records that training masks, but "

@@ -82,8 +82,14 @@ def open_run(
         )
         model.build()
         if num_steps:
-            _freeze_layers(model, config.freeze_layers)
-            optimizer = _create_optimizer(config, num_steps, model)
+            if config.freeze_layers:
+                _freeze_layers(model, config.freeze_layers)
+            optimizer = optimization.create_optimizer(
+                config, *num_steps, model.config.num_hidden_layers
+            )
+            if config.mixed_precision == "float16":
+                # Small gradients underflow in float16 without a loss scale.
+                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
             trained = model
             if teacher:
                 trained, loss = teacher.distill(model)
@@ -156,18 +162,6 @@ def _write_description(trainer: Trainer, num_steps: int) -> None:
         run_folder.set_best_step(folder, trainer.history.best_step)
 
 
-def _create_optimizer(
-    config: TrainingConfig, num_steps: tuple[int, int], model: keras.Model
-) -> keras.optimizers.Optimizer:
-    optimizer = optimization.create_optimizer(
-        config, *num_steps, model.config.num_hidden_layers
-    )
-    if config.mixed_precision == "float16":
-        # Small gradients underflow in float16 without a loss scale.
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    return optimizer
-
-
 def train(
     trainer: Trainer,
     records: tfrecords.Records,
@@ -201,10 +195,8 @@ def train(
     trainer.fit(create_dataset, num_steps, callbacks)
 
 
+# Freezes the embeddings and the lowest `num_layers` blocks.
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest `num_layers` blocks."""
-    if not num_layers:
-        return
     blocks = model.bert.encoder.blocks
     if num_layers > len(blocks):
         raise ValueError(

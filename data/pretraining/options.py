@@ -29,14 +29,6 @@ class MaskingOptions:
         at_most=1.0,
     )
 
-    @property
-    def masking(self) -> dict[str, bool | float]:
-        """The flags for masking, {name: value}, without any other flags."""
-        return {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(MaskingOptions)
-        }
-
     def check_shares(self) -> None:
         """Checks that mask_token_prob + same_token_prob is at most 1.
 

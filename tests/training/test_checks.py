@@ -78,7 +78,7 @@ def test_weights_of_another_network_are_refused(tmp_path):
     def check(folder, **changes):
         given = {"left_to_right": changes.get("left_to_right", False)}
         config = create_config(folder, given_flags=given, **changes)
-        check_identity(config, tiny_config(), None, {})
+        check_identity(config, tiny_config(), None)
 
     for place, changes in ((folder, {}), (new, start)):
         with pytest.raises(ValueError, match="left_to_right=True"):
@@ -125,7 +125,7 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    arguments = config, bert_config, tokenizer, {"output_mode": "regression"}
+    arguments = config, bert_config, tokenizer, "regression"
     check_identity(*arguments)
     origin = {"settings": {"output_mode": "multilabel"}}
     other = {
