@@ -114,16 +114,13 @@ class TrainStep:
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome[tf.newaxis]
 
+    # Clips the gradients, and applies them to the model if `is_made` is true.
     def _update(
         self,
         grads: dict[int, tf.Tensor],
         clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
-        """Clips the gradients, and applies them to the model.
-
-        Leaves the model's weights unchanged if `is_made` is false.
-        """
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
@@ -131,15 +128,10 @@ class TrainStep:
             return
 
         def apply_clipped(
-            grads: dict[int, tf.Tensor], clip_factor: tf.Tensor
+            grads: dict[int, tf.Tensor], factor: tf.Tensor
         ) -> None:
-            self.optimizer.apply(
-                [
-                    grad * tf.cast(clip_factor, grad.dtype)
-                    for grad in grads.values()
-                ],
-                variables,
-            )
+            clipped = [g * tf.cast(factor, g.dtype) for g in grads.values()]
+            self.optimizer.apply(clipped, variables)
 
         def apply() -> tf.Tensor:
             self.strategy.run(apply_clipped, args=(grads, clip_factor))
@@ -175,14 +167,10 @@ class TrainStep:
         outcomes = outcomes.write(num_steps - 1, outcome[0])
         return logs, outcomes.stack()
 
+    # Sums the gradients over all replicas. Returns (gradients, factor by which
+    # `_update` multiplies them to clip them, their global norm, losses, outcome
+    # of the step: MADE, OVERFLOWED or NOT_FINITE).
     def _reduced_gradients(self, features: Features) -> tuple[Any, ...]:
-        """Sums the gradients over all replicas, and computes the clip factor.
-
-        Returns:
-            (gradients, factor by which `_update` multiplies them to clip them,
-            their global norm, losses, outcome of the step: MADE, OVERFLOWED or
-            NOT_FINITE).
-        """
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -216,10 +204,10 @@ class TrainStep:
         # of a step use the same seed.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
+    # Adds up the gradients and losses of a batch's micro-batches.
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Adds up the gradients and losses of a batch's micro-batches."""
         num_parts = self._num_parts
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
@@ -261,16 +249,14 @@ class TrainStep:
         )
         return sums
 
+    # Returns the gradients and losses of one micro-batch: ({index of a
+    # trainable variable: dense gradient} for the variables that the loss
+    # depends on, {index: sum of squares} for the gradients that were
+    # tf.IndexedSlices, {name: loss}). `weights` are the weights of the complete
+    # batch, by which to divide the sums.
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Returns the gradients and losses of one micro-batch.
-
-        `weights` are the weights of the complete batch, by which to divide the
-        sums. Returns ({index of a trainable variable: dense gradient} for the
-        variables that the loss depends on, {index: sum of squares} for the
-        gradients that were tf.IndexedSlices, {name: loss}).
-        """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             inputs = select_features(self.model, features)
@@ -283,23 +269,20 @@ class TrainStep:
             scaled = losses["loss"] * tf.cast(
                 self._loss_scale(), losses["loss"].dtype
             )
+        dense: dict[int, tf.Tensor] = {}
+        squares: dict[int, tf.Tensor] = {}
         grads = tape.gradient(scaled, [v.value for v in variables])
-        # As in Google's code, a variable that the loss does not depend on (a
-        # span labeler's pooler) does not change, not even by weight decay.
-        reached = {
-            index: grad for index, grad in enumerate(grads) if grad is not None
-        }
-        squares = {
-            index: sum_of_squares(grad)
-            for index, grad in reached.items()
-            if isinstance(grad, tf.IndexedSlices)
-        }
-        dense = {
-            index: tf.convert_to_tensor(grad) for index, grad in reached.items()
-        }
-        for index, grad in dense.items():
+        for index, grad in enumerate(grads):
+            # As in Google's code, a variable that the loss does not depend on
+            # (a span labeler's pooler) does not change, not even by weight
+            # decay.
+            if grad is None:
+                continue
+            if isinstance(grad, tf.IndexedSlices):
+                squares[index] = sum_of_squares(grad)
+            dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
-            grad.set_shape(variables[index].shape)
+            dense[index].set_shape(variables[index].shape)
         return dense, squares, losses
 
     def _loss_scale(self) -> tf.Tensor | float:

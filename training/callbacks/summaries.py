@@ -28,6 +28,7 @@ class Summaries(Callback):
     def __init__(self, trainer: Trainer, shape: tuple[int, int]) -> None:
         self._trainer, self._config = trainer, trainer.config
         self.every = self._config.summary_steps
+        # Step and time of the last line.
         self._last: tuple[int, float] | None = None
         self._num_tokens = self._flops = self._peak = 0.0
         # Report tokens_per_second and mfu (model FLOPs utilization, the
@@ -36,14 +37,12 @@ class Summaries(Callback):
         if not self._config.unpads:
             self._num_tokens, _ = shape
             self._flops = training_flops(trainer.model.config, *shape)
+            rate = matmul_rate(self._config.mixed_precision)
+            self._peak = rate * trainer.train_step.strategy.num_replicas_in_sync
 
     def on_step(self, step: int, logs: Logs) -> None:
         """Adds losses and speed to the history at each multiple of `every`."""
         if self._last is None:
-            if self._flops:
-                rate = matmul_rate(self._config.mixed_precision)
-                strategy = self._trainer.train_step.strategy
-                self._peak = rate * strategy.num_replicas_in_sync
             # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
         if step % self.every:
