@@ -222,28 +222,6 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
         check_task(tmp_path, None, MNLI, "--output_dir")
 
 
-@pytest.mark.parametrize("entries", [{}, {"origin": {}}])
-def test_a_conversion_takes_labels_that_agree(tmp_path, entries):
-    release = tmp_path / "release"
-    task = {"name": "BertClassifier", "labels": ["no", "yes"]}
-    text = json.dumps({"version": 1, "task": task, **entries})
-    modeling.save_release(
-        built(modeling.BertClassifier(tiny_config(), 2)),
-        release,
-        labels=["yes", "no"],
-        files={"model.json": text},
-    )
-    options = {"init_checkpoint": str(release), "model": "classifier"}
-    config = convert_checkpoint.Config(
-        output_dir=str(tmp_path / "made"), output_format="tf1", **options
-    )
-    with pytest.raises(ValueError, match=r"model\.json"):
-        convert_checkpoint.main(config)
-    (release / "labels.txt").write_text("no\nyes\n")
-    convert_checkpoint.main(config)
-    assert presets.read(tmp_path / "made").labels == ["no", "yes"]
-
-
 def test_names_of_models_are_those_of_the_network():
     ours = {*convert_checkpoint.MODELS.values()}
     assert ours == {*CLASSES} == {*ARCHITECTURES.values()}
