@@ -72,8 +72,8 @@ def test_texts_of_several_blocks_of_words():
     labels, rng = SCHEMES["IOB2"], np.random.default_rng(2)
     decode = tf.function(lambda rows: layers.decode_legal(rows, labels))
     # Near the sizes of one, two and three blocks.
-    for longest in (510, 511, 512, 513, 1023, 1024, 1600):
-        lengths = [3, longest, 600, 0]
+    for longest in (511, 512, 513, 1024):
+        lengths = [3, longest, 0]
         rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]
         found = decode(
             tf.RaggedTensor.from_row_lengths(
