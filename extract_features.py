@@ -117,7 +117,9 @@ def main(flags: Config) -> None:
 
     ##### Checks #####
     config = checks.load_config(options)
-    tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
+    tokenizer = tokenization.load_tokenizer(
+        options, config.vocab_size, options.init_checkpoint
+    )
     folder.check_identity(config, tokenizer)
     folder.warn_of_pooling()
     num_blocks = config.num_hidden_layers

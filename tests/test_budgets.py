@@ -11,9 +11,9 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1877,
+    ".": 1879,
     "benchmarks": 1592,
-    "data": 10773,
+    "data": 10770,
     "docs": 180,
     "examples": 191,
     "files": 1190,
@@ -21,7 +21,7 @@ LINES = {
     "serving": 4722,
     "tests": 23092,
     "tools": 694,
-    "training": 4738,
+    "training": 4736,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

@@ -47,7 +47,8 @@ def run(config: PretrainingConfig, export: Export) -> None:
     bert_config = checks.check(config, preset)
     tokenizer = None
     if config.vocab_file:
-        tokenizer = load_tokenizer(config, bert_config.vocab_size)
+        start_from = config.init_checkpoint or config.weights
+        tokenizer = load_tokenizer(config, bert_config.vocab_size, start_from)
     checks.check_identity(config, preset, bert_config, tokenizer)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right

@@ -146,17 +146,13 @@ def _describe_starts(
 # Writes the files that describe the weights that a run will save.
 def _write_description(trainer: Trainer, num_steps: int) -> None:
     config, folder = trainer.config, Path(trainer.config.output_dir)
+    model, settings = trainer.model, trainer.settings
     if trainer.global_step >= num_steps and (folder / FILE).is_file():
         # Keep the description that a finished run wrote.
         return
     for each in [folder, *[trainer.best_folder] * config.keeps_best]:
         run_folder.write(
-            each,
-            config,
-            trainer.model,
-            trainer.settings,
-            trainer.tokenizer,
-            trainer.labels,
+            each, config, model, settings, trainer.tokenizer, trainer.labels
         )
     if trainer.history.best_step is not None:
         run_folder.set_best_step(folder, trainer.history.best_step)

@@ -82,7 +82,8 @@ class Task(abc.ABC):
     def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
         config = load_config(options.bert_config_file)
-        self.tokenizer = load_tokenizer(options, config.vocab_size)
+        start = options.init_checkpoint or options.weights
+        self.tokenizer = load_tokenizer(options, config.vocab_size, start)
 
     @property
     def output_names(self) -> list[Sequence[str]]:

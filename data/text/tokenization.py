@@ -311,22 +311,19 @@ class FullTokenizer:
 
 
 def load_tokenizer(
-    options: Any, vocab_size: int | None = None
+    options: Any, vocab_size: int | None = None, weights: str | None = None
 ) -> FullTokenizer:
     """Loads the tokenizer that the flags of a script select.
 
     Args:
         options: options of the script, with the attributes `vocab_file`,
-            `do_lower_case`, `given_flags` (the flags that the user set) and, if
-            the script loads a model, `init_checkpoint` and `weights`.
+            `do_lower_case` and `given_flags` (the flags that the user set).
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
+        weights: path of the model's weights, as in `create_tokenizer`.
     """
     flag = options.do_lower_case
     if flag and "do_lower_case" not in options.given_flags:
         flag = None
-    # Where a run trains, its `weights` are the ones that it will write.
-    start = getattr(options, "init_checkpoint", None)
-    weights = start or getattr(options, "weights", None)
     return create_tokenizer(options.vocab_file, flag, weights, vocab_size)
 
 

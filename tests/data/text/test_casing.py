@@ -60,11 +60,11 @@ def load(folder, words=(), files=None, **flags):
     for name, contents in (files or {}).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(contents))
-    options = {"do_lower_case": True, "weights": None} | flags
+    options = {"do_lower_case": True} | flags
+    weights = options.pop("weights", None)
+    options |= {"vocab_file": vocab_file, "given_flags": flags}
     return tokenization.load_tokenizer(
-        types.SimpleNamespace(
-            **options, vocab_file=vocab_file, given_flags=flags
-        )
+        types.SimpleNamespace(**options), weights=weights
     ).do_lower_case
 
 
