@@ -106,15 +106,12 @@ class Checkpointer:
         if damage := self._damage():
             raise ValueError(
                 f"after step {step}, {damage}, so no checkpoint of this step "
-                f"was saved{self._kept(step)}. Set a smaller --learning_rate"
+                "was saved. Set a smaller --learning_rate"
             )
         if not self.is_chief:
             return
         path = self.path(step)
-        try:
-            tf1.write_checkpoint(path, self._variables)
-        except OSError as error:
-            raise OSError(f"{error}{self._kept(step)}") from error
+        tf1.write_checkpoint(path, self._variables)
         kept = [number for number in self.steps() if number <= step]
         kept = kept[-self.keep_checkpoint_max :]
         # A run that was killed while saving leaves partial files. Delete
@@ -180,13 +177,3 @@ class Checkpointer:
             if name in self._weights and not tf.math.is_finite(tf.norm(value)):
                 return f"{name} is too large: its norm is not finite"
         return None
-
-    # Returns the end of an error message, which names the last checkpoint
-    # before `step`.
-    def _kept(self, step: int) -> str:
-        earlier = [number for number in self.steps() if number < step]
-        return (
-            f"; the checkpoint of step {earlier[-1]} is intact"
-            if earlier
-            else ""
-        )

@@ -86,8 +86,7 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
         **flags | {"save_checkpoints_steps": 5},
     )
     trainer.restore_or_load()
-    message = "not finite.* checkpoint of step 3 is intact.*--learning_rate"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="--learning_rate"):
         fit(trainer, batches([1]), 9)
     assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(**flags)
