@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import modeling
-from tests import script_runner
 from tests.golden import ROOT
 
 PACKAGES = ("files", "modeling", "data", "training", "serving")
@@ -183,13 +182,6 @@ def test_imports_inside_functions_are_few_and_say_why():
     assert count <= 25
 
 
-def test_processes_of_tests_preload_modules_that_exist():
-    # A name that cannot be imported is only slower.
-    for name in script_runner.PRELOADED:
-        if name.split(".")[0] in (*PACKAGES, "tests"):
-            assert file_of(name).is_file(), name
-
-
 def test_only_one_module_defines_flags():
     """Everything else has fields of a dataclass."""
     paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))]
@@ -207,10 +199,3 @@ def test_json_is_read_in_one_place():
         if re.search(r"\bjson\.loads?\b|\bJSONDecoder\b", text):
             found.add(str(path.relative_to(ROOT)))
     assert found == {"files/json_files.py"}
-
-
-def test_the_import_rules_look_at_something():
-    assert len(SCRIPTS) >= 5
-    assert len(sources("tools")) >= 3
-    for package in PACKAGES:
-        assert len(sources(package)) >= 2
