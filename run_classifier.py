@@ -212,7 +212,9 @@ class ClassifierTask(task.Task):
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}
-        return score_known(processor, examples, labels, self.decoder)
+        return metrics.score_known(
+            examples, labels, self.decoder, processor.score
+        )
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the classifier in the formats of --export_format."""
@@ -229,22 +231,6 @@ class ClassifierTask(task.Task):
             self.options.doc_stride,
             num_texts,
         )
-
-
-def score_known(
-    processor: Any,
-    examples: Sequence[Any],
-    labels: Sequence[Any],
-    decoder: decoding.LabelDecoder,
-) -> dict[str, float]:
-    """Scores predicted `labels` where the right labels are known."""
-    return metrics.score_known(
-        processor.metrics,
-        [example.label for example in examples],
-        labels,
-        decoder.label_ids,
-        functools.partial(processor.score, examples),
-    )
 
 
 class EmbeddingTask(task.Task):
@@ -330,7 +316,9 @@ class EmbeddingTask(task.Task):
             cosines,
             self.decoder,
         )
-        return score_known(self.processor, examples, labels, self.decoder)
+        return metrics.score_known(
+            examples, labels, self.decoder, self.processor.score
+        )
 
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""

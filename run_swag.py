@@ -68,9 +68,14 @@ class SwagTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
         labels, outputs = metrics.concatenate(batches)
-        predictions = self.decoder.predictions(outputs)
-        scores = metrics.compute_metrics(["accuracy"], labels, predictions)
+        scores = self.score([], labels, self.decoder.predictions(outputs))
         return scores | {"eval_accuracy": scores["accuracy"]}
+
+    def score(
+        self, examples: Sequence[Any], labels: Any, predictions: Any
+    ) -> dict[str, float]:
+        """Computes the accuracy of predicted endings."""
+        return metrics.compute_metrics(self.metrics, labels, predictions)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -89,10 +94,7 @@ class SwagTask(task.Task):
         labels = decoding.write_predictions(
             output_dir, entries, batches, self.decoder
         )
-        right = [example.label for example in examples]
-        return metrics.score_known(
-            self.metrics, right, labels, self.decoder.label_ids
-        )
+        return metrics.score_known(examples, labels, self.decoder, self.score)
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""

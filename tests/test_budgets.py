@@ -11,9 +11,9 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1879,
+    ".": 1869,
     "benchmarks": 1592,
-    "data": 10770,
+    "data": 10767,
     "docs": 180,
     "examples": 191,
     "files": 1190,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23668
+WORDS = 23664
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -109,44 +109,41 @@ def compute_metrics(
 
 
 def score_known(
-    names: Collection[str],
-    labels: Sequence[Any],
+    examples: Sequence[Any],
     predicted: Sequence[Any],
-    label_ids: Callable[[Sequence[Any]], np.ndarray],
-    score: Callable[..., dict[str, float]] | None = None,
+    decoder: Any,
+    score: Callable[..., dict[str, float]],
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
 
     Args:
-        names: names of the metrics.
-        labels: right label of each example, or None if it is unknown.
+        examples: the examples. The label of an example is None if it is
+            unknown.
         predicted: predicted label of each example.
-        label_ids: function that converts a list of labels to an array.
-        score: function (labels, predictions) of arrays that returns the
-            metrics. None = `compute_metrics`.
+        decoder: LabelDecoder of the task.
+        score: function (examples, labels, predictions) that returns the
+            metrics. The last two are arrays.
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some
         labels are unknown, `num_without_label` is the number of such examples.
     """
     pairs = [
-        pair
-        for pair in zip(labels, predicted, strict=True)
-        if pair[0] is not None
+        (example.label, label)
+        for example, label in zip(examples, predicted, strict=True)
+        if example.label is not None
     ]
     # A correlation needs at least two examples, and all other metrics need at
     # least one.
-    if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
+    if len(pairs) < (2 if decoder.output_mode == "regression" else 1):
         return {}
-    right, found = (label_ids(each) for each in zip(*pairs, strict=True))
-    score = score or functools.partial(compute_metrics, names)
-    scores = score(right, found)
-    num_unknown = len(labels) - len(pairs)
+    scores = score(examples, *map(decoder.label_ids, zip(*pairs, strict=True)))
+    num_unknown = len(examples) - len(pairs)
     if num_unknown:
         scores["num_without_label"] = num_unknown
         logging.warning(
             "%d of %d test examples have no label and are not scored",
             num_unknown,
-            len(labels),
+            len(examples),
         )
     return scores
