@@ -6,10 +6,8 @@ from typing import Any
 from absl import logging
 
 import modeling
-from data.text.tokenization import FullTokenizer
 from files import folders
 from files.labels import similar_labels
-from modeling import presets
 from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import FineTuningConfig, TrainingConfig
@@ -86,10 +84,15 @@ def check_task(
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    mode = task.settings.get("output_mode")
-    check_identity(config, folder, bert_config, task.tokenizer, mode)
-    if folder and config.head == "BertEmbedder" and not config.do_train:
-        folder.warn_of_pooling()
+    if folder:
+        given: dict[str, Any] = {**config.network}
+        if not config.do_train and "output_mode" in task.settings:
+            given["output_mode"] = task.settings["output_mode"]
+        folder.check_identity(
+            bert_config, task.tokenizer, given, config.do_train
+        )
+        if config.head == "BertEmbedder" and not config.do_train:
+            folder.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if folder and task.labels and (folder.is_resumed or not config.do_train):
         _check_labels(task, config, folder)
@@ -130,38 +133,6 @@ def _check_labels(task: Task, config: FineTuningConfig, folder: Preset) -> None:
             f"{folder.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
-        )
-
-
-def check_identity(
-    config: TrainingConfig,
-    folder: Preset | None,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
-    output_mode: str | None = None,
-) -> None:
-    """Checks that a model was trained with this tokenizer and network.
-
-    Args:
-        config: the flags.
-        folder: result of `read_preset`.
-        bert_config: configuration of the model.
-        tokenizer: the task's tokenizer. None = do not compare tokenizers.
-        output_mode: kind of the model's outputs. None = do not compare it.
-
-    Raises:
-        ValueError: a setting differs. The message names the setting.
-    """
-    head = {"output_mode": output_mode} if output_mode else {}
-    given = config.network | ({} if config.do_train else head)
-    if folder:
-        folder.check_identity(bert_config, tokenizer, given, config.do_train)
-    if config.teacher:
-        # The teacher reads the student's records, so both need the same
-        # tokenizer. Their networks may differ.
-        network = modeling.load_config(presets.folder_of(config.teacher))
-        presets.read(config.teacher, "--teacher").check_identity(
-            network, tokenizer, head
         )
 
 

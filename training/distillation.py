@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 import modeling
+from data.text.tokenization import FullTokenizer
 from modeling import presets
 from training.config import PRECISIONS, TrainingConfig
 
@@ -19,10 +20,12 @@ class Teacher:
     Args:
         config: flags of the run.
         student: configuration of the student's network.
+        tokenizer: tokenizer of the student's texts, None if it is unknown.
         create_model: function (BertConfig, **options) -> TaskModel. `options`
             are the arguments that every model accepts.
         loss: loss of the task.
         labels: names of the model's outputs, as in `modeling.load_checkpoint`.
+        output_mode: kind of the model's outputs, None if there is one only.
 
     Raises:
         ValueError: the teacher was not trained on this task, or its vocabulary
@@ -34,12 +37,14 @@ class Teacher:
         self,
         config: TrainingConfig,
         student: modeling.BertConfig,
+        tokenizer: FullTokenizer | None,
         create_model: Callable[..., keras.Model],
         loss: Any,
         labels: Sequence[Sequence[str]] = (),
+        output_mode: str | None = None,
     ) -> None:
         path = str(config.teacher)
-        folder = presets.read(path)
+        folder = presets.read(path, "--teacher")
         bert_config = modeling.load_config(presets.folder_of(path))
         if bert_config.vocab_size != student.vocab_size:
             raise ValueError(
@@ -48,6 +53,10 @@ class Teacher:
                 f"{config.bert_config_file}; choose a teacher with the model's "
                 "vocabulary"
             )
+        # The teacher reads the student's records, so both need the same
+        # tokenizer. Their networks may differ.
+        given = {"output_mode": output_mode} if output_mode else {}
+        folder.check_identity(bert_config, tokenizer, given)
         found = folder.labels
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(

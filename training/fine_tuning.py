@@ -52,8 +52,15 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     checks.check_task(task, config, preset, bert_config)
     teacher = num_steps = None
     if config.do_train and config.teacher:
-        create, names = task.create_model, task.output_names
-        teacher = Teacher(config, bert_config, create, task.loss, names)
+        teacher = Teacher(
+            config,
+            bert_config,
+            task.tokenizer,
+            task.create_model,
+            task.loss,
+            task.output_names,
+            task.settings.get("output_mode"),
+        )
 
     ##### Records #####
     splits = write_splits(task, config, bert_config)

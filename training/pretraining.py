@@ -49,7 +49,10 @@ def run(config: PretrainingConfig, export: Export) -> None:
     if config.vocab_file:
         start_from = config.init_checkpoint or config.weights
         tokenizer = load_tokenizer(config, bert_config.vocab_size, start_from)
-    checks.check_identity(config, preset, bert_config, tokenizer)
+    if preset:
+        preset.check_identity(
+            bert_config, tokenizer, config.network, config.do_train
+        )
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
@@ -58,7 +61,7 @@ def run(config: PretrainingConfig, export: Export) -> None:
     if config.do_train:
         num_steps = config.num_train_steps, config.num_warmup_steps
     if config.do_train and config.teacher:
-        teacher = Teacher(config, bert_config, create_model, loss)
+        teacher = Teacher(config, bert_config, tokenizer, create_model, loss)
 
     ##### Records #####
     expected = bert_config, tokenizer

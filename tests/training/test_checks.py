@@ -14,6 +14,7 @@ from tests.script_runner import SAMPLES
 from tests.toy_task import create_config, resolve_config
 from training import checks
 from training.config import ExportConfig
+from training.distillation import Teacher
 from training.resolve import read_preset, resolve_export
 
 
@@ -57,10 +58,6 @@ def test_int8_is_litert_by_default():
         resolve_export(ExportConfig(quantize="int8"))
 
 
-def check_identity(config, *arguments):
-    checks.check_identity(config, read_preset(config), *arguments)
-
-
 def test_weights_of_another_network_are_refused(tmp_path):
     folder = tmp_path / "trained"
     folder.mkdir()
@@ -78,7 +75,8 @@ def test_weights_of_another_network_are_refused(tmp_path):
     def check(folder, **changes):
         given = {"left_to_right": changes.get("left_to_right", False)}
         config = create_config(folder, given_flags=given, **changes)
-        check_identity(config, tiny_config(), None)
+        trains, network = config.do_train, config.network
+        read_preset(config).check_identity(tiny_config(), None, network, trains)
 
     for place, changes in ((folder, {}), (new, start)):
         with pytest.raises(ValueError, match="left_to_right=True"):
@@ -125,8 +123,6 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    arguments = config, bert_config, tokenizer, "regression"
-    check_identity(*arguments)
     origin = {"settings": {"output_mode": "multilabel"}}
     other = {
         "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
@@ -137,4 +133,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        check_identity(*arguments)
+        Teacher(config, bert_config, tokenizer, *[None] * 3, "regression")

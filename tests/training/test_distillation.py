@@ -114,6 +114,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
     distillation.Teacher(
         dataclasses.replace(options, teacher=str(folder)),
         config,
+        None,
         create_model,
         modeling.ClassifierLoss(),
     )
@@ -181,6 +182,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(options):
             distillation.Teacher(
                 options,
                 student,
+                None,
                 modeling.BertSpanLabeler,
                 losses.SpanLoss(),
                 labels,
