@@ -1,21 +1,16 @@
-"""Early stopping and several devices, on real runs of run_classifier.py."""
+"""Early stopping, on real runs of run_classifier.py."""
 
 import concurrent.futures
 import contextlib
 import random
 import signal
 
-import numpy as np
 import pytest
 
 from modeling import presets
-from tests import events, script_runner
+from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from tests.conftest import write_config
-from tests.golden import ROOT
-from tests.models import NO_DROPOUT
 from training import checkpointing
-from training.results import read_results
 
 
 @pytest.fixture(scope="module")
@@ -96,68 +91,3 @@ def test_early_stopping_survives_kills(flags, tmp_path):
     assert best_of(killed) == best_of(undisturbed)
     for name in ("eval_results.txt", "best/labels.txt"):
         assert (killed / name).read_text() == (undisturbed / name).read_text()
-
-
-WITHOUT_DROPOUT = f"""
-import modeling.tasks
-modeling.tasks.HEAD_DROPOUT_PROB = 0.0
-runpy.run_path("{ROOT}/run_classifier.py", run_name="__main__")
-"""
-
-
-CHANGES = {
-    "one": {},
-    "two": {"distribution_strategy": "mirrored"},
-    # Each update from two halves of a batch.
-    "float16": {
-        "distribution_strategy": "mirrored",
-        "mixed_precision": "float16",
-        "train_batch_size": 4,
-        "gradient_accumulation_steps": 2,
-    },
-}
-
-
-# Half precision has 11 bits.
-@pytest.mark.parametrize(
-    "name, tolerance",
-    [
-        pytest.param("two", 1e-5, marks=pytest.mark.slow),
-        pytest.param("float16", 2e-3, marks=pytest.mark.soak),
-    ],
-)
-def test_two_devices_fine_tune_as_one(flags, tmp_path, name, tolerance):
-    # Larger weights than usual, to learn within a few steps.
-    changes = {"num_hidden_layers": 1, "initializer_range": 0.1, **NO_DROPOUT}
-    write_config(tmp_path / "config.json", **changes)
-    flags = flags | {
-        "bert_config_file": "config.json",
-        "warmup_proportion": 0,
-        "num_train_epochs": 2.5,
-        "summary_steps": 1,
-    }
-    commands = []
-    for each in ("one", name):
-        more = CHANGES[each]
-        script = script_runner.write_on_devices(
-            tmp_path / f"{each}.py", WITHOUT_DROPOUT, 2 if more else 1
-        )
-        commands.append(
-            (script, tmp_path, {**flags, **more, "output_dir": each})
-        )
-    for done in script_runner.run_all(commands):
-        done.check()
-    losses, figures = {}, {}
-    for each in ("one", name):
-        found = events.scalars(tmp_path / each)["loss"]
-        assert sorted(found) == list(range(1, 21))
-        losses[each] = [found[step] for step in sorted(found)]
-        found = read_results(tmp_path / each / "eval_results.txt")
-        figures[each] = found["eval_loss"]
-    np.testing.assert_allclose(
-        losses[name], losses["one"], rtol=0, atol=tolerance
-    )
-    if name == "two":
-        assert figures["two"] == pytest.approx(figures["one"], abs=1e-5)
-    else:
-        assert values(tmp_path / name)["loss_scale"] == 2**15
