@@ -172,8 +172,8 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
 
     Beam's workers read and write the same paths as this script, so a runner on
     many machines needs a file system that all of them mount. The function that
-    is returned ignores the names and the results of the tasks. `arguments` are
-    Beam's own flags, such as `--runner=FlinkRunner`.
+    is returned ignores the results of the tasks. `arguments` are Beam's own
+    flags, such as `--runner=FlinkRunner`.
 
     Raises:
         ValueError: Apache Beam is not installed, or does not know a flag.
@@ -199,16 +199,14 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
             "Apache Beam"
         )
 
-    def run(
-        function: Callable, tasks: Sequence[tuple[str, tuple]]
-    ) -> Generator[None]:
+    def run(function: Callable, tasks: Sequence[tuple]) -> Generator[None]:
         if not tasks:
             return
         try:
             with beam.Pipeline(options=options) as pipeline:
                 _ = (
                     pipeline
-                    | beam.Create([arguments for _, arguments in tasks])
+                    | beam.Create(tasks)
                     # Distribute the tasks. Otherwise one worker of Beam might
                     # run all of them.
                     | beam.Reshuffle()

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1869,
+    ".": 1867,
     "benchmarks": 1592,
-    "data": 10767,
+    "data": 10493,
     "docs": 180,
     "examples": 191,
     "files": 1190,
     "modeling": 6657,
     "serving": 4722,
-    "tests": 23004,
+    "tests": 22868,
     "tools": 694,
     "training": 4713,
 }

@@ -13,8 +13,7 @@ _FEW_SENTENCES = 1.5
 def log(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
     """Logs counts of a corpus, and warns of likely mistakes.
 
-    `corpus` is {name: count}, with the names that `TextReader.read` counts, and
-    `num_documents`.
+    `corpus` is {name: count}, as `TextReader.read` counts.
 
     Raises:
         ValueError: the input files contain no text.
@@ -31,6 +30,8 @@ def log(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
         f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
         f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
     )
+    if dropped := corpus["num_dropped_bytes"]:
+        logging.warning("dropped %d bytes that are not UTF-8", dropped)
     if num_documents == 1:
         logging.warning(
             "the input is one document, so random next sentences come from "

@@ -6,8 +6,11 @@ record of an instance is then created by joining the bytes of its WordPieces.
 
 import dataclasses
 import functools
+import itertools
+import math
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from data.io import records, text_files
@@ -101,64 +104,72 @@ class TextReader:
         self._split_sentences = sentences.splitter(options.sentence_split)
 
     def read(
-        self, block: Block, counts: Counter[str], dropped: Counter[str]
-    ) -> Iterator[list[bytes] | None]:
-        """Yields each sentence of a block, and None for each blank line.
+        self,
+        blocks: Iterable[Block],
+        counts: Counter[str],
+        is_wanted: Callable[[int], bool] = lambda checksum: True,
+        max_characters: float = math.inf,
+    ) -> Iterator[Document]:
+        """Yields the documents of successive blocks.
 
-        Adds the numbers of sentences, of WordPieces and of [UNK] to `counts`:
-        "num_sentences", "num_tokens" and "num_unknown". Adds the number of
-        bytes that are not UTF-8 to `dropped[block.path]`.
+        A blank line ends a document, and so does the end of a block whose
+        `is_cut` is False.
+
+        Args:
+            blocks: the blocks to read.
+            counts: Counter. The function adds the numbers of documents, of
+                sentences, of WordPieces, of [UNK] and of bytes that are not
+                UTF-8: "num_documents", "num_sentences", "num_tokens",
+                "num_unknown" and "num_dropped_bytes".
+            is_wanted: function of the CRC-32 of a document's text, which
+                returns whether to yield the document.
+            max_characters: a document that is longer becomes several.
         """
+        text: list[str] = []
+        length = 0
+        # None ends the last document if its block is cut.
+        for line in itertools.chain(_read_lines(blocks, counts), [None]):
+            if line:
+                text.append(line)
+                length += len(line)
+                if length < max_characters:
+                    continue
+            if not text:
+                continue
+            if is_wanted(zlib.crc32("\n".join(text).encode())):
+                document = self._tokenize(text, counts)
+                if document:
+                    counts["num_documents"] += line == ""
+                    yield document
+            text, length = [], 0
+
+    def _tokenize(self, text: list[str], counts: Counter[str]) -> Document:
+        document = []
+        unknown = self.pieces["[UNK]"]
+        for line in text:
+            for sentence in self._split_sentences(line):
+                words = characters.clean_text(sentence).split()
+                if encoded := self._words.of_all(words):
+                    counts["num_tokens"] += len(encoded)
+                    counts["num_unknown"] += encoded.count(unknown)
+                    document.append(encoded)
+        counts["num_sentences"] += len(document)
+        return document
+
+
+def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
+    # Yields the stripped lines of blocks, and "" if a block ends a document.
+    for block in blocks:
+        dropped: Counter[str] = Counter()
         lines = text_files.read_lines(
             block.path, dropped, block.start, block.end
         )
-        unknown = self.pieces["[UNK]"]
-        for line in map(str.strip, lines):
-            if not line:
-                yield None
-                continue
-            for sentence in self._split_sentences(line):
-                words = characters.clean_text(sentence).split()
-                encoded = self._words.of_all(words)
-                counts["num_sentences"] += bool(encoded)
-                counts["num_tokens"] += len(encoded)
-                counts["num_unknown"] += encoded.count(unknown)
-                yield encoded
+        yield from map(str.strip, lines)
+        counts["num_dropped_bytes"] += dropped.total()
+        if not block.is_cut:
+            yield ""
 
 
 # Returns a TextReader. Successive calls with equal options return the same
 # reader, because its vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
-
-
-def group_documents(
-    lines: Iterable[list[bytes] | None], max_pieces: float, counts: Counter[str]
-) -> Iterator[list[Document]]:
-    """Yields lists of documents that fit into memory.
-
-    Args:
-        lines: sentences from `TextReader.read`. None ends a document.
-        max_pieces: number of WordPieces that fill a list. A list ends after the
-            document in which it reaches this number. But if the list reaches
-            twice this number, it ends in the middle of the document.
-        counts: Counter. The function adds the number of documents that end in
-            `lines` to `counts["num_documents"]`.
-    """
-    documents: list[Document] = [[]]
-    num_pieces = 0
-    is_open = False
-    for sentence in lines:
-        if sentence:
-            documents[-1].append(sentence)
-            num_pieces += len(sentence)
-            is_open = True
-        elif sentence is None:
-            counts["num_documents"] += is_open
-            is_open = False
-            if documents[-1]:
-                documents.append([])
-        if num_pieces >= max_pieces * (1 if sentence is None else 2):
-            yield [document for document in documents if document]
-            documents, num_pieces = [[]], 0
-    if documents[0]:
-        yield [document for document in documents if document]

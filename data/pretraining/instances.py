@@ -11,7 +11,6 @@ documents.py. The text of an instance:
 
 import dataclasses
 import itertools
-import math
 import random
 from collections import Counter
 from collections.abc import MutableSequence, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from data.io import records, text_files
+from data.io import records
 from data.pretraining import corpus_report
 from data.pretraining.documents import (
     Block,
@@ -27,7 +26,6 @@ from data.pretraining.documents import (
     Document,
     Pieces,
     TextReader,
-    group_documents,
 )
 from data.pretraining.options import InstanceOptions
 from files import progress
@@ -121,17 +119,15 @@ def create_training_instances(
         ValueError: the input contains no text.
     """
     counts: Counter[str] = Counter()
-    dropped: Counter[str] = Counter()
     # As in Google's code, a blank line ends a document, but the end of a file
     # does not.
-    lines = itertools.chain.from_iterable(
-        reader.read(Block(path), counts, dropped) for path in input_files
-    )
-    lines = itertools.chain(lines, [None])
-    groups = list(group_documents(lines, math.inf, counts))
-    text_files.warn_of_dropped_bytes(dropped)
+    last = len(input_files) - 1
+    blocks = [
+        Block(path, is_cut=number < last)
+        for number, path in enumerate(input_files)
+    ]
+    documents = list(reader.read(blocks, counts))
     corpus_report.log(counts, input_files)
-    (documents,) = groups
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 

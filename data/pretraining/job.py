@@ -4,50 +4,40 @@ The output consists of several TFRecord files, the shards. Each task writes some
 of the shards from some parts of the corpus (parts.py), in bounded memory. Until
 the job is finished, the folder OUTPUT.work contains a result file for each
 finished task, and job.json, which records the flags and the inputs. At the end
-the job writes OUTPUT.manifest.json, which also lists the shards. job.json and
-the manifest contain the sizes and checksums of the files that they list.
+the job writes OUTPUT.manifest.json, which also lists the shards with their
+sizes and checksums.
 """
 
 import contextlib
 import dataclasses
-import glob
+import itertools
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from typing import Any
 
 from absl import logging
 
 from data.io import records, text_files
-from data.pretraining import (
-    corpus_report,
-    documents,
-    parts,
-    splitting,
-)
+from data.pretraining import corpus_report, documents, parts, splitting
 from data.pretraining.options import InstanceOptions
 from files import lock, progress
-from files.atomic import write_json
+from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
 # Increase this number whenever you change the code so that the records change.
-_VERSION = 3
+_VERSION = 4
 # Default size of a shard: number of bytes of its text, times the number of
 # passes over the text.
 _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
 # parts (splitting.py), there is one shard for each part.
 _FEW_SHARDS = 8
-# What follows the name of the output in the names of the shards.
-_SHARD = re.compile(r"-\d{5}-of-\d{5}")
-# Names of the files in OUTPUT.work, complete or partly written.
-_WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
-# Type of functions such as workers.run. They receive another function and a
-# list of tasks (name, arguments), and call it with the arguments of each task.
-RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
+# Type of functions such as workers.run. They receive another function and the
+# arguments of each of its calls.
+RunTasks = Callable[[Callable, list[tuple]], Generator]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +70,10 @@ class Job:
         return f"{self.output_file}.work"
 
     @property
+    def _begun_file(self) -> str:
+        return os.path.join(self._work_dir, "job.json")
+
+    @property
     def _eval_file(self) -> str:
         # Put "eval-" before the name, so that the pattern OUTPUT*, with which
         # users name the training shards, does not match the evaluation set.
@@ -105,144 +99,58 @@ class Job:
             OSError: a file cannot be read or written, a process was killed, or
                 another process writes the same output.
         """
+        # Fail before any file is written if the vocabulary cannot be read.
         documents.create_reader(self.text)
-        self._check_inputs()
         tasks = self._create_tasks()
+        self._check_inputs(tasks)
         name = f"--output_file={self.output_file}"
         with lock.hold(f"{self.output_file}.lock", name):
-            description = {
-                "version": _VERSION,
-                "flags": {
-                    **dataclasses.asdict(self.text),
-                    **dataclasses.asdict(self.instances),
-                    "num_shards": self.num_shards,
-                },
-                "inputs": [
-                    {"path": path, **records.measure_file(path)}
-                    for path in self._inputs
-                ],
-            }
-            found, whole = self._read(description)
-            if found is not None and all(whole.values()):
-                self._remove_work()
+            description = self._describe()
+            found = self._read_same(self.manifest_file, description)
+            whole = self._find_whole(found)
+            if found and len(whole) == _count_files(found):
+                self._remove_work(tasks)
                 return found, False
-            num_shards = sum(len(task.shards) for task in tasks)
-            if found is not None and (
-                not whole.get(self._eval_file, True)
-                or len(found["shards"]) != num_shards
+            if found and _count_files(found) < sum(
+                len(task.shards) for task in tasks
             ):
-                # The evaluation set is damaged, or the job removed empty shards
-                # earlier. In both cases `_combine` needs the result files of
-                # all tasks, so run all tasks again.
-                found, whole = None, {}
+                # The job removed empty shards earlier, and renumbered the
+                # others. So write all of them again.
+                found, whole = None, set()
+            self._begin_work(description)
+            left = [
+                (task,)
+                for task in tasks
+                if not whole.issuperset(task.shards) and not _is_done(task)
+            ]
             try:
-                self._run_tasks(tasks, whole, run)
-                if found is None:
-                    found = self._combine(description, tasks)
+                with contextlib.closing(run(parts.write_shards, left)) as done:
+                    for _ in progress.track(done, len(left), "task", "shard"):
+                        pass
+                found = found or {**description, **self._combine(tasks)}
             except ValueError:
                 # Remove the shards that the tasks wrote. They will not be
                 # reused, because the user must change the input or a flag.
-                for task in tasks:
-                    if os.path.exists(task.result_file):
-                        for path in task.shards:
-                            with contextlib.suppress(FileNotFoundError):
-                                os.remove(path)
-                self._remove_work()
+                for task in filter(_is_done, tasks):
+                    for path in task.shards:
+                        os.remove(path)
+                self._remove_work(tasks)
                 raise
             write_json(self.manifest_file, found)
-            self._remove_work()
+            self._remove_work(tasks)
         return found, True
 
-    def _check_inputs(self) -> None:
-        """Raises a ValueError if the job could overwrite an input file."""
-        written = {self.manifest_file}
-        if self.instances.eval_fraction:
-            written.add(self._eval_file)
-        for path in glob.iglob(f"{glob.escape(self.output_file)}-*"):
-            if _SHARD.fullmatch(path.removeprefix(self.output_file)):
-                written.add(path)
-        for path in filter(os.path.exists, written):
-            for given in filter(os.path.exists, self._inputs):
-                if os.path.samefile(given, path):
-                    raise ValueError(
-                        f"--output_file={self.output_file} would replace "
-                        f"{path}, which is an input; use another --output_file"
-                    )
-
-    def _run_tasks(
-        self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
-    ) -> None:
-        """Runs the tasks that are unfinished or have damaged shards.
-
-        `whole` is {path of a shard: True if it is intact}.
-        """
-        num_shards = sum(len(task.shards) for task in tasks)
-        left, end = [], 0
-        for task in tasks:
-            first, end = end, end + len(task.shards)
-            name = f"shard {first}"
-            if end > first + 1:
-                name = f"shards {first}-{end - 1}"
-            if not all(map(whole.get, task.shards)) and not parts.is_done(task):
-                left.append((f"{name} of {num_shards}", (task,)))
-        with contextlib.closing(run(parts.write_shards, left)) as done:
-            for _ in progress.track(done, len(left), "task", "shard"):
-                pass
-
-    def _read(
-        self, description: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
-        """Reads the manifest, and creates or checks the folder OUTPUT.work.
-
-        Returns (manifest, {path of a file that the manifest lists: True if the
-        file is intact}). The manifest is None if no earlier run finished the
-        job. Raises a ValueError if the flags, the inputs or the version of the
-        script have changed.
-        """
-        path = os.path.join(self._work_dir, "job.json")
-        try:
-            found = _read_manifest(
-                self.manifest_file,
-                {"shards": list, "corpus": dict},
-                description,
-            )
-            whole = {}
-            if found is not None:
-                shards = found["shards"]
-                # Do not use the paths in the manifest, because the user may
-                # have moved the files together with the manifest.
-                paths = [*self._shard_paths(len(shards)), self._eval_file]
-                entries = shards + found.get("eval_shards", [])
-                are_whole = map(records.is_whole, paths, entries)
-                whole = dict(zip(paths, are_whole, strict=False))
-                if all(whole.values()):
-                    return found, whole
-            begun = _read_manifest(path, {}, description)
-            for file, contents in (self.manifest_file, found), (path, begun):
-                if contents and contents.get("version") != _VERSION:
-                    raise ValueError(
-                        f"{file} was written by a different version of this "
-                        "script, which writes other records"
-                    )
-        except ValueError as error:
-            raise ValueError(
-                f"{error}; use another --output_file, or remove "
-                f"{self.manifest_file} and {self._work_dir} to start again"
-            ) from error
-        names = []
-        with contextlib.suppress(FileNotFoundError):
-            names = os.listdir(self._work_dir)
-        is_ours = begun is not None or all(
-            name.startswith("job.json.partial-") for name in names
-        )
-        if not is_ours:
-            raise ValueError(
-                f"{self._work_dir}, the folder for unfinished work, contains "
-                "files that this script did not write; use another "
-                "--output_file, or move the folder"
-            )
-        write_json(path, description)
-        return found, whole
+    def _describe(self) -> dict[str, Any]:
+        flags = dataclasses.asdict(self.text)
+        flags |= dataclasses.asdict(self.instances)
+        return {
+            "version": _VERSION,
+            "flags": {**flags, "num_shards": self.num_shards},
+            "inputs": [
+                {"path": path, **records.measure_file(path)}
+                for path in self._inputs
+            ],
+        }
 
     def _shard_paths(self, num_shards: int) -> list[str]:
         return [
@@ -253,133 +161,177 @@ class Job:
     def _create_tasks(self) -> list[parts.Task]:
         """Assigns each task parts of the corpus to read, and shards to write.
 
-        Raises a ValueError if a task would get more than MAX_TASK_SHARDS
-        shards.
+        If documents are held out, the first task writes them. It reads all
+        parts, but tokenizes only the documents that are held out.
         """
-        blocks = splitting.split_to_parts(self.input_files)
+        numbered = [*enumerate(splitting.split_to_parts(self.input_files))]
         num_shards = self.num_shards
         if not num_shards:
             num_bytes = sum(map(text_files.size, self.input_files))
             num_bytes *= self.instances.dupe_factor
             num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
-            num_shards = min(num_shards, len(blocks), MAX_SHARDS)
-        if num_shards > (most := len(blocks) * parts.MAX_TASK_SHARDS):
-            raise ValueError(
-                f"--num_shards={num_shards} is too many for an input of this "
-                f"size; set at most {most}"
-            )
-        lenders = splitting.find_lenders(blocks)
+            num_shards = min(num_shards, len(numbered), MAX_SHARDS)
+        shards = self._shard_paths(num_shards)
+        # There are as many tasks as parts or shards, whichever are fewer.
+        number = min(len(numbered), num_shards)
+        shares = list(
+            zip(_share(numbered, number), _share(shards, number), strict=True)
+        )
+        if self.instances.eval_fraction:
+            shares.insert(0, (numbered, [self._eval_file]))
         return [
             parts.Task(
                 self.text,
                 self.instances,
-                numbered,
-                [lenders[part] for part, _ in numbered],
-                shards,
-                os.path.join(self._work_dir, f"task-{number:05d}.json"),
-                os.path.join(self._work_dir, f"task-{number:05d}.eval"),
+                dict(some),
+                paths,
+                os.path.join(self._work_dir, f"task-{task:05d}.json"),
+                is_evaluation=paths == [self._eval_file],
             )
-            for number, (numbered, shards) in enumerate(
-                splitting.share_out(blocks, self._shard_paths(num_shards))
-            )
+            for task, (some, paths) in enumerate(shares)
         ]
 
-    def _combine(
-        self, description: dict[str, Any], tasks: list[parts.Task]
-    ) -> dict[str, Any]:
-        """Combines the tasks' result files into the manifest, and returns it.
+    def _check_inputs(self, tasks: list[parts.Task]) -> None:
+        """Raises a ValueError if the job would overwrite an input file."""
+        written = [path for task in tasks for path in task.shards]
+        written.append(self.manifest_file)
+        places = {os.path.realpath(path): path for path in written}
+        for path in map(os.path.realpath, self._inputs):
+            if path in places:
+                raise ValueError(
+                    f"--output_file={self.output_file} would replace "
+                    f"{places[path]}, which is an input; use another "
+                    "--output_file"
+                )
 
-        Also writes the evaluation set, and removes empty shards. `description`
-        contains the flags and inputs of the job. Raises a ValueError if the
-        input contains no text, or all documents are held out.
+    def _read_same(
+        self, path: str, description: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Reads a manifest or job.json, None if the file does not exist.
+
+        Raises a ValueError if the file records another version of this script,
+        or other flags or inputs.
         """
-        counts: Counter[str] = Counter()
-        shards = []
-        for task in tasks:
-            result = read_json(task.result_file)
-            counts.update(result["counts"])
-            shards += result["shards"]
-        corpus_report.log(counts, self.input_files)
-        if dropped := counts["num_dropped_bytes"]:
-            logging.warning("dropped %d bytes that are not UTF-8", dropped)
-        if not counts["num_instances"]:
+        try:
+            contents = read_json(path)
+        except FileNotFoundError:
+            return None
+        flags = contents.get("flags") or {}
+        changed = [
+            f"--{name}={flags.get(name)}"
+            for name, value in description["flags"].items()
+            if flags.get(name) != value
+        ]
+        if contents.get("version") != _VERSION:
+            changed.append("another version of this script")
+        elif contents.get("inputs") != description["inputs"]:
+            changed += [
+                f"another {entry['path']}"
+                for entry in description["inputs"]
+                if entry not in contents["inputs"]
+            ] or ["more input files"]
+        if changed:
             raise ValueError(
-                f"--eval_fraction={self.instances.eval_fraction} holds out all "
-                f"{counts['num_documents']} documents, so the training set "
-                "would be empty; lower the fraction, or put blank lines "
-                "between documents so that the input has more of them"
+                f"{path} was written with {', '.join(changed)}; use another "
+                f"--output_file, or remove {self.manifest_file} and "
+                f"{self._work_dir} to start again"
             )
-        found = {**description, "corpus": dict(counts)}
-        if self.instances.eval_fraction:
-            found["eval_shards"] = parts.write_held_out(
-                self._eval_file,
-                [task.held_out_file for task in tasks],
-                self.text,
-                self.instances,
+        return contents
+
+    def _find_whole(self, manifest: dict[str, Any] | None) -> set[str]:
+        """Returns the paths of the manifest's files that are intact."""
+        if manifest is None:
+            return set()
+        # Do not use the paths in the manifest, because the user may have moved
+        # the files together with the manifest.
+        shards = manifest["shards"]
+        paths = [*self._shard_paths(len(shards)), self._eval_file]
+        entries = [*shards, *manifest.get("eval_shards", [])]
+        return {
+            path
+            for path, entry in zip(paths, entries, strict=False)
+            if records.is_whole(path, entry)
+        }
+
+    def _begin_work(self, description: dict[str, Any]) -> None:
+        """Creates the folder OUTPUT.work with job.json, or checks them."""
+        if self._read_same(self._begun_file, description):
+            return
+        remove_partial(self._begun_file)
+        if os.path.isdir(self._work_dir) and os.listdir(self._work_dir):
+            raise ValueError(
+                f"{self._work_dir}, the folder for unfinished work, contains "
+                "files that this script did not write; use another "
+                "--output_file, or move the folder"
             )
+        write_json(self._begun_file, description)
+
+    def _remove_work(self, tasks: list[parts.Task]) -> None:
+        """Removes the folder OUTPUT.work, unless it contains a user's file."""
+        if os.path.exists(self._begun_file):
+            # Remove job.json last, because it shows that a job created the
+            # folder. An interrupted removal can then be repeated.
+            for path in [*(x.result_file for x in tasks), self._begun_file]:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(path)
+            with contextlib.suppress(OSError):
+                os.rmdir(self._work_dir)
+
+    def _combine(self, tasks: list[parts.Task]) -> dict[str, Any]:
+        """Combines the tasks' result files for the manifest.
+
+        Removes empty shards. Raises a ValueError if the input contains no text,
+        or if all documents or none are held out.
+        """
+        results = [read_json(task.result_file) for task in tasks]
+        counts: Counter[str] = Counter()
+        for result in results:
+            counts.update(result["counts"])
+        corpus_report.log(counts, self.input_files)
+        found: dict[str, Any] = {}
+        if fraction := self.instances.eval_fraction:
+            found["eval_shards"] = results.pop(0)["shards"]
+            num_held_out = found["eval_shards"][0]["num_records"]
+            if not num_held_out or not counts["num_instances"]:
+                raise ValueError(
+                    f"--eval_fraction={fraction} holds out "
+                    f"{'all' if num_held_out else 'none'} of the "
+                    f"{counts['num_documents']} documents; set another "
+                    "fraction, or put blank lines between documents so that "
+                    "the input has more of them"
+                )
+        shards = [entry for result in results for entry in result["shards"]]
         kept = [entry for entry in shards if entry["num_records"]]
+        for entry in shards:
+            if not entry["num_records"]:
+                os.remove(entry["path"])
         if len(kept) < len(shards):
-            # Remove empty shards, and renumber the others.
-            paths = self._shard_paths(len(kept))
-            for entry, path in zip(kept, paths, strict=True):
+            for entry, path in zip(
+                kept, self._shard_paths(len(kept)), strict=True
+            ):
                 os.replace(entry["path"], path)
                 entry["path"] = path
-            for entry in shards:
-                if not entry["num_records"]:
-                    os.remove(entry["path"])
             if self.num_shards:
                 logging.warning(
                     f"--num_shards={len(shards)}: wrote only {len(kept)} "
                     "files, because the input is too small for more files"
                 )
-        return {**found, "shards": kept}
-
-    def _remove_work(self) -> None:
-        """Removes the folder OUTPUT.work, unless it contains a user's file."""
-        if not os.path.exists(os.path.join(self._work_dir, "job.json")):
-            return
-        # Remove job.json last, because it shows that a job created the folder.
-        # An interrupted removal can then be repeated.
-        for name in sorted(os.listdir(self._work_dir), key="job.json".__eq__):
-            if _WORK_FILE.fullmatch(name):
-                os.remove(os.path.join(self._work_dir, name))
-        with contextlib.suppress(OSError):
-            os.rmdir(self._work_dir)
+        return {**found, "corpus": dict(counts), "shards": kept}
 
 
-def _read_manifest(
-    path: str, fields: Mapping[str, type], description: dict[str, Any]
-) -> dict[str, Any] | None:
-    """Reads a manifest or job.json. Returns None if the file does not exist.
+def _share(items: list, number: int) -> list[list]:
+    # Distributes items evenly over lists.
+    borders = [len(items) * task // number for task in range(number + 1)]
+    return [items[first:end] for first, end in itertools.pairwise(borders)]
 
-    `fields` is {name: type} of required fields, in addition to `flags` and
-    `inputs`. `description` contains the flags and inputs of this command.
 
-    Raises a ValueError if the file records other flags or inputs, or is not a
-    manifest.
-    """
-    try:
-        contents = read_json(path)
-    except FileNotFoundError:
-        return None
-    for name, kind in {"flags": dict, "inputs": list, **fields}.items():
-        if not isinstance(contents.get(name), kind):
-            raise ValueError(
-                f"{path} was not written by this script: it contains no "
-                f"field {name!r} of type {kind.__name__}"
-            )
-    flags, inputs = contents["flags"], contents["inputs"]
-    changed = [
-        f"--{name}={flags.get(name)}"
-        for name, value in description["flags"].items()
-        if flags.get(name) != value
-    ]
-    if not changed and inputs != description["inputs"]:
-        changed = [
-            f"another {entry['path']}"
-            for entry in description["inputs"]
-            if entry not in inputs
-        ] or ["more input files"]
-    if changed:
-        raise ValueError(f"{path} was written with {', '.join(changed)}")
-    return contents
+def _count_files(manifest: dict[str, Any]) -> int:
+    return len(manifest["shards"]) + len(manifest.get("eval_shards", []))
+
+
+def _is_done(task: parts.Task) -> bool:
+    # The result file appears when the task is finished.
+    if not os.path.exists(task.result_file):
+        return False
+    entries = read_json(task.result_file)["shards"]
+    return all(map(records.is_whole, task.shards, entries))

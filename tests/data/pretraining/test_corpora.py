@@ -1,12 +1,12 @@
-"""The report of a corpus, and which documents lend random next sentences."""
+"""The report of a corpus, and where random next sentences come from."""
 
 import re
 
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import documents, splitting
-from tests.shards import create, digests, read, warnings, write_documents
+from data.pretraining import splitting
+from tests.shards import create, read, warnings, write_documents
 
 
 @pytest.mark.parametrize(
@@ -27,25 +27,15 @@ def test_report_warns_of_what_usually_goes_wrong(
     assert any(re.search(warning, line) for line in warnings(caplog))
 
 
-def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
+def test_random_next_of_a_long_document_is_of_the_part_before(
+    tmp_path, small_parts
+):
     path = tmp_path / "corpus.txt"
     words = write_documents(path, 5, 60)
-    made = [
-        create(
-            tmp_path / str(number),
-            [path],
-            number,
-            num_shards=0,
-            dupe_factor=40,
-            dynamic_masking=True,
-        )
-        for number in (1, 2)
-    ]
-    assert digests(made[0]) == digests(made[1])
-    features = read(made[0], feature_specs.unmasked_features(64))
-    # Each part is one document.
-    assert len(made[0]["shards"]) == 5
-    kinds = {0: set(), 1: set()}
+    options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
+    manifest = create(tmp_path, [path], **options)
+    features = read(manifest, feature_specs.unmasked_features(64))
+    found = {0: set(), 1: set()}
     for ids, segments, label in zip(
         features["input_ids"],
         features["segment_ids"],
@@ -55,23 +45,11 @@ def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
         (first,), (second,) = (
             words & set(ids[segments == number]) for number in (0, 1)
         )
-        assert (first != second) == label[0]
-        kinds[label[0]].add((first, second))
-    assert len(kinds[0]) == 5
-    # All pairs of two documents.
-    assert len(kinds[1]) == 20
-
-
-def test_lenders_have_no_text_of_the_document():
-    def find(*are_cut):
-        blocks = [[documents.Block("a", is_cut=is_cut)] for is_cut in are_cut]
-        found = splitting.find_lenders(blocks)
-        return [[number for number, _ in lenders] for lenders in found]
-
-    assert find(False) == [[]]
-    assert find(True, False) == [[], []]
-    assert find(False, True, True, False) == [[1, 2, 3], [0], [0], [0]]
-    assert find(*[False] * 8)[2] == [0, 3, 4, 6]
+        found[label[0]].add((first, second))
+    assert found[0] == {(word, word) for word in words}
+    # Each part is one document. Only the first part has no part before it.
+    others = {pair for pair in found[1] if pair[0] != pair[1]}
+    assert len(others) == 4 and len(found[1] - others) == 1
 
 
 def test_one_document(tmp_path, monkeypatch, caplog):

@@ -1,15 +1,11 @@
 """Documents that are held out as an evaluation set."""
 
-import collections
 import os
 from pathlib import Path
 
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import parts
-from data.pretraining.documents import Continuation
-from data.pretraining.options import InstanceOptions
 from tests.shards import VOCAB, create, digests, read, write_documents
 
 # What is chosen stays as it is, so that all words can be seen.
@@ -42,7 +38,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         assert len(held_out["input_ids"]) == entry["num_records"]
         assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
         assert words & {*held_out["input_ids"].ravel()} == words - training
-        assert len(training) == 16
+        assert len(training) == 15
         found[name] = digests({"shards": [entry]})
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
         assert manifest["corpus"]["num_instances"] == num_rows
@@ -76,27 +72,6 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
         create(tmp_path, eval_fraction=0.1, **given)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}
-
-
-def test_files_keep_what_continues_a_word(tmp_path):
-    document = [[b"\x85\x10", Continuation(b"\x05")], [b"\x05"]]
-    written = []
-    counts = collections.Counter()
-    list(parts.hold_out(document, 0, InstanceOptions(), written.append, counts))
-    lines = b"".join(written)
-    for name in "ab":
-        (tmp_path / name).write_bytes(lines * 2)
-    paths = [str(tmp_path / name) for name in "ab"]
-    # Grouped by their WordPieces, so that memory is bounded.
-    groups = list(parts.read_held_out(paths, 6))
-    assert groups == [[document] * 2] * 2
-    assert [[*map(type, x)] for x in groups[0][0]] == [
-        [bytes, Continuation],
-        [bytes],
-    ]
-    # Equal pieces are one object, so that memory is bounded.
-    sentences = sum(sum(groups, []), [])
-    assert len({id(piece) for piece in sum(sentences, [])}) == 3
 
 
 def test_long_documents_are_held_out(tmp_path, small_parts):

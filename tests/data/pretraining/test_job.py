@@ -10,7 +10,8 @@ import pytest
 
 from data.io import text_files
 from data.pretraining import documents, job, parts, splitting
-from tests.shards import CORPUS, create, digests, read, warnings
+from data.pretraining.documents import Block
+from tests.shards import CORPUS, VOCAB, create, digests, read, warnings
 
 
 def test_parts_give_each_document_once(tmp_path, monkeypatch):
@@ -52,21 +53,14 @@ def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
     assert max(map(len, found)) < 2 * min(map(len, found))
 
 
-def test_documents_are_grouped_and_very_long_ones_cut():
-    sentence = [b"a", b"b"]
-    lines = [sentence, None, None, [], sentence, sentence, None]
-    lines += [*[sentence] * 9, None]
+def test_a_very_long_document_becomes_several(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("one two\n" * 5 + "\n \n" + "three\n" * 2)
+    reader = documents.create_reader(documents.TextOptions(VOCAB, True))
     counts = collections.Counter()
-    groups = list(documents.group_documents(lines, 4, counts))
-    sizes = [list(map(len, group)) for group in groups]
-    assert sizes == [[1, 2], [4], [4], [1]]
-    assert list(documents.group_documents([None, []], 4, counts)) == []
-    assert counts["num_documents"] == 3
-    # It counts, too, if it ends with a list.
-    counts.clear()
-    lines = [[b"a"] * 9, None]
-    assert list(documents.group_documents(lines, 4, counts)) == [[lines[:1]]]
-    assert counts["num_documents"] == 1
+    found = reader.read([Block(str(path))], counts, max_characters=21)
+    assert list(map(len, found)) == [3, 2, 2]
+    assert counts["num_documents"] == 2
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -217,12 +211,6 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     assert any(message in line for line in warnings(caplog))
 
 
-def test_too_many_shards_leave_nothing(tmp_path):
-    with pytest.raises(ValueError, match="--num_shards=10000"):
-        create(tmp_path, num_shards=10_000)
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -250,19 +238,6 @@ def test_a_damaged_shard_is_rebuilt(
     assert sizes == [*map(len, before)]
     assert create(tmp_path) == manifest
     assert len(written) == 4
-
-
-@pytest.mark.parametrize("contents", ["", '{"shards"', "{}", '{"shards": []}'])
-def test_a_damaged_result_is_made_again(
-    tmp_path, monkeypatch, small_parts, written, contents
-):
-    interrupt(tmp_path, monkeypatch)
-    before = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
-    (tmp_path / "out.work/task-00001.json").write_text(contents)
-    create(tmp_path)
-    assert written == [0, 1, 2, 1]
-    after = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
-    assert before[0] == after[0] and before[2] == after[2]
 
 
 @pytest.mark.parametrize("contents", ["{", '{"flags": {}, "inputs": 5}'])
@@ -315,21 +290,3 @@ def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
     create(tmp_path)
     assert len(messages) == 1
     assert not (tmp_path / "out.lock").exists()
-
-
-@pytest.mark.parametrize(
-    ("num_parts", "num_shards", "sizes"),
-    [
-        (1, 3, [(1, 3)]),
-        (3, 1, [(3, 1)]),
-        (5, 2, [(2, 1), (3, 1)]),
-        (2, 3, [(1, 1), (1, 2)]),
-    ],
-)
-def test_tasks_share_parts_and_shards(num_parts, num_shards, sizes):
-    blocks = [[documents.Block(str(number))] for number in range(num_parts)]
-    shards = list("abc"[:num_shards])
-    tasks = list(splitting.share_out(blocks, shards))
-    assert [(len(numbered), len(paths)) for numbered, paths in tasks] == sizes
-    assert sum((numbered for numbered, _ in tasks), []) == [*enumerate(blocks)]
-    assert sum((paths for _, paths in tasks), []) == shards
