@@ -19,7 +19,7 @@ LINES = {
     "files": 1190,
     "modeling": 6657,
     "serving": 4722,
-    "tests": 22868,
+    "tests": 22865,
     "tools": 694,
     "training": 4713,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23664
+WORDS = 23663
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

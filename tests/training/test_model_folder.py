@@ -47,11 +47,8 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
     ("flag", "value"),
     [
         ("learning_rate", 2e-4),
-        ("mixed_precision", "bfloat16"),
         ("num_train_epochs", 2.0),
-        ("optimizer", "lamb"),
         ("seed", 7),
-        ("train_batch_size", 5),
     ],
 )
 def test_more_epochs_resume_and_another_training_does_not(folder, flag, value):
