@@ -46,9 +46,9 @@ def export_task(
         if found:
             trainer.write_results("export_eval_results.txt", found)
         else:
-            logging.warning(
+            logging.info(
                 "The export is not checked, because this command does not "
-                "evaluate, or no installed engine can run the export."
+                "evaluate, or no engine can evaluate the export."
             )
         for form, name in itertools.product(engines.RUNTIMES, names):
             metric = f"{main}{suffix_of(name)}"
