@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from data.text.tokenization import FullTokenizer
 from files import flags, json_files
@@ -23,9 +23,7 @@ from modeling import hub, presets
 from modeling.labels import format_labels
 from modeling.presets import FILE, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
-
-if TYPE_CHECKING:
-    from training.config import TrainingConfig
+from training.config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
@@ -33,7 +31,7 @@ _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
-def check_flags(config: "TrainingConfig", saved: Mapping[str, Any]) -> None:
+def check_flags(config: TrainingConfig, saved: Mapping[str, Any]) -> None:
     """Checks that a resumed run changes no flag that it must not change.
 
     A flag that is defined with `may_grow` may increase, or change from or to
@@ -62,7 +60,7 @@ def check_flags(config: "TrainingConfig", saved: Mapping[str, Any]) -> None:
 
 
 def check_settings(
-    config: "TrainingConfig",
+    config: TrainingConfig,
     saved: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -90,7 +88,7 @@ def check_settings(
 
 
 def _check_same(
-    config: "TrainingConfig", saved: Mapping[str, Any], now: Mapping[str, Any]
+    config: TrainingConfig, saved: Mapping[str, Any], now: Mapping[str, Any]
 ) -> None:
     found = presets.first_difference(saved, now, saved.keys() & now.keys())
     if found:
@@ -104,7 +102,7 @@ def _check_same(
 
 
 def describe(
-    config: "TrainingConfig", model: Any, settings: Mapping[str, Any]
+    config: TrainingConfig, model: Any, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns the contents of model.json. For the arguments, see `write`."""
     head = _flag_values(config, Role.HEAD, Role.DECODING)
@@ -134,7 +132,7 @@ def set_best_step(folder: StrPath, step: int) -> None:
 
 def write(
     folder: Path,
-    config: "TrainingConfig",
+    config: TrainingConfig,
     model: Any,
     settings: Mapping[str, Any],
     tokenizer: FullTokenizer | None,
@@ -208,7 +206,7 @@ def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
     }
 
 
-def _command(config: "TrainingConfig") -> dict[str, Any]:
+def _command(config: TrainingConfig) -> dict[str, Any]:
     """Returns {flag on the command line: value}, without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

@@ -123,10 +123,10 @@ class History:
             "examples": step * self._config.batch_size,
             "learning_rate": learning_rate,
         }
-        # All lines of a step contain the values of the first.
-        earlier = filter(None, (self._lines.get((k, step)) for k in KINDS))
-        if first := next(earlier, None):
-            line |= {name: first[name] for name in line if name != "kind"}
+        # All lines of a step contain the same values.
+        for other in KINDS:
+            if known := self._lines.get((other, step)):
+                line = {name: known[name] for name in line} | {"kind": kind}
         line["metrics"] = found
         if kind == "eval":
             line["dev_set"] = self._dev_set
@@ -151,8 +151,8 @@ class History:
         The key `global_step` contains the number of the step. Returns None if
         the history contains no best step on this dev set.
         """
-        line = self._lines.get(("eval", self.best_step or 0), {})
-        if line.get("dev_set") != self._dev_set:
+        line = self._lines.get(("eval", self.best_step or 0))
+        if line is None or line.get("dev_set") != self._dev_set:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
