@@ -62,5 +62,4 @@ def fingerprint_checkpoint(path: str) -> list[list]:
     """
     found = modeling.find_checkpoint(path)
     # The index of a TF1 checkpoint contains the checksum of each variable.
-    is_file = os.path.isfile(found)
-    return fingerprint([found if is_file else f"{found}.index"])
+    return fingerprint([found if os.path.isfile(found) else f"{found}.index"])

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -43,6 +43,7 @@ _METRICS = {
 class TableOptions:
     """Options for reading a table: its columns and the kind of its labels."""
 
+    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     text_column: str = flags.training(
         "text",
         "Name of the text's column. For a table without a header line, set all "
