@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -17,9 +18,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# Matches a line in which a character other than a tab or a space, such as a
-# comma, separates the word from its tag.
-_OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
+# Tags of a line of column names, which are no types of entities.
+_COLUMN_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags"}
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
     "dev": (
@@ -64,7 +64,8 @@ class NerProcessor:
     column of the tags may be missing.
 
     Tags may be in any scheme that scoring.py describes, such as the IOB1 of
-    CoNLL-2003. They are converted to IOB2, or to the scheme of `labels`.
+    CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
+    the scheme of `labels`.
 
     Args:
         labels: names of the tags. None uses the tags of the train set, "O"
@@ -155,33 +156,43 @@ class NerProcessor:
     def _read_columns(
         self, path: str, name: str
     ) -> Iterator[tuple[NerExample, list[str]]]:
-        """Yields each sentence of a set, with the file and line of each tag."""
+        # Yields each sentence of a set, with the file and line of each tag.
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
             return
         width = len(sentences[0][1][0][1])
-        is_uncut = width == 1 and all(
-            _OTHER_COLUMNS.fullmatch(columns[0])
-            for _, lines in sentences
-            for _, columns in lines
-        )
         text_column, label_column = self._choose_columns(
-            path, width, is_uncut, name == "test"
+            path, width, name == "test"
         )
         if self._label_column is None and width > 1:
             _check_nested(path, sentences, text_column)
-        column_of_words: list[list[str]] = []
-        for document, lines in sentences:
+        columns_of = [[row for _, row in lines] for _, lines in sentences]
+        words = [[row[text_column - 1] for row in rows] for rows in columns_of]
+        if self._text_column is None and width > 1:
+            _check_words(path, words, width)
+        prefix = _find_language(words)
+        tags = {"O"}
+        if label_column:
+            tags = {
+                row[label_column - 1] for rows in columns_of for row in rows
+            }
+        # Tags without a scheme, such as PER, are the types of words. Successive
+        # words of one type are an entity, as in IOB1.
+        has_types = "O" in tags and not (
+            any(map(_TAG.fullmatch, tags - {"O"}))
+            or _COLUMN_NAMES & {*map(str.lower, tags)}
+        )
+        for (document, lines), own_words in zip(sentences, words, strict=True):
             example, where = NerExample("", [], [], document), []
-            column_of_words.append(example.words)
-            for number, columns in lines:
+            for (number, columns), word in zip(lines, own_words, strict=True):
                 where.append(f"{path}, line {number}")
-                word = columns[text_column - 1]
                 if not word:
                     raise ValueError(
                         f"{where[-1]}: the word is missing. Add it"
                     )
                 tag = columns[label_column - 1] if label_column else "O"
+                if has_types and tag != "O":
+                    tag = f"I-{tag}"
                 if not _TAG.fullmatch(tag):
                     raise ValueError(
                         f"{where[-1]}: a tag must be O, or B, I, E, S, L, U or "
@@ -191,20 +202,9 @@ class NerProcessor:
                         "column, set --label_column. If this is a line of "
                         "column names, remove it"
                     )
-                example.words.append(word)
+                example.words.append(word.removeprefix(prefix) or word)
                 example.labels.append(tag)
             yield example, where
-        if (
-            self._text_column is None
-            and width > 1
-            and _are_indexes(column_of_words, width)
-        ):
-            raise ValueError(
-                f"{path}: the first column contains numbers, or repeats one "
-                "value in all lines of a sentence, such as "
-                f"{column_of_words[0][:3]}, instead of words. Set "
-                "--text_column to the number of the words' column, such as 2"
-            )
         if width > 2:
             logging.info(
                 "%s: words are in column %d, tags in column %s, of %d columns",
@@ -212,35 +212,28 @@ class NerProcessor:
             )
 
     def _choose_columns(
-        self, path: str, width: int, is_uncut: bool, is_test: bool
+        self, path: str, width: int, is_test: bool
     ) -> tuple[int, int | None]:
-        """Returns the number of the words' column, and of the tags' column.
-
-        `width` is the number of columns. `is_uncut` is True if each line seems
-        to contain several columns that are not separated by a tab or a space.
-        If a test set contains no tags, the number of the tags' column is None.
-        """
-        text_column, label_column = self._text_column, self._label_column
-        for flag, column in (
-            ("text_column", text_column),
-            ("label_column", None if is_test else label_column),
-        ):
-            if column is not None and column > width:
-                raise ValueError(
-                    f"--{flag}={column} is too large: the lines of {path} "
-                    f"contain only {width} columns. Set a smaller number"
-                )
-        if (is_test and width == 1) or (label_column or 0) > width:
+        # Returns the number of the words' column, and of the tags' column, None
+        # if a test set contains no tags. `width` is the number of columns.
+        label_column = self._label_column
+        if is_test and (width == 1 or (label_column or 0) > width):
             label_column = None
-        if self._label_column is None and width > 1:
-            label_column = width
-        elif is_uncut or not (label_column or is_test):
+        elif width == 1:
             raise ValueError(
                 f"{path}: the file contains only one column. Each line must "
                 "contain a word and its tag, separated by a tab or spaces"
             )
-        if text_column is None:
-            text_column = 2 if label_column == 1 else 1
+        else:
+            label_column = label_column or width
+        text_column = self._text_column or (2 if label_column == 1 else 1)
+        columns = {"text_column": text_column, "label_column": label_column}
+        for flag, column in columns.items():
+            if (column or 0) > width:
+                raise ValueError(
+                    f"--{flag}={column} is too large: the lines of {path} "
+                    f"contain only {width} columns. Set a smaller number"
+                )
         if text_column == label_column:
             raise ValueError(
                 f"{path}: column {text_column} cannot contain both the words "
@@ -251,7 +244,7 @@ class NerProcessor:
     def _read_spans(
         self, path: str, name: str
     ) -> Iterator[tuple[NerExample, list[str]]]:
-        """Yields each text of a set, with the file and entry of each tag."""
+        # Yields each text of a set, with the file and entry of each tag.
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
@@ -270,12 +263,10 @@ def _check_nested(
     sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]],
     text_column: int,
 ) -> None:
-    """Raises an error if another column uses an entity type of the last column.
-
-    GermEval 2014 tags entities in one column, and entities nested in them in
-    the next column. CoNLL-2003 passes, because its column of chunks uses types
-    such as NP, which are not entity types.
-    """
+    # Raises an error if another column uses an entity type of the last column.
+    # GermEval 2014 tags entities in one column, and entities nested in them in
+    # the next column. CoNLL-2003 passes, because its column of chunks uses
+    # types such as NP, which are not entity types.
     types: dict[int, set[str]] = collections.defaultdict(set)
     for _, lines in sentences:
         for _, columns in lines:
@@ -292,31 +283,42 @@ def _check_nested(
             )
 
 
-def _are_indexes(sentences: list[list[str]], width: int) -> bool:
-    """Returns whether a column numbers the words or sentences of a file.
-
-    In such a column, each cell contains a digit, or all cells of a sentence are
-    the same. `sentences` contains the column's cells, one list per sentence.
-    `width` is the number of columns in the file.
-    """
-    are_numbers = all(
-        re.search(r"\d", word) for words in sentences for word in words
-    )
+def _check_words(path: str, words: list[list[str]], width: int) -> None:
+    # Raises an error if the words' column numbers the words or sentences of a
+    # file: each cell contains a digit, or all cells of a sentence are the same.
     # In a file of two columns, the column beside the tags contains the words,
     # even if each sentence only repeats one word.
-    are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
-    return are_numbers or (are_same and max(map(len, sentences)) > 1)
+    has_numbers = all(re.search(r"\d", x) for rows in words for x in rows)
+    is_same = width > 2 and all(len({*rows}) == 1 for rows in words)
+    if not has_numbers and not (is_same and max(map(len, words)) > 1):
+        return
+    remedy = (
+        "Set --text_column to the number of the words' column, such as 2"
+        if width > 2
+        else "Remove the digits that were appended to the words, or set "
+        "--text_column=1 if they are right"
+    )
+    raise ValueError(
+        f"{path}: the first column contains "
+        f"{'a digit' if has_numbers else 'one value'} in all lines"
+        f"{'' if has_numbers else ' of a sentence'}, such as {words[0][:3]}. "
+        f"{remedy}"
+    )
+
+
+def _find_language(words: list[list[str]]) -> str:
+    # Returns the prefix of all words of PAN-X, such as "en:", or "".
+    common = os.path.commonprefix([word for rows in words for word in rows])
+    language, colon, _ = common.partition(":")
+    is_code = bool(colon) and re.fullmatch("[a-z-]+", language)
+    return f"{language}:" if is_code and len(words) > 1 else ""
 
 
 def _read_sentences(
     path: StrPath, label_column: int | None
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
-    """Yields each sentence as (number of its document, lines).
-
-    The lines are [(line number, columns)], with one word in each line.
-    `label_column` is the number of the tags' column, counted from 1. None means
-    the last column.
-    """
+    # Yields each sentence as (number of its document, lines). The lines are
+    # [(line number, columns)], with one word in each line.
     lines = [
         (number, line.removeprefix("\ufeff").rstrip("\r"))
         for number, line in text_files.read_numbered(path)
@@ -341,9 +343,11 @@ def _read_sentences(
         is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
-            # A line that starts with "# " may precede a sentence as a comment.
-            # It may have as many columns as a word's line, but contains no tag.
-            is_comment = columns[0] == "#" and width > 1 and not sentence
+            # A line that starts with "# " or "## " may precede a sentence as a
+            # comment. It may have as many columns as a word's line, but
+            # contains no tag.
+            is_comment = re.match("#+( |$)", columns[0]) and not sentence
+            is_comment = is_comment and width > 1
             if is_comment and not _TAG.fullmatch(tag):
                 continue
             if len(columns) == width:
@@ -365,12 +369,10 @@ def _read_sentences(
 
 
 def _cut(line: str, separator: str | None) -> list[str]:
-    """Splits a line into columns, [] if it contains only spaces and tabs.
-
-    `separator` is a tab, or None if the columns are separated by any number of
-    spaces and tabs. Other white space, such as a no-break space, is part of a
-    word. If tabs separate the columns, a word may be a single space.
-    """
+    # Splits a line into columns, [] if it contains only spaces and tabs.
+    # `separator` is a tab, or None if any number of spaces and tabs separates
+    # the columns. Other white space, such as a no-break space, is part of a
+    # word. If tabs separate the columns, a word may be a single space.
     if not line.strip(_BLANKS):
         return []
     if separator is None:

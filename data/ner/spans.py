@@ -11,6 +11,7 @@ import bisect
 import contextlib
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -28,8 +29,8 @@ from files.paths import StrPath
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
-# Maximum number of spans to test whether their offsets count bytes or UTF-16
-# units instead of characters.
+# Maximum number of spans to test whether their offsets count other units than
+# characters.
 _MAX_SHIFTED = 100
 _FORM = '[start, end, label] or {"start", "end", "label"}'
 
@@ -64,10 +65,9 @@ def read(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a text or a span is malformed, a span is outside its text,
-            contains no word, or differs from the text that the file records for
-            it, or two spans overlap. Or the labels are tags such as B-PER, or
-            many offsets seem to count bytes or UTF-16 units, not characters.
+        ValueError: a text or a span is malformed, two spans overlap, the labels
+            are tags such as B-PER, or many offsets seem to count bytes, UTF-16
+            units, or CR LF as one.
     """
     num_spans = num_texts = num_unknown = num_shifted = 0
     labels: set[str] = set()
@@ -90,14 +90,13 @@ def read(
             if first >= after:
                 raise ValueError(
                     f"{where}: the span {_show(text, span)} contains no word. "
-                    f"Correct or remove the span. Text: {text[:80]!r}"
+                    f"Text: {text[:80]!r}"
                 )
             if before and first < free:
                 raise ValueError(
                     f"{where}: the spans {_show(text, before)} and "
-                    f"{_show(text, span)} overlap or contain the same word. A "
-                    "word can only have one label, so remove one of the spans. "
-                    f"Text: {text[:80]!r}"
+                    f"{_show(text, span)} overlap or contain the same word. "
+                    f"Remove one of them. Text: {text[:80]!r}"
                 )
             before, free = span, after
             labels.add(span.label)
@@ -110,23 +109,18 @@ def read(
             tags[first] = f"B-{span.label}"
         num_spans += len(distinct)
         yield where, text, places, tags
-    found = sorted(x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels)
-    if found or "O" in labels:
-        message = (
+    if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
+        raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
-            f"{[*found, 'O'][0]!r}. Set one span for each entity, labeled with "
-            "its type"
+            f"{found[0]!r}. Set one span for each entity, labeled with its type"
         )
-        if found:
-            raise ValueError(message)
-        logging.warning("%s", message)
     num_cut = min(len(widened), _MAX_SHIFTED)
     if num_shifted > max(2, num_cut // 3):
         raise ValueError(
             f"{path}: {num_shifted} of the {num_cut} spans that begin or end "
             f"inside a word, such as {widened[0][0]}, would match complete "
-            "words if their offsets counted bytes or UTF-16 units. Convert the "
-            "offsets to characters"
+            "words if their offsets counted bytes, UTF-16 units, or a CR LF as "
+            "one. Convert the offsets to characters"
         )
     if widened:
         logging.info(
@@ -144,13 +138,9 @@ def read(
 def _fits_as_bytes(
     text: str, span: Span, starts: Sequence[int], ends: Sequence[int]
 ) -> bool:
-    """Tests whether a span's offsets seem to count bytes or UTF-16 units.
-
-    Returns whether the span would consist of complete words if its offsets
-    counted such units. `starts` and `ends` are the words' positions in
-    characters. Returns False if the text before the span is ASCII, because then
-    the offsets are the same in all units.
-    """
+    # Returns whether the span would consist of complete words if its offsets
+    # counted UTF-16 units, bytes, or a CR LF as one character. False if they
+    # are the same as characters in this text.
     for code, size in (("utf-16-le", 2), ("utf-8", 1)):
         units = text[: span.end].encode(code)
         with contextlib.suppress(UnicodeDecodeError):
@@ -159,7 +149,11 @@ def _fits_as_bytes(
             )
             if start != span.start and start in starts and end in ends:
                 return True
-    return False
+    # Indexes of the characters that are left if CR LF becomes LF.
+    kept = [m.start() for m in re.finditer("\\r(?!\n)|[^\r]", text)]
+    if len(kept) == len(text) or span.end > len(kept):
+        return False
+    return kept[span.start] in starts and kept[span.end - 1] + 1 in ends
 
 
 def _show(text: str, span: Span) -> str:
@@ -167,15 +161,13 @@ def _show(text: str, span: Span) -> str:
 
 
 def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
-    """Yields (place in the file, parsed JSON value) of each text in a file."""
+    # Yields (place in the file, parsed JSON value) of each text in a file.
     with text_files.open_binary(path) as file:
         lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
-        head = next(lines, None)
-        if head is None:
-            raise ValueError(f"{path} contains no text. Use another file")
-        text_files.check_first_line(head[1] + b"\n", path)
+        first_number, head = next(lines, (1, b""))
+        text_files.check_first_line(head + b"\n", path)
         try:
-            first = json_files.parse_json(head[1], "", object)
+            first = json_files.parse_json(head, "", object)
         except ValueError:
             # The line is the first of a list that spans several lines, or is
             # malformed. In a .jsonl file, it can only be malformed.
@@ -184,11 +176,11 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         # The file contains JSON lines if its first line is not a list, or is a
         # list that begins with a string, which is spaCy's ["text", {...}].
         if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
-            for number, line in itertools.chain([head], lines):
+            for number, line in itertools.chain([(first_number, head)], lines):
                 where = f"{path}, line {number}"
                 yield where, json_files.parse_json(line, where, object)
             return
-        data = b"\n" * (head[0] - 1) + head[1] + file.read()
+        data = b"\n" * (first_number - 1) + head + file.read()
     records = json_files.parse_json(data, os.fspath(path), list)
     for number, record in enumerate(records, start=1):
         yield f"{path}, entry {number}", record
@@ -197,11 +189,8 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
 def _read_record(
     record: Any, where: str, needs_spans: bool
 ) -> tuple[str, list[Span] | None]:
-    """Returns (text, spans) of an entry of the file.
-
-    The spans are None if the text was not annotated or was rejected. If
-    `needs_spans` is True, an entry without a key for spans raises an error.
-    """
+    # Returns (text, spans) of an entry of the file. The spans are None if the
+    # text was not annotated or was rejected.
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
     if not isinstance(record, dict):
@@ -213,28 +202,29 @@ def _read_record(
     if "data" in record and "text" not in record:
         record = _read_label_studio(record, where)
     text = record.get("text")
-    try:
-        if not isinstance(text, str):
-            raise ValueError(f"Received: {repr(text)[:80]}")
-        # Fail if the text contains a lone surrogate, which tools write when
-        # they cut an emoji in two.
-        text.encode()
-    except ValueError as error:
-        raise ValueError(
-            f"{where}: `text` must be a valid string. {error}"
-        ) from error
     # Prefer a key whose value contains spans, because tools may also write
     # empty lists, or values of other kinds, under other keys of _SPANS.
-    names = sorted(
-        (name for name in _SPANS if name in record),
-        key=lambda name: not _has_spans(record[name]),
+    key = next(
+        iter(
+            sorted(
+                (name for name in _SPANS if name in record),
+                key=lambda name: not _has_spans(record[name]),
+            )
+        ),
+        None,
     )
-    key = next(iter(names), None)
-    if key is None and needs_spans:
+    if not isinstance(text, str) or (key is None and needs_spans):
         raise ValueError(
-            f"{where}: the entry contains no spans. Their key must be one of "
-            f"{', '.join(_SPANS)}. Received keys: {', '.join(record)}"
+            f"{where}: found the keys {', '.join(record)}. An entry contains "
+            f"`text` and its spans, under one of the keys {', '.join(_SPANS)}, "
+            "or is Label Studio's. Words with tags belong in a file of columns "
+            "(.txt)"
         )
+    try:
+        # Tools write half of a surrogate pair when they cut an emoji in two.
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{where}: `text` is not valid: {error}") from error
     found = record.get(key or "")
     if is_rejected or found is None:
         return text, None
@@ -247,48 +237,39 @@ def _read_record(
 
 
 def _has_spans(value: Any) -> bool:
-    """Returns whether a value seems to be a list of spans that is not empty."""
+    # Returns whether a value seems to be a list of spans that is not empty.
     first = value[0] if isinstance(value, list) and value else None
     if isinstance(first, dict):
         return not first.keys().isdisjoint(_STARTS)
-    return isinstance(first, list) and [*map(type, first[:2])] == [int, int]
+    return isinstance(first, list) and [*map(type, first)] == [int, int, str]
 
 
 def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
-    """Converts an entry of Label Studio's export to {"text", "entities"}.
-
-    The entities are None if the entry's text was not annotated.
-    """
-    data = record["data"] if isinstance(record["data"], dict) else {}
-    texts = {k: v for k, v in data.items() if isinstance(v, str)}
+    # Converts an entry of Label Studio's export to {"text", "entities"}. The
+    # entities are None if the text was not annotated.
+    texts = {k: v for k, v in record["data"].items() if isinstance(v, str)}
     if "text" not in texts and len(texts) != 1:
         raise ValueError(
-            f"{where}: `data` must contain exactly one text, or a text under "
-            "the key `text`. Received keys: "
-            f"{', '.join(data)}"
+            f"{where}: `data` must contain one text, or the key `text`. "
+            f"Received keys: {', '.join(record['data'])}"
         )
     text = texts.get("text", next(iter(texts.values())))
-    done = [
-        each
-        for each in _dicts(record.get("annotations"))
-        if not each.get("was_cancelled")
-    ]
+    annotations = record.get("annotations") or []
+    done = [each for each in annotations if not each.get("was_cancelled")]
     done = [each for each in done if each.get("ground_truth")] or done
     found = [
         [
-            value
-            for part in _dicts(each.get("result"))
-            for value in _dicts([part.get("value")])
+            part["value"]
+            for part in each["result"]
             # Skip results of other kinds, such as a text's class.
-            if {"labels", "hypertextlabels"} & value.keys()
+            if {"labels", "hypertextlabels"} & part.get("value", {}).keys()
         ]
         for each in done
     ]
-    distinct = {
-        frozenset(_read_span(value, text, where) for value in values)
-        for values in found
-    }
-    if len(distinct) > 1:
+    if (
+        len({frozenset(_read_span(x, text, where) for x in y) for y in found})
+        > 1
+    ):
         raise ValueError(
             f"{where}: the {len(done)} annotations of this text differ; keep "
             "only one of them, or mark one as ground truth in Label Studio"
@@ -296,19 +277,11 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
     return {"text": text, "entities": found[0] if found else None}
 
 
-def _dicts(values: Any) -> list[dict[str, Any]]:
-    """Returns the dicts in a list, or [] if the value is not a list."""
-    values = values if isinstance(values, list) else []
-    return [value for value in values if isinstance(value, dict)]
-
-
 def _read_span(value: Any, text: str, where: str) -> Span:
-    """Converts a span in the file to a Span, without white space at its ends.
-
-    `value` is the parsed JSON value of the span. Raises a ValueError if it is
-    malformed or outside the text, or if the file stores a "text" for it that
-    differs from the characters between its offsets.
-    """
+    # Converts a span in the file to a Span, without white space at its ends.
+    start: Any = None
+    end: Any = None
+    label: Any = None
     own = None
     if isinstance(value, list) and len(value) == 3:
         start, end, label = value
@@ -318,39 +291,29 @@ def _read_span(value: Any, text: str, where: str) -> Span:
             for names in (_STARTS, _ENDS, _LABELS)
         )
         own = value.get("text")
-        own = own if isinstance(own, str) else None
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
-    else:
-        start = end = label = None
-    problem = label_problem(label)
-    if (type(start), type(end)) != (int, int) or problem:
+    if (type(start), type(end)) != (int, int) or label_problem(label):
         raise ValueError(
             f"{where}: a span must be {_FORM}: two character positions and "
             f"exactly one label. Received: {repr(value)[:120]}"
         )
-    part = text[start:end]
-    is_right = 0 <= start < end <= len(text)
-    # Label Studio changes white space in the texts that it records for spans.
-    words = (
-        own.replace("\\n", "\n").split() if own is not None else part.split()
-    )
-    if not is_right or part.split() != words:
-        reason = (
-            "Positions must count characters (code points), with the end "
-            "exclusive; some tools write UTF-16 offsets or bytes instead"
-        )
-        units = text.encode("utf-16-le")[2 * start : 2 * end]
-        if own and units.decode("utf-16-le", "replace").split() == words:
-            reason = (
-                "Its positions are UTF-16 offsets, as JavaScript tools write "
-                "them, which count an emoji as two. Convert them to characters"
-            )
-        expected = f", but the file records {own[:80]!r}" if own else ""
+    if not 0 <= start < end <= len(text):
         raise ValueError(
-            f"{where}: the span {[start, end, label]} covers {part[:80]!r} in "
-            f"a text of {len(text)} characters{expected}. {reason}. Text: "
-            f"{text[:80]!r}"
+            f"{where}: the span {[start, end, label]} starts at {start} and "
+            f"ends at {end} of {len(text)} characters. Text: {text[:80]!r}"
+        )
+    part = text[start:end]
+    # Label Studio changes white space in the texts that it records for spans.
+    if (
+        isinstance(own, str)
+        and part.split() != own.replace("\\n", "\n").split()
+    ):
+        raise ValueError(
+            f"{where}: the span {[start, end, label]} covers {part[:80]!r}, "
+            f"but the file records {own[:80]!r}. Positions must count "
+            "characters (code points), with the end exclusive. Many tools "
+            f"count UTF-16 units or bytes instead. Text: {text[:80]!r}"
         )
     start += len(part) - len(part.lstrip())
     return Span(start, start + len(part.strip()), label)

@@ -69,6 +69,16 @@ def test_documents_begin_in_the_words_column(tmp_path):
             ["B-X", "O"],
         ),
         ("#\tO\n#1\tO\n# a comment\n", {}, ["#", "#1"], ["O", "O"]),
+        ("a B-X\rb O\r", {}, ["a", "b"], ["B-X", "O"]),
+        # KLUE's comments.
+        ("## 1 x\ta <b:X>\na\tO\nb\tB-X\n", {}, ["a", "b"], ["O", "B-X"]),
+        # Types without a scheme, as in Few-NERD.
+        (
+            "a X-y\nb X-y\nc O\nd Z\n",
+            {},
+            ["a", "b", "c", "d"],
+            ["B-X-y", "I-X-y", "O", "B-Z"],
+        ),
         # Comments between sentences, with as many words as there are columns.
         ("# 1\na O\n# O\n", {}, ["a", "#"], ["O", "O"]),
         ("B-X a\nO b\n", {"label_column": 1}, ["a", "b"], ["B-X", "O"]),
@@ -88,6 +98,14 @@ def test_documents_begin_in_the_words_column(tmp_path):
 def test_layouts(tmp_path, text, flags, words, tags):
     (example,) = read(tmp_path, "dev", text, **flags)
     assert (example.words, example.labels) == (words, tags)
+
+
+def test_the_language_before_each_word_is_removed(tmp_path):
+    """As in PAN-X."""
+    first, second = read(tmp_path, "dev", "en:a B-X\nen:: O\n\nen:b O\n")
+    assert (first.words, second.words) == (["a", ":"], ["b"])
+    (first, _) = read(tmp_path, "dev", "en:a B-X\nb O\n\nen:b O\n")
+    assert first.words == ["en:a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +135,16 @@ def test_distributed_files(name, file, sentences, words, entities):
     [
         ("a\nb\n", "a word and its tag"),
         ("a O\nb\n", "line 2: .* 1 columns"),
-        ("a NN O\nb NN PER\n", "line 2: .*'PER'"),
+        ("a B-PER\nb O\nc PER\n", "line 3: .*'PER'"),
+        ("word label\na O\nb PER\n", "line 1: .*'label'"),
+        # Chinese words with the number of a character, as in Weibo's corpus.
+        ("a0\tO\nb1\tB-LOC\n", "digit"),
         ("a\tO\n\tO\n", "line 2: the word"),
         # Numbers of words, and of sentences.
         ("1 a O\n2 b O\n\n1 c O\n", "--text_column"),
         ("s1 a O\ns1 b O\n\ns2 c O\n", "--text_column"),
         # GermEval's entities inside of entities.
         ("a B-A O\nb I-A B-A\n", "columns 2 and 3"),
-        ("a O\rb O\r\rc O\n", "carriage return"),
         ("a O\n\nb I-PER\n", "line 3: .*'B-PER'"),
         ("-DOCSTART-\n\n", "no sentence"),
     ],
@@ -134,16 +154,9 @@ def test_bad_files_are_named(tmp_path, text, culprit):
         read(tmp_path, "dev", text, "O", "B-LOC")
     with pytest.raises(OSError, match="train.txt"):
         reading.NerProcessor().read_set(tmp_path, "train")
-
-
-@pytest.mark.parametrize("separator", [",", "\u3000"])
-def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
-    text = f"a{separator}O\nb{separator}B-PER\n"
-    with pytest.raises(ValueError, match="tab"):
-        read(tmp_path, "test", text)
-    # Words that look like that are words.
-    (example,) = read(tmp_path, "test", text + "c\n")
-    assert example.words[2] == "c"
+    (tmp_path / "test.txt").write_bytes("Jos\xe9 O\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="test.txt, line 1: .*iconv"):
+        reading.NerProcessor().read_set(tmp_path, "test")
 
 
 def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):

@@ -16,11 +16,8 @@ from tests.script_runner import SAMPLES
     [
         (True, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", False),
         (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
-        (False, "x/chinese_L-12_H-768_A-12/bert_model.ckpt", True),
-        (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
         # The folder alone, as --weights may name it.
         (True, "cased_L-12_H-768_A-12/", True),
-        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
         (True, "cased_L-12_H-768_A-12/mine", False),
         (False, None, False),
     ],
@@ -35,7 +32,6 @@ def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
     ("name", "is_cased"),
     [
         ("cased", True),
-        ("multilingual_cased", True),
         ("uncased", False),
         ("chinese", False),
     ],
