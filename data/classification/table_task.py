@@ -54,8 +54,8 @@ class TableOptions:
     )
     label_column: str = flags.training(
         "label",
-        "Name of the label's column. With --output_mode=multilabel, you can "
-        "name one column of 0 and 1 for each label, separated by commas.",
+        "Name of the label's column. Or the names of several columns of 0 and "
+        "1, separated by commas, one for each label of a multilabel task.",
     )
     id_column: str | None = flags.neutral(
         None,
@@ -112,6 +112,12 @@ class TableProcessor(DataProcessor):
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         self.output_mode = options.output_mode
+        self._label_columns = [*filter(None, [options.label_column])]
+        labels = options.labels
+        if self.output_mode != "regression" and "," in options.label_column:
+            self.output_mode = "multilabel"
+            self._label_columns = options.label_column.split(",")
+            labels = labels or self._label_columns
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir
         self.layout = Layout(None, options.quoting, options.delimiter)
@@ -124,11 +130,6 @@ class TableProcessor(DataProcessor):
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        self._label_columns = [*filter(None, [options.label_column])]
-        labels = options.labels
-        if self.output_mode == "multilabel" and "," in options.label_column:
-            self._label_columns = options.label_column.split(",")
-            labels = labels or self._label_columns
         self._labels: list[str] | None = None
         if labels is not None:
             names = [_label_text(label, "--labels") for label in labels]
@@ -205,7 +206,6 @@ class TableProcessor(DataProcessor):
         return examples
 
     def _read_label(self, cells: list, place: str, set_name: str) -> Label:
-        # `place` names the file, line and column, for error messages.
         if self.output_mode == "regression":
             return regression_label(cells[0], place)
         if len(cells) > 1:

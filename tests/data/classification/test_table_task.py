@@ -196,12 +196,12 @@ def test_label_studio_writes_several_labels_as_choices(tmp_path):
 
 def test_each_label_may_have_a_column(tmp_path):
     text = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
-    columns = {"label_column": "toxic,insult,threat"}
-    options = columns | {"output_mode": "multilabel"}
+    options = {"label_column": "toxic,insult,threat"}
     found = labels_of(tmp_path, "train.csv", text, **options)
     assert found == [["insult"], ["toxic", "insult"], []]
-    names = processor(tmp_path, **options).get_labels()
-    assert names == ["toxic", "insult", "threat"]
+    task = processor(tmp_path, **options)
+    assert task.get_labels() == ["toxic", "insult", "threat"]
+    assert task.output_mode == "multilabel"
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
         read(tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options)
