@@ -16,7 +16,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs, text_files
-from data.ner import reading, scoring, windows
+from data.ner import reading, scoring, sentence_windows
 from files import flags
 from training import task
 from training.command_line import cli
@@ -82,7 +82,7 @@ class NerTask(task.Task):
         super().__init__(options)
         # {split: its windows} of the splits "eval" and "predict", to decode the
         # predictions.
-        self.features: dict[str, list[windows.NerFeatures]] = {}
+        self.features: dict[str, list[sentence_windows.NerFeatures]] = {}
         self.loss = self.eval_loss = modeling.TokenLoss()
         # Without --labels, the processor reads the tags of the train set.
         self.processor = reading.NerProcessor(
@@ -114,7 +114,7 @@ class NerTask(task.Task):
         """Yields the windows of a split's sentences as TFRecords."""
         if split != "train":
             self.features[split] = []
-        for feature in windows.create_features(
+        for feature in sentence_windows.create_features(
             examples,
             self.labels,
             self.options.max_seq_length,
@@ -123,7 +123,7 @@ class NerTask(task.Task):
         ):
             if split != "train":
                 self.features[split].append(feature)
-            yield windows.encode_ner_features(feature)
+            yield sentence_windows.encode_ner_features(feature)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of the records, the same for all splits."""
@@ -153,7 +153,7 @@ class NerTask(task.Task):
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         examples, tags = self.examples[split], self._tag(split, batches)
-        windows.write_predictions(output_dir, examples, tags)
+        sentence_windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]
         if all(label == "O" for labels in right for label in labels):
             return {}
@@ -161,7 +161,7 @@ class NerTask(task.Task):
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
         """Returns the list of predicted tags of each sentence in a split."""
-        return windows.decode_predictions(
+        return sentence_windows.decode_predictions(
             self.examples[split],
             self.features[split],
             (row for _, logits in batches for row in logits),

@@ -18,7 +18,7 @@ from data.classification.examples import (
     regression_label,
 )
 from data.io import records
-from data.text import windows
+from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 
 
@@ -256,7 +256,7 @@ def create_windows(
         pieces = tokenizer.tokenize(example.text_a)
         label_id = _label_id(example, label_list)
         # Create one window even for a text without WordPieces.
-        spans = windows.cut_spans(
+        spans = token_windows.cut_spans(
             max(len(pieces), 1), max_seq_length - 2, doc_stride
         )
         found = []
@@ -267,7 +267,7 @@ def create_windows(
             found.append(each)
         return found
 
-    return windows.count_cut(
+    return token_windows.count_cut(
         map(create, examples),
         lambda found: len(found) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
@@ -297,7 +297,7 @@ def count_cut(
     what = (
         f"texts were longer than --max_seq_length={max_seq_length} and were cut"
     )
-    return windows.count_cut(features, lambda each: each.is_cut, what)
+    return token_windows.count_cut(features, lambda each: each.is_cut, what)
 
 
 def encode_features(

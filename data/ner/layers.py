@@ -1,8 +1,8 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
 The code consists of TensorFlow operations, so that an exported model runs it
-without Python. It cuts the same windows as windows.py, and chooses the same
-tags as legal_tags.py.
+without Python. It cuts the same windows as sentence_windows.py, and chooses the
+same tags as legal_tags.py.
 
 N = number of texts, M = words in the longest text, L = number of tags.
 """

@@ -18,8 +18,8 @@ import numpy as np
 
 from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
+from data.text.token_windows import count_cut, cut_spans, most_context
 from data.text.tokenization import FullTokenizer
-from data.text.windows import count_cut, cut_spans, most_context
 from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000

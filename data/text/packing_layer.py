@@ -1,8 +1,8 @@
 """Packs texts, or windows of long texts, as model inputs inside a graph.
 
-windows.py defines the windows. N = number of texts, F = length of a model input
-in WordPieces, P = number of tokens of all texts, W = number of windows of all
-texts.
+token_windows.py defines the windows. N = number of texts, F = length of a model
+input in WordPieces, P = number of tokens of all texts, W = number of windows of
+all texts.
 """
 
 from typing import Any, NamedTuple

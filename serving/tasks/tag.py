@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from data.ner import legal_tags, scoring, windows
+from data.ner import legal_tags, scoring, sentence_windows
 from data.ner.reading import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
@@ -44,7 +44,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     labels = model.settings["labels"]
     example = NerExample("", words, labels[:1] * len(words), 0)
     features = [
-        *windows.create_features(
+        *sentence_windows.create_features(
             [example], labels, model.max_seq_length, model.tokenizer
         )
     ]
@@ -72,7 +72,9 @@ def _decode(
     text, example, features = context
     labels, words = model.settings["labels"], example.words
     values = [each["probabilities"] for each in outputs]
-    (found,) = windows.select_words([example], features, values, len(labels))
+    (found,) = sentence_windows.select_words(
+        [example], features, values, len(labels)
+    )
     ids = legal_tags.decode(
         legal_tags.to_scores(found),
         labels,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from data.classification import pooling
-from data.text.windows import cut_spans
+from data.text.token_windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
     Model,

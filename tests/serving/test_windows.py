@@ -10,12 +10,13 @@ import tensorflow as tf
 import modeling
 import serving
 from data.classification import pooling
-from data.ner import reading, windows
+from data.ner import reading
+from data.ner import sentence_windows as windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import create_features
-from data.text.windows import cut_spans
+from data.text.token_windows import cut_spans
 from serving import engines, squad
 from serving.engines import Input
 from tests.data.squad.test_windows_layer import check_bytes

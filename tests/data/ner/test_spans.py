@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from data.ner import reading, spans, windows
+from data.ner import reading, spans
+from data.ner import sentence_windows as windows
 
 TEXT = "Anna left New York\u2014in \U0001f600 Oslo."
 SPANS = [[0, 4, "PER"], [10, 18, "LOC"], [24, 28, "LOC"]]

@@ -26,8 +26,8 @@ from data.io import records
 from data.ner import legal_tags
 from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
+from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
-from data.text.windows import cut_spans, most_context
 from files.atomic import atomic_open
 from files.paths import StrPath
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import layers, reading, scoring, windows, words
+from data.ner import layers, reading, scoring, words
+from data.ner import sentence_windows as windows
 from serving import classifier
 from tests import golden
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data.text.windows import cut_spans, most_context
+from data.text.token_windows import cut_spans, most_context
 
 
 def is_max_context(doc_spans, cur_span_index, position):
