@@ -168,16 +168,10 @@ def create_at_scale(
 
 
 def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
-    """Returns a function that runs all tasks in one Apache Beam pipeline.
-
-    Beam's workers read and write the same paths as this script, so a runner on
-    many machines needs a file system that all of them mount. The function that
-    is returned ignores the results of the tasks. `arguments` are Beam's own
-    flags, such as `--runner=FlinkRunner`.
-
-    Raises:
-        ValueError: Apache Beam is not installed, or does not know a flag.
-    """
+    # Returns a function that runs all tasks in one Apache Beam pipeline. Beam's
+    # workers read and write the same paths as this script, so a runner on many
+    # machines needs a file system that all of them mount. `arguments` are
+    # Beam's own flags, such as `--runner=FlinkRunner`.
     try:
         import apache_beam as beam
         from apache_beam.options import pipeline_options

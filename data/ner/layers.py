@@ -126,10 +126,8 @@ def _search_legal(
     between: np.ndarray,
     end: np.ndarray,
 ) -> tf.Tensor:
-    """Does the search of `decode_legal`.
-
-    The arrays are the result of `legal_tags.find_penalties`.
-    """
+    # Does the search of `decode_legal`. The arrays are the result of
+    # `legal_tags.find_penalties`.
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     # A loop keeps a small tensor for each of its steps, which needs several
     # times the memory of its values. So search in blocks of words, whose values

@@ -223,11 +223,9 @@ def _draw_tokens(
     target_length: int,
     rng: random.Random,
 ) -> list[bytes]:
-    """Draws the WordPieces of segment B from a random other document.
-
-    Joins successive sentences, beginning with a random sentence, until there
-    are at least `target_length` WordPieces or the document ends.
-    """
+    # Draws the WordPieces of segment B from a random other document. Joins
+    # successive sentences, beginning with a random sentence, until there are at
+    # least `target_length` WordPieces or the document ends.
     # As in Google's code, draw at most ten times. If every draw results in
     # segment A's own document, use that document.
     for _ in range(10):

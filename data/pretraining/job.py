@@ -159,11 +159,9 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Assigns each task parts of the corpus to read, and shards to write.
-
-        If documents are held out, the first task writes them. It reads all
-        parts, but tokenizes only the documents that are held out.
-        """
+        # Assigns each task parts of the corpus to read, and shards to write. If
+        # documents are held out, the first task writes them. It reads all
+        # parts, but tokenizes only the documents that are held out.
         numbered = [*enumerate(splitting.split_to_parts(self.input_files))]
         num_shards = self.num_shards
         if not num_shards:
@@ -192,7 +190,7 @@ class Job:
         ]
 
     def _check_inputs(self, tasks: list[parts.Task]) -> None:
-        """Raises a ValueError if the job would overwrite an input file."""
+        # Raises a ValueError if the job would overwrite an input file.
         written = [path for task in tasks for path in task.shards]
         written.append(self.manifest_file)
         places = {os.path.realpath(path): path for path in written}
@@ -207,11 +205,9 @@ class Job:
     def _read_same(
         self, path: str, description: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Reads a manifest or job.json, None if the file does not exist.
-
-        Raises a ValueError if the file records another version of this script,
-        or other flags or inputs.
-        """
+        # Reads a manifest or job.json, None if the file does not exist. Raises
+        # a ValueError if the file records another version of this script, or
+        # other flags or inputs.
         try:
             contents = read_json(path)
         except FileNotFoundError:
@@ -239,7 +235,7 @@ class Job:
         return contents
 
     def _find_whole(self, manifest: dict[str, Any] | None) -> set[str]:
-        """Returns the paths of the manifest's files that are intact."""
+        # Returns the paths of the manifest's files that are intact.
         if manifest is None:
             return set()
         # Do not use the paths in the manifest, because the user may have moved
@@ -254,7 +250,7 @@ class Job:
         }
 
     def _begin_work(self, description: dict[str, Any]) -> None:
-        """Creates the folder OUTPUT.work with job.json, or checks them."""
+        # Creates the folder OUTPUT.work with job.json, or checks them.
         if self._read_same(self._begun_file, description):
             return
         remove_partial(self._begun_file)
@@ -267,7 +263,7 @@ class Job:
         write_json(self._begun_file, description)
 
     def _remove_work(self, tasks: list[parts.Task]) -> None:
-        """Removes the folder OUTPUT.work, unless it contains a user's file."""
+        # Removes the folder OUTPUT.work, unless it contains a user's file.
         if os.path.exists(self._begun_file):
             # Remove job.json last, because it shows that a job created the
             # folder. An interrupted removal can then be repeated.
@@ -278,11 +274,9 @@ class Job:
                 os.rmdir(self._work_dir)
 
     def _combine(self, tasks: list[parts.Task]) -> dict[str, Any]:
-        """Combines the tasks' result files for the manifest.
-
-        Removes empty shards. Raises a ValueError if the input contains no text,
-        or if all documents or none are held out.
-        """
+        # Combines the tasks' result files for the manifest. Removes empty
+        # shards. Raises a ValueError if the input contains no text, or if all
+        # documents or none are held out.
         results = [read_json(task.result_file) for task in tasks]
         counts: Counter[str] = Counter()
         for result in results:

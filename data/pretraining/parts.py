@@ -106,7 +106,7 @@ def write_shards(task: Task) -> None:
 
 
 def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yields lists of documents that fit into memory."""
+    # Yields lists of documents that fit into memory.
     group, num_pieces = [], 0
     for document in text:
         group.append(document)

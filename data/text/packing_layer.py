@@ -245,7 +245,7 @@ class Windows(NamedTuple):
     def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
         """Finds the window that contains the most context around each token.
 
-        `windows.most_context` defines the context.
+        `token_windows.most_context` defines the context.
 
         Args:
             tokens: int64 of any shape, indexes of tokens, from 0 to P - 1.

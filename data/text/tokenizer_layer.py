@@ -163,7 +163,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
-        """Normalizes code points, int32 [D], as `BasicTokenizer` does."""
+        # Normalizes code points, int32 [D], as `BasicTokenizer` does.
         flags, cps = self._tables.lookup(decoded)
         is_dropped = flags & unicode_tables.DROPPED  # 1 = dropped
         chars = _Normalized(
@@ -181,7 +181,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces each index of a row of `Tables.several` by the row."""
+        # Replaces each index of a row of `Tables.several` by the row.
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -205,11 +205,9 @@ class TokenizerLayer(keras.layers.Layer):
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
-        """Sorts the combining marks after each base character.
-
-        Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the
-        flags of all decoded code points.
-        """
+        # Sorts the combining marks after each base character. Unicode's NFD
+        # defines the order. `decoded_flags`, int32 [D], are the flags of all
+        # decoded code points.
         marks, classes = self._tables.combining_classes
         places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)
         sought = tf.gather(chars.cps, places)
@@ -236,12 +234,10 @@ class TokenizerLayer(keras.layers.Layer):
 
 
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
-    """Lower-cases Greek capital sigmas as `str.lower` does.
-
-    A sigma becomes a final sigma if the character before it is a cased letter
-    and the character after it is not. Case-ignorable characters around the
-    sigma are skipped, including all characters that cleaning drops.
-    """
+    # Lower-cases Greek capital sigmas as `str.lower` does. A sigma becomes a
+    # final sigma if the character before it is a cased letter and the character
+    # after it is not. Case-ignorable characters around the sigma are skipped,
+    # including all characters that cleaning drops.
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0
     sigmas = ragged.where(chars.cps == unicode_tables.CAPITAL_SIGMA)

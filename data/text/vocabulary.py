@@ -166,10 +166,8 @@ def count_pieces(
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    """Returns how many of the most frequent characters must be WordPieces.
-
-    These characters are the fraction _CHARACTER_COVERAGE of the text.
-    """
+    # Returns how many of the most frequent characters must be WordPieces. These
+    # characters are the fraction _CHARACTER_COVERAGE of the text.
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:

@@ -11,7 +11,7 @@ import pytest
 from data.io import text_files
 from data.pretraining import documents, job, parts, splitting
 from data.pretraining.documents import Block
-from tests.shards import CORPUS, VOCAB, create, digests, read, warnings
+from tests.shards import CORPUS, VOCAB, create, digests, read
 
 
 def test_parts_give_each_document_once(tmp_path, monkeypatch):
@@ -186,7 +186,7 @@ def test_shards_suit_the_corpus(tmp_path, monkeypatch):
     assert count() == 3 * path.stat().st_size // 400
 
 
-def test_empty_shards(tmp_path, monkeypatch, caplog):
+def test_empty_shards(tmp_path, monkeypatch):
     """Of a part that has lines, but no text."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 300)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 30)
@@ -203,12 +203,6 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     (tmp_path / names[1]).unlink()
     assert digests(create(tmp_path, text, num_shards=0)) == made
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
-    # So, too, for a number that was asked for, with a warning.
-    path = tmp_path / "corpus.txt"
-    other = create(tmp_path / "a", [path], num_shards=number + 1)
-    assert digests(other) == made
-    message = f"--num_shards={number + 1}: wrote only {number} files"
-    assert any(message in line for line in warnings(caplog))
 
 
 @pytest.mark.parametrize(
