@@ -59,7 +59,8 @@ def flags(model_flags, tmp_path):
         "data_dir": script_runner.SAMPLES / "glue",
         "output_dir": tmp_path / "run",
         "max_seq_length": 32,
-        "do_eval": True,
+        "do_train": True,
+        "num_train_epochs": 0.3,
     }
 
 
@@ -81,7 +82,6 @@ def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
-    assert len(lines) > 5
     assert all(LINE.match(line) for line in lines), done.stderr
     # One line says what was loaded, none lists it.
     (loaded,) = (line for line in lines if "variables loaded" in line)
