@@ -21,6 +21,7 @@ _SPEC = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
 _DESCRIPTIONS = (
     *("config.json", "bert_config.json", "model.json", "labels.txt"),
     *("vocab.txt", "tokenizer.json", "tokenizer_config.json"),
+    *("special_tokens_map.json", "added_tokens.json"),
     *("modules.json", "sentence_bert_config.json", "1_Pooling/config.json"),
 )
 _SAFETENSORS = (
@@ -106,15 +107,13 @@ def _fetch(
             f"{path} is gated: accept its conditions on its page, and run `hf "
             f"auth login`. {by_hand}"
         ) from error
-    except errors.RepositoryNotFoundError as error:
+    except (
+        errors.RepositoryNotFoundError,
+        errors.RevisionNotFoundError,
+    ) as error:
         raise FileNotFoundError(
-            f"there is no model {path}, or it is private. Correct the name, or "
-            "run `hf auth login`"
-        ) from error
-    except errors.RevisionNotFoundError as error:
-        raise FileNotFoundError(
-            f"{path}: there is no revision {revision}. Use a branch, a tag or "
-            "a commit of the model"
+            f"there is no model {path}, it lacks this revision, or it is "
+            "private. Correct the name, or run `hf auth login`"
         ) from error
     except (OSError, errors.HTTPError) as error:
         raise OSError(

@@ -261,8 +261,16 @@ def read(path: StrPath, flag: str = "") -> Preset:
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
-    folder = Path(folder_of(path))
+    try:
+        return _read_folder(Path(folder_of(path)), path, flag)
+    except (AttributeError, KeyError, TypeError) as error:
+        # Files of other programs may contain values of any type.
+        raise ValueError(
+            f"a file in {folder_of(path)} is malformed: {error!r}"
+        ) from error
 
+
+def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     def find(*names: str) -> str | None:
         files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
@@ -298,9 +306,8 @@ def _read_model_file(file: str) -> dict[str, Any]:
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
-            f"{file} has the version {version!r}, but this installation reads "
-            f"version {VERSION}; use the version of this project that wrote "
-            "the file, or a newer version"
+            f"{file} has the version {version!r}; use the version of this "
+            "project that wrote the file"
         )
     for path, allowed in _ENTRIES.items():
         *parents, name = path.split(".")
@@ -318,8 +325,7 @@ def _read_model_file(file: str) -> dict[str, Any]:
             is_valid = isinstance(value, allowed)
         if not is_valid:
             raise ValueError(
-                f"{file}: `{name}` is {repr(value)[:80]}, which is not a valid "
-                "value; restore the file from a backup"
+                f"{file}: `{name}` is {repr(value)[:80]}; restore the file"
             )
     training = values.get("origin", {}).get("settings", {})
     if config := training.get("bert_config"):

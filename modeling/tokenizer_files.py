@@ -111,15 +111,13 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
         if json.dumps(value) not in map(json.dumps, expected):
             raise ValueError(
                 f"{path}: `{name}` is {json.dumps(value)}, but this program "
-                "tokenizes only as Google's BERT does, so the model would "
-                "receive other tokens than in its training. Use another model"
+                "tokenizes only as Google's BERT does. Use another model"
             )
     kind = values.get("tokenizer_class")
     if kind and not _CLASSES.fullmatch(str(kind)):
         _warn(
-            f"{path}: `tokenizer_class` is {json.dumps(kind)}, but this "
-            "program tokenizes as BertTokenizer does. If that class returns "
-            "other tokens, the model's answers will be wrong"
+            f"{path}: `tokenizer_class` is {json.dumps(kind)}. If it differs "
+            "from BertTokenizer, the model's answers will be wrong"
         )
 
 

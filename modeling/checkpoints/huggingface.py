@@ -245,9 +245,7 @@ def _check_decoder(path: str, found: dict[str, _Tensor]) -> None:
         elif not np.array_equal(found[copy].read(), found[shared].read()):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
-                "is false). BERT's masked LM head needs them to be equal, so "
-                "this checkpoint cannot be used for masked LM. Use its encoder "
-                "for another task, such as classification"
+                "is false), so this checkpoint cannot be used for masked LM"
             )
 
 

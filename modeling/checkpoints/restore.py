@@ -161,8 +161,7 @@ def _check_complete(
         names = ", ".join(others[:_MAX_NAMED]) or "no other entries"
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
-            f"variables, such as {first}. The file contains {names}. Is this "
-            "a BERT checkpoint, and does the configuration belong to it?"
+            f"variables, such as {first}. The file contains {names}"
         )
 
 

@@ -126,9 +126,5 @@ def test_a_system_without_locks_says_so(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with lock.hold(path, "--output_dir=run"):
         pass
-    # As on Windows.
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    with lock.hold(path, "--output_dir=run"):
-        pass
-    assert caplog.text.count("--output_dir=run") == 2
+    assert "--output_dir=run" in caplog.text
     assert not path.exists()

@@ -1,6 +1,7 @@
 """Progress where there is no terminal: lines in plain words."""
 
 import logging
+import sys
 
 import pytest
 
@@ -21,6 +22,13 @@ def test_what_is_done_of_how_much(caplog):
         "Evaluating batch 3 of 3",
     ]
     assert caplog.messages[1].endswith(" left")
+
+
+def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert [*progress.track("ab", 2)] == [*"ab"]
+    shown = capsys.readouterr().err
+    assert "\r\033[Krecord 2 of 2" in shown and shown.count("\n") == 1
 
 
 def test_values_and_a_rate(caplog):

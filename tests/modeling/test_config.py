@@ -86,8 +86,3 @@ def test_a_wrong_file_is_named(tmp_path, text):
     for read in (BertConfig.from_json_file, load_config):
         with pytest.raises(ValueError, match="bert_config.json"):
             read(path)
-
-
-def test_an_absent_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"bert_config.json nor .*conf"):
-        load_config(tmp_path)

@@ -23,6 +23,7 @@ BERT = {
     "model.safetensors": (RECORDED / "model.safetensors").read_bytes(),
     "vocab.txt": "\n".join(WORDS).encode(),
     "1_Pooling/config.json": b"{}",
+    "added_tokens.json": b'{"[PAD]": 0}',
 }
 OTHERS = dict.fromkeys(
     ("tf_model.h5", "pytorch_model.bin", "onnx/model.onnx", "README.md"), b"x"
@@ -177,7 +178,7 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
         ("hf://bert", "OWNER"),
         ("hf://some/absent", "no model"),
         ("hf://some/private", "private"),
-        ("hf://some/bert@other", "revision other"),
+        ("hf://some/bert@other", "revision"),
         ("hf://some/gated", "gated"),
         ("hf://some/gpt", "gpt2"),
         ("hf://some/empty", "no config.json"),

@@ -46,11 +46,6 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
         assert presets.read(tmp_path / "model.ckpt").labels == ["no", "yes"]
 
 
-def test_labels_of_a_config_may_be_numbers(tmp_path):
-    write(tmp_path, {}, id2label={"0": 7, "1": "yes"})
-    assert presets.read(tmp_path).labels == ["7", "yes"]
-
-
 def test_labels_are_kept(tmp_path):
     model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     save_huggingface(model, tmp_path, labels=["no", "yes"])

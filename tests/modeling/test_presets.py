@@ -29,6 +29,20 @@ def test_a_problem_type_that_is_no_text_is_named(tmp_path):
         presets.read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("tokenizer.json", '{"normalizer": 5}'),
+        ("tokenizer_config.json", '{"extra_special_tokens": [{}]}'),
+        ("config.json", '{"architectures": [[]]}'),
+    ],
+)
+def test_a_value_of_another_type_is_an_error_of_one_line(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        presets.read(tmp_path)
+
+
 def test_the_first_difference_is_named():
     saved = {"a": {"x": 1, "y": [1, 2]}, "b": 3, "tokenizer": {"vocab": "c"}}
     now = {"a": {"x": 1, "y": [1, 3]}, "b": 4, "tokenizer": {"other": 1}}

@@ -35,12 +35,6 @@ def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
     assert load_config(tmp_path).hidden_act == "gelu_erf"
 
 
-def test_architectures_of_another_type_are_refused(tmp_path):
-    write(tmp_path, {}, architectures="BertModel")
-    with pytest.raises(ValueError, match="config.json: `architectures`"):
-        presets.read(tmp_path)
-
-
 @pytest.mark.parametrize("read", [load_config, presets.read])
 def test_a_config_that_is_no_json_object_is_named(tmp_path, read):
     for contents in ("[" * 100_000, "[]", "{", '{"hidden_size": 1e999}', ""):
