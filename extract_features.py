@@ -176,9 +176,7 @@ def main(flags: Config) -> None:
         serving.export_encoder(
             options.export_dir,
             model,
-            serving.ServingOptions(
-                tokenizer, options.max_seq_length, export=options
-            ),
+            serving.ExportOptions.of_flags(options, tokenizer),
         )
 
 

@@ -226,7 +226,7 @@ class ClassifierTask(task.Task):
             export_dir,
             model,
             self.labels,
-            serving.ServingOptions.of(self),
+            serving.ExportOptions.of(self),
             mode,
             self.options.doc_stride,
             num_texts,
@@ -323,7 +323,7 @@ class EmbeddingTask(task.Task):
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""
         serving.export_encoder(
-            export_dir, model.bert, serving.ServingOptions.of(self)
+            export_dir, model.bert, serving.ExportOptions.of(self)
         )
 
 

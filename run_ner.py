@@ -175,7 +175,7 @@ class NerTask(task.Task):
             export_dir,
             model,
             self.labels,
-            serving.ServingOptions.of(self),
+            serving.ExportOptions.of(self),
             self.options.legal_tags,
         )
 

@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 
 def export(config: Config, trainer: "Trainer") -> None:
     """Writes --export_dir. The export accepts text if the vocabulary is set."""
-    options = None
-    if trainer.tokenizer:
-        options = serving.ServingOptions(
-            trainer.tokenizer, config.max_seq_length, export=config
-        )
-    serving.export_pretrainer(
-        str(config.export_dir), trainer.model, options, export_options=config
-    )
+    options = serving.ExportOptions.of_flags(config, trainer.tokenizer)
+    serving.export_pretrainer(str(config.export_dir), trainer.model, options)
 
 
 def main(flags: Config) -> None:

@@ -264,10 +264,8 @@ class SquadTask(task.Task):
         serving.export_span_labeler(
             export_dir,
             model,
-            self.tokenizer,
+            serving.ExportOptions.of(self),
             self.options,
-            self.options,
-            self.options.predict_batch_size,
             self.options,
         )
 

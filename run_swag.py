@@ -99,7 +99,7 @@ class SwagTask(task.Task):
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""
         serving.export_multiple_choice(
-            export_dir, model, self.tokenizer, self.options
+            export_dir, model, serving.ExportOptions.of(self)
         )
 
 

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     )
     from serving.encoder import export_encoder
     from serving.evaluation import export_task
+    from serving.export.formats import ExportOptions
     from serving.models import TextModel, load
     from serving.pretraining import export_pretrainer
-    from serving.signatures import ServingOptions
     from serving.squad import export_span_labeler
 
 # Import each module when a name in it is first used, so that a script prints
 # --help and reports a wrong flag without loading TensorFlow.
 _MODULES = {
-    "ServingOptions": "serving.signatures",
+    "ExportOptions": "serving.export.formats",
     "TextModel": "serving.models",
     "export_classifier": "serving.classifier",
     "export_encoder": "serving.encoder",

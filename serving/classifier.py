@@ -14,16 +14,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.classification import pooling
 from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.packing_layer import cut_windows
-from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
-from serving.export.formats import trace_once
-from training.config import ExportConfig
+from serving.export.formats import ExportOptions, trace_once
 
 # Regular expressions for text that is split off as a separate word. Keep them
 # equal to the expressions in data/ner/words.py.
@@ -37,12 +34,12 @@ def export_classifier(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     label_list: Sequence[str] | None,
-    options: signatures.ServingOptions,
+    options: ExportOptions,
     output_mode: str = "classification",
     doc_stride: int = 0,
     num_texts: int | None = None,
 ) -> None:
-    """Exports a classifier: `serve` accepts ids, `classify*` accepts text.
+    """Exports a classifier: `ids` accepts ids, `classify*` accepts text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
@@ -56,7 +53,9 @@ def export_classifier(
                        string [N, L], "" for a label whose probability is at
                        most 0.5
 
-    In regression, both return only `values`, float32 [N].
+    In regression, both return only `values`, float32 [N]. `serving_default` is
+    `classify` for a model of pairs, else `classify_text`. With a `doc_stride`,
+    `ids` returns the `logits` of each window instead of its probabilities.
 
     A SavedModel also contains the signature of `signatures.tokenize_texts`.
 
@@ -65,7 +64,7 @@ def export_classifier(
         model: BertClassifier to export.
         label_list: labels in the order of the model's outputs, or None in
             regression.
-        options: ServingOptions. Texts longer than `options.max_seq_length` are
+        options: ExportOptions. Texts longer than `options.max_seq_length` are
             cut, unless `doc_stride` is set.
         output_mode: "classification", "multilabel" or "regression".
         doc_stride: number of WordPieces between the starts of two windows of a
@@ -73,7 +72,10 @@ def export_classifier(
         num_texts: 1 if the model was trained on single texts, 2 if on pairs,
             None if that is unknown.
     """
-    predict = trace_once(_predict_of(model, output_mode))
+    # Pool logits, because the probabilities of confident windows are equal.
+    pools = bool(doc_stride) and output_mode != "regression"
+    head_outputs = "logits" if pools else output_mode
+    predict = trace_once(_predict_of(model, head_outputs))
     packing = options.packing
     names = ["text_a"] if doc_stride else ["text_a", "text_b"]
 
@@ -96,10 +98,16 @@ def export_classifier(
             predict_some, num_rows, options.predict_batch_size
         )
         if doc_stride:
-            outputs = {
-                name: _pool(value, found.rows, num_texts, output_mode)
-                for name, value in outputs.items()
-            }
+            ((name, values),) = outputs.items()
+            if output_mode == "classification":
+                values = tf.nn.log_softmax(values)
+            # The rules of data/classification/pooling.py.
+            pooled = tf.math.unsorted_segment_mean(
+                values, found.rows, num_texts
+            )
+            outputs = {name: pooled}
+            if pools:
+                outputs = _read_logits(pooled, output_mode)
         if label_list is None:
             return outputs
         probabilities = outputs["probabilities"]
@@ -114,9 +122,12 @@ def export_classifier(
         return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
     endpoints: signatures.Endpoints = {
-        "classify": (classify, signatures.text_signature(*names)),
         "classify_text": (classify_text, signatures.text_signature("text")),
+        "classify": (classify, signatures.text_signature(*names)),
     }
+    if num_texts == 2:
+        # The first endpoint is the default.
+        endpoints = dict(reversed(endpoints.items()))
     labels = label_list and [*label_list]
     task: dict[str, Any] = {
         "labels": labels,
@@ -125,61 +136,41 @@ def export_classifier(
         "num_texts": num_texts,
     }
     signatures.export_model(
-        export_dir, model, predict, endpoints, options, task
+        *(export_dir, model, predict, options, endpoints, task, head_outputs)
     )
 
 
 def _predict_of(
-    model: keras.Model, output_mode: str = "classification"
+    model: keras.Model, head_outputs: str = "classification"
 ) -> Callable[[Features], Features]:
-    """Returns a function (features) -> {"probabilities"} or {"values"}."""
+    """Returns a function (features) -> outputs (see `_read_logits`)."""
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
-        if output_mode == "regression":
-            return {"values": logits[:, 0]}
-        if output_mode == "multilabel":
-            return {"probabilities": tf.sigmoid(logits)}
-        return {"probabilities": tf.nn.softmax(logits)}
+        return _read_logits(logits, head_outputs)
 
     return predict
 
 
-def _pool(
-    values: tf.Tensor,
-    rows: tf.Tensor,
-    num_texts: tf.Tensor,
-    output_mode: str,
-) -> tf.Tensor:
-    """Averages the outputs for the windows of each text.
-
-    The rules are the same as in data/classification/pooling.py, which pools the
-    windows in evaluation.
-
-    `values` are the windows' probabilities, float32 [W, L], or in regression
-    the predicted numbers, float32 [W]. `rows` is the index of each window's
-    text, int64 [W]. Returns the probabilities or numbers of the texts, float32
-    [N, L] or [N].
-    """
-    if output_mode != "regression":
-        clipped = tf.clip_by_value(values, pooling.LOWEST, pooling.HIGHEST)
-        values = tf.math.log(clipped)
-        if output_mode == "multilabel":
-            values -= tf.math.log(1 - clipped)
-    values = tf.math.unsorted_segment_mean(values, rows, num_texts)
-    if output_mode == "classification":
-        return tf.nn.softmax(values)
-    return tf.sigmoid(values) if output_mode == "multilabel" else values
+def _read_logits(logits: tf.Tensor, head_outputs: str) -> Features:
+    # Returns {"probabilities"}, or as `head_outputs` names, other outputs.
+    if head_outputs == "logits":
+        return {"logits": logits}
+    if head_outputs == "regression":
+        return {"values": logits[:, 0]}
+    if head_outputs == "multilabel":
+        return {"probabilities": tf.sigmoid(logits)}
+    return {"probabilities": tf.nn.softmax(logits)}
 
 
 def export_token_classifier(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     label_list: Sequence[str],
-    options: signatures.ServingOptions,
+    options: ExportOptions,
     only_legal: bool = False,
 ) -> None:
-    """Exports a token classifier: `serve` accepts ids, `tag*` accepts text.
+    """Exports a token classifier: `ids` accepts ids, `tag*` accepts text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
     space between the words, as in CoNLL's files. It returns
@@ -201,12 +192,12 @@ def export_token_classifier(
         export_dir: folder to write. It gets this name when it is complete.
         model: BertTokenClassifier to export.
         label_list: tags in the order of the model's outputs.
-        options: ServingOptions. Texts longer than `options.max_seq_length`
+        options: ExportOptions. Texts longer than `options.max_seq_length`
             are read in several windows.
         only_legal: True to return the best legal sequence of tags (see
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
-    tokenizer = options.tokenizer.layer
+    tokenizer = options.packing.tokenizer
     predict = trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
@@ -260,27 +251,21 @@ def export_token_classifier(
     }
     task = {"labels": [*label_list], "legal_tags": only_legal}
     signatures.export_model(
-        export_dir, model, predict, endpoints, options, task
+        export_dir, model, predict, options, endpoints, task
     )
 
 
 def export_multiple_choice(
-    export_dir: str | os.PathLike,
-    model: keras.Model,
-    tokenizer: FullTokenizer,
-    export_options: ExportConfig | None = None,
+    export_dir: str | os.PathLike, model: keras.Model, options: ExportOptions
 ) -> None:
-    """Exports a multiple-choice model with only the signature `serve`.
+    """Exports a multiple-choice model with only the signature `ids`.
 
-    The inputs of `serve` are `input_ids`, `input_mask` and `segment_ids`, int32
+    The inputs of `ids` are `input_ids`, `input_mask` and `segment_ids`, int32
     [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: BertMultipleChoice to export.
-        tokenizer: FullTokenizer of the model. Its files are exported too.
-        export_options: format of the export, or None for a SavedModel.
+        options: ExportOptions. The tokenizer's files are exported too.
     """
-    options = signatures.ServingOptions(tokenizer, export=export_options)
-    predict = _predict_of(model)
-    signatures.export_model(export_dir, model, predict, options=options)
+    signatures.export_model(export_dir, model, _predict_of(model), options)

@@ -22,7 +22,7 @@ from data.text.tokenization import FullTokenizer
 from modeling import BertModel
 from serving import batches, engines, signatures
 from serving.batches import Features
-from serving.export.formats import trace_once
+from serving.export.formats import ExportOptions, trace_once
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
@@ -32,9 +32,9 @@ _MAX_PADDING = 1 << 26
 def export_encoder(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
-    options: signatures.ServingOptions,
+    options: ExportOptions,
 ) -> None:
-    """Exports an encoder: `serve` accepts ids, `embed` accepts text.
+    """Exports an encoder: `ids` accepts ids, `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
 
@@ -52,7 +52,7 @@ def export_encoder(
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: BertModel to export.
-        options: ServingOptions. Texts longer than `options.max_seq_length` are
+        options: ExportOptions. Texts longer than `options.max_seq_length` are
             cut.
     """
 
@@ -102,7 +102,7 @@ def export_encoder(
     endpoints: signatures.Endpoints = {
         "embed": (embed, signatures.text_signature("text"))
     }
-    signatures.export_model(export_dir, model, encode, endpoints, options)
+    signatures.export_model(export_dir, model, encode, options, endpoints)
 
 
 def create_batches(

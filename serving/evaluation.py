@@ -123,6 +123,8 @@ def _run(
         )
         if "values" in outputs:
             yield features, outputs["values"][:, None]
+        elif "logits" in outputs:
+            yield features, outputs["logits"]
         elif "probabilities" in outputs:
             mode = task.settings.get("output_mode", "classification")
             yield features, pooling.to_logits(outputs["probabilities"], mode)

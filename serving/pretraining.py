@@ -14,19 +14,17 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from serving import batches, signatures
 from serving.batches import Features
-from serving.export.formats import trace_once
+from serving.export.formats import ExportOptions, trace_once
 from serving.tasks.base import MASK
-from training.config import ExportConfig
 
 
 def export_pretrainer(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
-    options: signatures.ServingOptions | None = None,
+    options: ExportOptions,
     top_k: int = 10,
-    export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a pretrainer: `serve` accepts ids, two signatures accept text.
+    """Exports a pretrainer: `ids` accepts ids, two signatures accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
     It returns
@@ -46,11 +44,9 @@ def export_pretrainer(
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: BertPretrainer to export.
-        options: ServingOptions, or None to export only `serve`. Texts longer
-            than `options.max_seq_length` are cut.
+        options: ExportOptions. Without a tokenizer, only `ids` is exported.
+            Texts longer than `options.max_seq_length` are cut.
         top_k: number of WordPieces per mask, K.
-        export_options: format of the export. Used only if `options` is None,
-            because `options.export` contains the format too.
     """
 
     @trace_once
@@ -70,11 +66,8 @@ def export_pretrainer(
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
 
-    if not options:
-        signatures.export_model(
-            *(export_dir, model, predict_everywhere),
-            export_options=export_options,
-        )
+    if not options.tokenizer:
+        signatures.export_model(export_dir, model, predict_everywhere, options)
         return
     packing, batch_size = options.packing, options.predict_batch_size
     vocab = packing.tokenizer.vocab
@@ -145,5 +138,5 @@ def export_pretrainer(
         "next_sentence": (next_sentence, pair),
     }
     signatures.export_model(
-        export_dir, model, predict_everywhere, endpoints, options
+        export_dir, model, predict_everywhere, options, endpoints
     )

@@ -5,8 +5,6 @@ WordPieces, with padding, T = length of the longest input, B = number of inputs
 that the network runs on at a time.
 """
 
-import dataclasses
-import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -15,48 +13,16 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
 from modeling import config_files, descriptions, ops
 from serving import batches, engines
 from serving.batches import Features
 from serving.export import formats
-from training.config import ExportConfig
-from training.task import Task
+from serving.export.formats import ExportOptions
 
 # {name: (function, specs of the function's inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
-
-
-@dataclasses.dataclass(frozen=True)
-class ServingOptions:
-    """Options of an export that accepts text: tokenizer, lengths and format.
-
-    Attributes:
-        tokenizer: FullTokenizer of the model.
-        max_seq_length: maximum number of WordPieces in an input or a window.
-        predict_batch_size: maximum number of inputs in one batch of the
-            network, to limit the memory of a large request.
-        export: format of the export. None for a SavedModel.
-    """
-
-    tokenizer: FullTokenizer
-    max_seq_length: int = 128
-    predict_batch_size: int = 32
-    export: ExportConfig | None = None
-
-    @classmethod
-    def of(cls, task: Task) -> "ServingOptions":
-        """Returns the options of a fine-tuning task's export."""
-        config = task.options
-        sizes = config.max_seq_length, config.predict_batch_size
-        return cls(task.tokenizer, *sizes, config)
-
-    @functools.cached_property
-    def packing(self) -> PackingLayer:
-        """The layer that turns texts into padded inputs of the network."""
-        return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
@@ -67,7 +33,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 def serve_ids(
     function: Callable[[Features], Features], model: keras.Model
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Creates the endpoint `serve`, which accepts WordPiece ids.
+    """Creates the endpoint `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
     BERT, [B, F], or [B, C, F] for C choices. In a SavedModel, the endpoint
@@ -116,54 +82,57 @@ def export_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     predict: Callable[..., Features],
+    options: ExportOptions,
     endpoints: Endpoints | None = None,
-    options: ServingOptions | None = None,
     task: dict[str, Any] | None = None,
-    export_options: ExportConfig | None = None,
+    head_outputs: str = "classification",
 ) -> None:
-    """Exports a model: `serve` accepts ids, optional signatures accept text.
+    """Exports a model: `ids` accepts ids, the other signatures accept text.
 
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: a BertModel, or a model from modeling.tasks.
-        predict: function (features) -> dict of outputs, for `serve`.
-        endpoints: the task's signatures that accept text. `tokenize` is
-            added. If None, only `serve` is exported.
-        options: ServingOptions, or None for a model without a tokenizer.
+        predict: function (features) -> dict of outputs, for `ids`.
+        options: ExportOptions.
+        endpoints: the task's signatures that accept text, the main one first.
+            `tokenize` is added. If None, only `ids` is exported.
         task: {name: value} to record under `task` in the export's model.json.
             `max_seq_length` is added.
-        export_options: format of the export. Used only if `options` is None,
-            because `options.export` contains the format too.
+        head_outputs: outputs of a classifier (see `formats.write_export`).
     """
-    served = {"serve": serve_ids(predict, model)}
     files = {"bert_config.json": model.config.to_json_string()}
-    task, tokenizer = task or {}, None
-    if options:
-        tokenizer, export_options = options.tokenizer, options.export
-    if options and endpoints:
+    task, tokenizer = task or {}, options.tokenizer
+    labels = task.get("labels")
+    if endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
-        served |= endpoints | tokenize_texts(options.packing)
+        endpoints = endpoints | tokenize_texts(options.packing)
         files |= descriptions.describe_copy(
-            getattr(export_options, "weights", None),
+            options.weights,
             model,
             descriptions.EXPORT,
             task,
-            labels=task.get("labels"),
+            labels=labels,
             tokenizer=tokenizer,
         )
-    mode = task.get("output_mode", "classification")
-    if labels := task.get("labels"):
+    if labels:
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
-    if export_options and export_options.export_formats != ("saved_model",):
+    if tuple(options.formats) != ("saved_model",):
         entries = config_files.config_entries(model, labels)
         if tokenizer:
             entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
         if labels:
+            mode = task.get("output_mode", "classification")
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = config_files.CONFIG_FILE
         files[name] = json_files.format_json(entries, name, indent=2) + "\n"
-    formats.export_saved_model(
-        export_dir, model, served, files, export_options, tokenizer, mode
+    formats.write_export(
+        export_dir,
+        model,
+        serve_ids(predict, model),
+        endpoints or {},
+        files,
+        options,
+        head_outputs,
     )
 
 

@@ -15,11 +15,9 @@ from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.squad.windows_layer import create_windows
-from data.text.tokenization import FullTokenizer
 from serving import batches, signatures
 from serving.batches import Features
-from serving.export.formats import trace_once
-from training.config import ExportConfig
+from serving.export.formats import ExportOptions, trace_once
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -35,13 +33,11 @@ _QUESTIONS_AT_A_TIME = 64
 def export_span_labeler(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
-    tokenizer: FullTokenizer,
+    options: ExportOptions,
     windows: WindowOptions,
     decoding: DecodingOptions,
-    batch_size: int = 8,
-    export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` accepts ids, `answer*` accepts text.
+    """Exports a span labeler: `ids` accepts ids, `answer*` accepts text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
     length. The graph creates windows and decodes answers by the same rules as
@@ -63,15 +59,11 @@ def export_span_labeler(
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: BertSpanLabeler to export.
-        tokenizer: FullTokenizer of the model.
+        options: ExportOptions. `max_seq_length` is the windows' length.
         windows: options for cutting passages into windows.
         decoding: options for converting logits to answers.
-        batch_size: maximum number of windows in one batch of the network.
-        export_options: format of the export, or None for a SavedModel.
     """
-    options = signatures.ServingOptions(
-        tokenizer, windows.max_seq_length, batch_size, export_options
-    )
+    tokenizer = options.packing.tokenizer
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
     @trace_once
@@ -85,13 +77,11 @@ def export_span_labeler(
 
     @trace_once
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        places, passages = create_windows(
-            tokenizer.layer, windows, question, context
-        )
+        places, passages = create_windows(tokenizer, windows, question, context)
 
         def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = places.slice(begin, end).pack(
-                tokenizer.layer, windows.max_seq_length
+                tokenizer, windows.max_seq_length
             )
             if not decode.options.trim_padding:
                 return decode.find_best(**predict(features))
@@ -107,7 +97,7 @@ def export_span_labeler(
         best = batches.call_in_batches(
             find_best,
             tf.size(places.rows),
-            batch_size,
+            options.predict_batch_size,
         )
 
         def decode_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
@@ -141,5 +131,5 @@ def export_span_labeler(
         for field in dataclasses.fields(kind):
             task[field.name] = getattr(values, field.name)
     signatures.export_model(
-        export_dir, model, predict, endpoints, options, task
+        export_dir, model, predict, options, endpoints, task
     )

@@ -36,7 +36,7 @@ def read_records(path, shape):
     return {k: v.numpy().astype("int32") for k, v in found.items()}
 
 
-def serve(export_dir, inputs, signature="serving_default"):
+def serve(export_dir, inputs, signature="ids"):
     """Returns the outputs of a SavedModel for inputs, both {name: array}."""
     # Keep a reference to the model, because it owns the variables.
     model = tf.saved_model.load(str(export_dir))

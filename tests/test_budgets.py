@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1861,
-    "benchmarks": 1592,
+    ".": 1851,
+    "benchmarks": 1589,
     "data": 10419,
     "docs": 180,
     "examples": 191,
     "files": 1190,
     "modeling": 6657,
-    "serving": 4724,
-    "tests": 22859,
+    "serving": 4718,
+    "tests": 22854,
     "tools": 694,
     "training": 4710,
 }

@@ -29,7 +29,6 @@ from modeling.accelerated import inference as inference_forms
 from serving import engines
 from training import checks, start
 from training.callbacks import summaries
-from training.config import ExportConfig
 from training.resolve import read_preset
 from training.splits import write_splits
 
@@ -187,12 +186,11 @@ def export(spec, source, kind="classifier"):
     if engine in ("onnx", "litert"):
         dtype = "float32"
     tokenizer = FullTokenizer(f"{source}/vocab.txt")
-    to = ExportConfig(
-        export_dir=path,
-        export_format=engine or "saved_model",
+    options = serving.ExportOptions(
+        tokenizer=tokenizer,
+        formats=[engine or "saved_model"],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
-    options = serving.ServingOptions(tokenizer, export=to)
 
     def create(model_class, *sizes):
         model = model_class(config, *sizes, dtype=dtype)
@@ -208,9 +206,8 @@ def export(spec, source, kind="classifier"):
         created = create(modeling.BertSpanLabeler)
         # Let the network skip padding, as the other libraries do.
         decoding = DecodingOptions(trim_padding=True)
-        serving.export_span_labeler(
-            *created, tokenizer, WindowOptions(), decoding, 8, to
-        )
+        windows = WindowOptions(max_seq_length=options.max_seq_length)
+        serving.export_span_labeler(*created, options, windows, decoding)
     else:
         created = create(modeling.BertTokenClassifier, len(race.TAGS))
         serving.export_token_classifier(*created, race.TAGS, options)

@@ -61,10 +61,10 @@ class OnnxRuntime(engines.Engine):
             ours: theirs[name] for ours, name in engines.INPUTS.items()
         }
         names = [each.name for each in self._session.get_outputs()]
-        # Omit "logits", because only Hugging Face's clients use it.
-        self._outputs = {
-            _OUTPUTS.get(name, name): name for name in names if name != "logits"
-        }
+        if len(names) > 1 and "logits" in names:
+            # Only Hugging Face's clients use this output.
+            names.remove("logits")
+        self._outputs = {_OUTPUTS.get(name, name): name for name in names}
 
     def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
         inputs = {

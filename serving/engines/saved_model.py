@@ -40,7 +40,7 @@ class SavedModel:
                 # Keep a reference to the model, because the model owns the
                 # variables.
                 self._loaded = tf.saved_model.load(name)
-                self._serve = self._loaded.signatures["serve"]
+                self._serve = self._loaded.signatures["ids"]
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, os.fspath(path))
@@ -53,7 +53,7 @@ class SavedModel:
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Calls the signature `serve`. Thread-safe.
+        """Calls the signature `ids`. Thread-safe.
 
         Raises:
             ValueError: the signature fails on the inputs.

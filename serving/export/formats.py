@@ -4,7 +4,7 @@ Only SavedModels have several signatures. The inputs of the other formats are
 WordPiece ids.
 
     Format       Files                Converter
-    saved_model  saved_model.pb, ...  keras.export
+    saved_model  saved_model.pb, ...  tf.saved_model
     litert       model.tflite         tf.lite, only with builtin operations
     onnx         onnx/model.onnx      onnx.py, which builds the graph
 
@@ -13,6 +13,8 @@ the unfused operations of modeling/ops.py, and processes padding too.
 """
 
 import contextlib
+import dataclasses
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
 
+from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files import atomic, folders
 from modeling import ops
@@ -34,42 +37,98 @@ from modeling.checkpoints.tf1 import errors_named
 from modeling.layers import all_layers
 from modeling.tokenizer_files import tokenizer_files
 from serving import engines
-from training.config import ExportConfig
+from training.task import Task
 
 T = TypeVar("T")
 # (function, specs of its inputs)
 Endpoint = tuple[Callable[..., Any], Sequence[tf.TensorSpec]]
 
 
-def export_saved_model(
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of every exporter.
+
+    Attributes:
+        tokenizer: FullTokenizer of the model. None exports only the signature
+            `ids`.
+        max_seq_length: maximum number of WordPieces in an input or a window.
+        predict_batch_size: maximum number of inputs in one batch of the
+            network, to limit the memory of a large request.
+        formats: keys of `engines.RUNTIMES`.
+        fixed_length: fixed length of inputs in formats other than
+            "saved_model". None allows any length.
+        quantize: "int8" to quantize formats other than "saved_model", or None.
+        weights: checkpoint or folder of the weights, whose model.json becomes
+            part of the export's. None if there is none.
+    """
+
+    tokenizer: FullTokenizer | None = None
+    max_seq_length: int = 128
+    predict_batch_size: int = 32
+    formats: Sequence[str] = ("saved_model",)
+    fixed_length: int | None = None
+    quantize: str | None = None
+    weights: str | None = None
+
+    @classmethod
+    def of(cls, task: Task) -> "ExportOptions":
+        """Returns the options of a fine-tuning task's export."""
+        size = task.options.predict_batch_size
+        return cls.of_flags(task.options, task.tokenizer, size)
+
+    @classmethod
+    def of_flags(
+        cls,
+        flags: Any,
+        tokenizer: FullTokenizer | None,
+        predict_batch_size: int = 32,
+    ) -> "ExportOptions":
+        """Returns the options of a script's flags, a ModelConfig."""
+        return cls(
+            tokenizer=tokenizer,
+            max_seq_length=flags.max_seq_length,
+            predict_batch_size=predict_batch_size,
+            formats=flags.export_formats,
+            fixed_length=flags.export_seq_length,
+            quantize=flags.quantize,
+            weights=flags.weights,
+        )
+
+    @functools.cached_property
+    def packing(self) -> PackingLayer:
+        """The layer that turns texts into padded inputs of the network."""
+        assert self.tokenizer
+        return PackingLayer(self.tokenizer.layer, self.max_seq_length)
+
+
+def write_export(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
+    ids: Endpoint,
     endpoints: Mapping[str, Endpoint],
-    files: Mapping[str, str] | None = None,
-    options: ExportConfig | None = None,
-    tokenizer: FullTokenizer | None = None,
-    output_mode: str = "classification",
+    files: Mapping[str, str],
+    options: ExportOptions,
+    head_outputs: str = "classification",
 ) -> None:
-    """Exports a model in each format that `options` names.
+    """Writes a model in each format that `options` names.
 
-    A SavedModel contains all endpoints. Each other format contains only the
-    first endpoint. An earlier export in the folder is replaced when the new
-    export is complete.
+    A SavedModel contains the signature `ids` and all endpoints. Each other
+    format contains only `ids`. An earlier export in the folder is replaced when
+    the new export is complete.
 
     Args:
         export_dir: folder to write. Missing parent folders are created.
         model: keras.Model whose variables are exported.
-        endpoints: {signature name: (function, list of tf.TensorSpec)}. The
-            first endpoint also becomes `serving_default`.
+        ids: (function, list of tf.TensorSpec) that accepts WordPiece ids.
+        endpoints: {name: (function, list of tf.TensorSpec)} of the signatures
+            that accept text. The first one is also `serving_default`. Without
+            endpoints, `ids` is.
         files: {name: text} of additional files, such as the labels. If the only
             format is a SavedModel, all files except README.md are written to
-            the folder `assets.extra`.
-        options: ExportConfig, or None for a SavedModel.
-        tokenizer: FullTokenizer of the model, or None. The tokenizer's files
-            are written too, in the formats of this project and of other
-            libraries.
-        output_mode: for a classifier, "classification", "multilabel" or
-            "regression".
+            the folder `assets.extra`, and so are the tokenizer's.
+        options: ExportOptions.
+        head_outputs: outputs of a classifier in ONNX: "classification",
+            "multilabel", "regression", or "logits".
 
     Raises:
         OSError: the export cannot be written. An earlier export does not
@@ -82,56 +141,51 @@ def export_saved_model(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {export_dir}"
         )
-    options = options or ExportConfig()
-    names = options.export_formats
-    first = next(iter(endpoints.values()))
+    names = tuple(options.formats)
+    default = [*endpoints.values(), ids][0]
     with folders.new_folder(export_dir) as folder:
         for name in names:
             path = folder / engines.RUNTIMES[name].file
             path.parent.mkdir(exist_ok=True)
             if name == "saved_model":
-                _write_saved_model(export_dir, folder, model, endpoints)
+                every = {"serving_default": default, "ids": ids, **endpoints}
+                with errors_named(f"--export_dir={export_dir}"):
+                    _write_saved_model(folder, model, every)
             elif name == "litert":
-                _write_litert(path, model, first, options)
+                _write_litert(path, model, ids, options)
             else:
-                _write_onnx(path, model, output_mode, options)
+                _write_onnx(path, model, head_outputs, options)
         extra = folder
         if names == ("saved_model",):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        for name, text in (files or {}).items():
+        for name, text in files.items():
             place = folder if name == "README.md" else extra
             atomic.write_text(place / name, text)
-        if tokenizer:
+        if options.tokenizer:
             longest = model.config.max_position_embeddings
-            contents = tokenizer_files(tokenizer, longest)
+            contents = tokenizer_files(options.tokenizer, longest)
             for name, content in contents.items():
                 atomic.write_bytes(extra / name, content)
 
 
 def _write_saved_model(
-    export_dir: str | os.PathLike[str],
-    folder: Path,
-    model: keras.Model,
-    endpoints: Mapping[str, Endpoint],
+    folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
 ) -> None:
-    archive = keras.export.ExportArchive()
+    # Save with TensorFlow, because keras.export traces each function twice.
+    module, signatures = tf.Module(), {}
     kernels = inference.copy_kernels(model)
-    # `archive` finds the variables that the functions use. If it also tracked
-    # the model, the variables would be stored and loaded twice
-    # (https://github.com/keras-team/keras/issues/23553).
-    for name, (function, signature) in endpoints.items():
-
-        def call(*inputs: Any, function: Callable = function) -> Any:
-            with tracing.replaced_values(kernels):
-                return function(*inputs)
-
-        # Keras and TensorFlow each trace a function that they export. Let both
-        # trace a call of one graph, and not the network.
-        used = tf.function(trace_once(call), autograph=False)
-        archive.add_endpoint(name, used, input_signature=signature)
-    with errors_named(f"--export_dir={export_dir}"):
-        archive.write_out(str(folder), verbose=False)
+    traced: dict[Callable, Any] = {}
+    with tracing.replaced_values(kernels):
+        for name, (function, specs) in endpoints.items():
+            if function not in traced:
+                graph = tf.function(function, specs, autograph=False)
+                traced[function] = graph.get_concrete_function()
+            signatures[name] = traced[function]
+    # A SavedModel contains the variables that its module refers to.
+    used = {id(v): v for each in traced.values() for v in each.graph.variables}
+    module.weights = [*used.values()]
+    tf.saved_model.save(module, str(folder), signatures)
 
 
 def trace_once(function: Callable[..., T]) -> Callable[..., T]:
@@ -182,10 +236,10 @@ def _plain(model: keras.Model) -> Iterator[None]:
 
 
 def _write_litert(
-    path: Path, model: keras.Model, endpoint: Endpoint, options: ExportConfig
+    path: Path, model: keras.Model, endpoint: Endpoint, options: ExportOptions
 ) -> None:
     function, signature = endpoint
-    if length := options.export_seq_length:
+    if length := options.fixed_length:
         signature = [
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
             for spec in signature
@@ -220,14 +274,14 @@ def _write_litert(
 
 
 def _write_onnx(
-    path: Path, model: keras.Model, output_mode: str, options: ExportConfig
+    path: Path, model: keras.Model, head_outputs: str, options: ExportOptions
 ) -> None:
     # Import late, because only this format needs the package onnx.
     from serving.export import onnx
 
     precision = options.quantize or "float32"
-    length = options.export_seq_length
-    graph = onnx.create(model, output_mode, length, precision)
+    length = options.fixed_length
+    graph = onnx.create(model, head_outputs, length, precision)
     if not options.quantize:
         onnx.save(graph, path)
         return

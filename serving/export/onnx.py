@@ -3,7 +3,7 @@
 The inputs are named as in Hugging Face: input_ids, attention_mask and
 token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
 variable, unless `create` fixes T. The graph computes the same outputs as the
-signature `serve` of a SavedModel. Most task models also output "logits", as in
+signature `ids` of a SavedModel. Most task models also output "logits", as in
 Hugging Face.
 
 B = batch size, C = choices, T = length in WordPieces, W = hidden size, N =
@@ -36,7 +36,7 @@ Shape = list[Any]
 
 def create(
     model: keras.Model,
-    output_mode: str = "classification",
+    head_outputs: str = "classification",
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -44,8 +44,8 @@ def create(
 
     Args:
         model: a BertModel or a model from modeling.tasks, already built.
-        output_mode: for a BertClassifier, "classification", "multilabel" or
-            "regression".
+        head_outputs: for a BertClassifier, "classification", "multilabel",
+            "regression" or "logits".
         length: fixed T, or None for a variable T.
         precision: precision to record in the metadata of the file.
     """
@@ -60,7 +60,7 @@ def create(
         flat = writer.add("Concat", flat, size, axis=0)
         features = [writer.add("Reshape", name, flat) for name in inputs]
     encoded = writer.encode(bert, getattr(model, "bilstm", None), *features)
-    outputs = writer.apply_head(model, output_mode, encoded, shape)
+    outputs = writer.apply_head(model, head_outputs, encoded, shape)
     for name, (tensor, _) in outputs.items():
         writer.nodes.append(helper.make_node("Identity", [tensor], [name]))
     describe = helper.make_tensor_value_info
@@ -320,7 +320,7 @@ class _Writer:
     def apply_head(
         self,
         model: Any,
-        output_mode: str,
+        head_outputs: str,
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
@@ -328,8 +328,7 @@ class _Writer:
 
         Args:
             model: a BertModel or a model from modeling.tasks.
-            output_mode: for a BertClassifier, "classification", "multilabel"
-                or "regression".
+            head_outputs: kind of outputs, see `create`.
             encoded: sequence output and pooled output, from `encode`.
             shape: shape of the network's inputs, [B, T] or [B, C, T].
         """
@@ -368,10 +367,12 @@ class _Writer:
         else:
             shape = [*(shape if is_token else batch), model.num_labels]
         outputs = {"logits": (logits, shape)}
-        if output_mode == "regression":
+        if head_outputs == "logits":
+            return outputs
+        if head_outputs == "regression":
             values = self.select(logits, 0, axis=-1)
             return outputs | {"values": (values, batch)}
-        operation = "Sigmoid" if output_mode == "multilabel" else "Softmax"
+        operation = "Sigmoid" if head_outputs == "multilabel" else "Softmax"
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 
     def predict_words(self, model: Any, sequence: str) -> str:

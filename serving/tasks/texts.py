@@ -38,16 +38,17 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Packed]:
     return [window.input for window in windows], windows[0]
 
 
-def _pool(model: Model, outputs: list[Outputs]) -> Outputs:
-    """Returns the mean outputs of a text's windows."""
-    if len(outputs) == 1:
-        return outputs[0]
-    ((name, _),) = outputs[0].items()
+def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
+    """Returns a text's probabilities [L], or in regression its value [1].
+
+    Models that read a text in windows output logits, which are averaged.
+    """
+    ((name, first),) = outputs[0].items()
+    if name == "probabilities":
+        return first
     mode = model.settings["output_mode"]
-    values = np.stack([np.atleast_1d(each[name]) for each in outputs])
-    (pooled,) = pooling.pool(pooling.to_logits(values, mode), [0], mode)
-    found = pooling.to_probabilities(pooled, mode)
-    return {name: found.reshape(outputs[0][name].shape)}
+    every = np.stack([np.atleast_1d(each[name]) for each in outputs])
+    return pooling.to_probabilities(pooling.pool(every, [0], mode)[0], mode)
 
 
 def _decode(
@@ -61,11 +62,10 @@ def _decode(
     In multi-label classification, "label" is a list. Otherwise it is one label,
     or None if no probability reaches the option `min_probability`.
     """
-    pooled = _pool(model, outputs)
-    if "values" in pooled:
-        return packed.add_num_cut({"value": to_number(float(pooled["values"]))})
-    labels, probabilities = model.settings["labels"], pooled["probabilities"]
-    is_multilabel = model.settings["output_mode"] == "multilabel"
+    probabilities, mode = _pool(model, outputs), model.settings["output_mode"]
+    if mode == "regression":
+        return packed.add_num_cut({"value": to_number(probabilities[0])})
+    labels, is_multilabel = model.settings["labels"], mode == "multilabel"
     if is_multilabel:
         is_chosen = probabilities > 0.5
     else:

@@ -1,5 +1,6 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import dataclasses
 import functools
 import importlib.util
 import json
@@ -18,12 +19,10 @@ from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from serving import classifier, encoder, engines, pretraining, squad
-from serving.signatures import ServingOptions
+from serving.export.formats import ExportOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
 from tests.serving.server_process import running
-from training.config import ExportConfig
-from training.resolve import resolve_export
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
@@ -97,11 +96,10 @@ def create_model(kind, *args, changes=None, **options):
     return built(kind(config, *args, **options))
 
 
-def create_options(format, tokenizer=TOKENIZER, length=LENGTH, **config):
+def create_options(format="saved_model", **options):
     """Returns the options of an export in one or several formats."""
-    config = ExportConfig(export_dir="x", export_format=format, **config)
-    config = resolve_export(config)
-    return ServingOptions(tokenizer, length, export=config)
+    options = {"tokenizer": TOKENIZER, "max_seq_length": LENGTH} | options
+    return ExportOptions(formats=format.split(","), **options)
 
 
 def export(name, path, options, windows=WINDOWS, max_length=32):
@@ -110,14 +108,12 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
     create = functools.partial(create_model, changes=changes)
     if name == "squad":
         model = create(modeling.BertSpanLabeler)
-        squad.export_span_labeler(
-            path,
-            model,
-            CASED_TOKENIZER,
-            windows,
-            DECODING,
-            export_options=options.export,
+        options = dataclasses.replace(
+            options,
+            tokenizer=CASED_TOKENIZER,
+            max_seq_length=windows.max_seq_length,
         )
+        squad.export_span_labeler(path, model, options, windows, DECODING)
     elif name == "classifier":
         model = create(modeling.BertClassifier, len(LABELS))
         classifier.export_classifier(path, model, LABELS, options)
@@ -132,9 +128,7 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         encoder.export_encoder(path, model, options)
     else:
         model = create(modeling.BertMultipleChoice)
-        classifier.export_multiple_choice(
-            path, model, TOKENIZER, options.export
-        )
+        classifier.export_multiple_choice(path, model, options)
     return model
 
 
@@ -166,7 +160,7 @@ def exports(tmp_path_factory):
     `outputs[i]` are the outputs of the i-th request, arrays by name.
     """
     folder = tmp_path_factory.mktemp("exports")
-    options = ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4)
+    options = create_options(predict_batch_size=4)
     exports = {
         name: types.SimpleNamespace(
             path=folder / name,

@@ -2,13 +2,11 @@
 
 import concurrent.futures
 import importlib.util
-import itertools
 import json
 import logging
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -219,34 +217,9 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     np.testing.assert_allclose(np.exp(outputs), served, atol=1e-5)
 
 
-def test_lengths_are_few():
-    """Each new one takes memory of its own."""
-    # None is beyond the positions: 30 would be rounded up to 32.
-    assert engines.lengths(30) == [8, 16, 24, 30]
-    lengths = engines.lengths(512)
-    assert len(lengths) == 20
-    assert max(b / a for a, b in itertools.pairwise(lengths[8:])) <= 1.25
-
-
-@needs("litert")
-def test_what_a_model_does_not_read_costs_nothing(folders):
-    bert = serving.load(folders["classifier"])
-    short, long = ("the boat " * count for count in (1_000, 1_200_000))
-    bert.classify(short)
-    times = []
-    for text in (short, long):
-        begin = time.perf_counter()
-        answer = bert.classify(text)
-        times.append(time.perf_counter() - begin)
-        assert answer["num_wordpieces_cut"] > 1000
-    # Nearly all of it is the search for half of a surrogate pair.
-    assert times[1] < times[0] + 0.1
-    assert_same(bert.classify(long)["label"], bert.classify(short)["label"])
-
-
 @pytest.mark.parametrize("engine", ENGINES[:-1])
 def test_a_fixed_length(engine, ask, tmp_path):
-    export("classifier", tmp_path / "x", engine, export_seq_length=LENGTH - 4)
+    export("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
     bert, other = serving.load(tmp_path / "x"), ask(engine, "classifier")
     assert {*bert.engine.inputs.values()} == {(None, LENGTH - 4)}
     assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]))

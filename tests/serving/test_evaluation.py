@@ -65,7 +65,7 @@ def test_records_of_several_lengths_are_scored(tmp_path):
 
 def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
     for name, length in (("longer", 20), ("shorter", 8)):
-        options = conftest.create_options("litert", export_seq_length=length)
+        options = conftest.create_options("litert", fixed_length=length)
         model = conftest.export("squad", tmp_path / name, options)
     task = Keeping(tmp_path, [16, 7], max_seq_length=16)
     assert task.evaluate_export(tmp_path / "longer") == {"litert_count": 1}

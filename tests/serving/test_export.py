@@ -52,7 +52,8 @@ def write(folder, model):
         return {"logits": tf.cast(model(features), tf.float32)}
 
     endpoint = signatures.serve_ids(predict, model)
-    formats.export_saved_model(folder, model, {"serve": endpoint})
+    options = formats.ExportOptions()
+    formats.write_export(folder, model, endpoint, {}, {}, options)
     return predict
 
 
@@ -73,7 +74,7 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
     (features,) = kinds.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(
-        loaded.signatures["serve"](**features)["logits"],
+        loaded.signatures["ids"](**features)["logits"],
         tf.function(predict, autograph=False)(features)["logits"],
     )
 

@@ -128,7 +128,7 @@ HEADS = [
 
 
 def expected_of(model, kind, batch):
-    """Returns the outputs of a signature `serve`."""
+    """Returns the outputs of a signature `ids`."""
     if kind == "BertPretrainer":
         positions = np.tile(np.arange(LENGTH), (len(batch["input_ids"]), 1))
         batch = batch | {"masked_lm_positions": positions}

@@ -8,13 +8,13 @@ import tensorflow as tf
 
 import modeling
 from data.squad.passage_windows import WindowOptions
-from serving import encoder, signatures
-from serving.signatures import ServingOptions
+from serving import signatures
+from serving.export.formats import ExportOptions
 from tests import memory
 from tests.serving import conftest
 from tests.serving.conftest import TOKENIZER, create_model
 
-OPTIONS = ServingOptions(TOKENIZER, max_seq_length=64)
+OPTIONS = ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 
 
 def create_encoder():
@@ -36,24 +36,6 @@ def test_one_long_text_next_to_many_short_ones():
     assert found["tokens"].shape == (3, 64)
     assert found["lengths"].numpy().tolist() == [64, 3, 3]
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
-
-
-@pytest.mark.slow
-def test_vectors_of_one_long_text_next_to_many_short_ones(
-    monkeypatch, tmp_path
-):
-    # Of the model's width, 16.
-    monkeypatch.setattr(encoder, "_MAX_PADDING", 16 * 1000)
-    model = create_encoder()
-    encoder.export_encoder(tmp_path / "model", model, OPTIONS)
-    embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
-    texts = ["a " * 80] + ["a"] * 20
-    # 21 rows of 64: more than 1,000, and more than 4 times the 124 that count.
-    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        embed(text=tf.constant(texts))
-    found = embed(text=tf.constant(texts[:15]))
-    assert found["sequence_output"].shape == (15, 64, 16)
-    assert found["lengths"].numpy().tolist() == [64] + [3] * 14
 
 
 MOST = 100  # bytes of memory for each byte of text
@@ -84,7 +66,7 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
     path, found = long_exports / name, []
     if not path.exists():
-        options, windows = ServingOptions(conftest.TOKENIZER), WindowOptions()
+        options, windows = conftest.create_options(), WindowOptions()
         conftest.export(name, path, options, windows, max_length=384)
     sizes = [100_000, 400_000, 1_000_000]
     if signature == "embed":

@@ -123,7 +123,7 @@ def export_with(tokens, folder):
     """Exports a pretrained model with a vocabulary. Returns it, loaded too."""
     (folder / "vocab.txt").write_text("\n".join(tokens) + "\n")
     tokenizer = FullTokenizer(folder / "vocab.txt")
-    options = create_options("litert", tokenizer)
+    options = create_options("litert", tokenizer=tokenizer)
     model = export("pretraining", folder / "export", options)
     return model, serving.load(folder / "export")
 
