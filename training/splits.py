@@ -103,8 +103,8 @@ def _write_split(
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
     with RecordWriter([path]) as writer:
-        records = task.encode(name, examples)
-        for record in progress.track(records, None, "record", "Writing"):
+        encoded = task.encode(name, examples)
+        for record in progress.track(encoded, None, "record", "Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
     spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
@@ -112,12 +112,8 @@ def _write_split(
         "The %s set: %d examples in %d records",
         *(name, len(examples), writer.num_records),
     )
-    return Split(
-        tfrecords.Records([path], spec),
-        len(examples),
-        writer.num_records,
-        checksum,
-    )
+    records = tfrecords.Records([path], spec)
+    return Split(records, len(examples), writer.num_records, checksum)
 
 
 def names_of(
@@ -131,9 +127,12 @@ def names_of(
 
 
 def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
-    """Returns a checksum of all that the scores of the dev set depend on."""
+    """Returns a checksum of all that the dev set's scores depend on, or 0."""
+    names = names_of(task, splits, "eval")
+    if not names:
+        return 0
     found = [
-        [splits[name].checksum for name in names_of(task, splits, "eval")],
+        [splits[name].checksum for name in names],
         list(task.labels or ()),
         *fingerprints.fingerprint(task.eval_files),
     ]

@@ -18,11 +18,8 @@ class Keeping(toy_task.ToyTask):
     def __init__(self, folder, lengths, max_seq_length=LENGTH):
         self.lengths, self.num_examples = lengths, len(lengths)
         self.max_seq_length = max_seq_length
-        super().__init__(
-            toy_task.create_config(
-                folder, max_seq_length=max_seq_length, do_eval=True
-            )
-        )
+        flags = {"max_seq_length": max_seq_length, "do_eval": True}
+        super().__init__(toy_task.create_config(folder, **flags))
 
     def length(self, number):
         return self.lengths[number]
