@@ -73,33 +73,30 @@ class Config:
     )
 
 
-def check_casing(config: Config) -> bool:
-    """Returns whether a file beside --output_file states --do_lower_case.
+def check_casing(config: Config) -> str | None:
+    """Checks that no file beside --output_file states another casing.
+
+    Returns:
+        path at which to write the casing. None if a file there states it.
 
     Raises:
-        ValueError: the file states another casing.
+        ValueError: the file states another casing than --do_lower_case.
     """
     folder = os.path.dirname(config.output_file)
     stated = tokenizer_files.read_tokenizer(folder)
-    if stated.get("do_lower_case", config.do_lower_case) != (
-        config.do_lower_case
-    ):
+    if stated.get("do_lower_case") == (not config.do_lower_case):
         raise ValueError(
             f"{stated['file']} states another casing than --do_lower_case="
             f"{config.do_lower_case}; set another folder in --output_file"
         )
-    return os.path.isfile(_casing_file(config))
-
-
-def _casing_file(config: Config) -> str:
-    folder = os.path.dirname(config.output_file)
-    return os.path.join(folder, tokenizer_files.CONFIG_FILE)
+    path = os.path.join(folder, tokenizer_files.CONFIG_FILE)
+    return None if os.path.isfile(path) else path
 
 
 def main(config: Config) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     start = time.monotonic()
-    states_casing = check_casing(config)
+    casing_file = check_casing(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
@@ -137,9 +134,9 @@ def main(config: Config) -> None:
                 counts, config.vocab_size, config.num_unused
             )
         file.write("".join(f"{token}\n" for token in vocab).encode())
-    if not states_casing:
+    if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)
-        write_bytes(_casing_file(config), contents)
+        write_bytes(casing_file, contents)
     num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "

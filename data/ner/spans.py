@@ -8,11 +8,9 @@ Prodigy and Label Studio. docs/named_entities.md shows their formats.
 """
 
 import bisect
-import contextlib
 import itertools
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -78,36 +76,16 @@ def read(
         num_unknown += spans is None
         if spans is None and needs_spans:
             continue
+        spans = sorted({*(spans or ())})
+        num_spans += len(spans)
+        labels |= {span.label for span in spans}
         places = find_words(text, split_words(text))
-        starts, ends = zip(*places, strict=True) if places else ((), ())
-        tags = ["O"] * len(places)
-        # The preceding span, if any, and the index of the word that follows it.
-        before, free = None, 0
-        distinct = sorted({*(spans or ())})
-        for span in distinct:
-            first = bisect.bisect_right(ends, span.start)
-            after = bisect.bisect_left(starts, span.end)
-            if first >= after:
-                raise ValueError(
-                    f"{where}: the span {_show(text, span)} contains no word. "
-                    f"Text: {text[:80]!r}"
-                )
-            if before and first < free:
-                raise ValueError(
-                    f"{where}: the spans {_show(text, before)} and "
-                    f"{_show(text, span)} overlap or contain the same word. "
-                    f"Remove one of them. Text: {text[:80]!r}"
-                )
-            before, free = span, after
-            labels.add(span.label)
-            wide = Span(starts[first], ends[after - 1], span.label)
+        tags, wide_spans = _tag_words(text, spans, places, where)
+        for span, wide in zip(spans, wide_spans, strict=True):
             if wide != span:
                 widened.append((_show(text, span), _show(text, wide)))
                 if len(widened) <= _MAX_SHIFTED:
-                    num_shifted += _fits_as_bytes(text, span, starts, ends)
-            tags[first:after] = [f"I-{span.label}"] * (after - first)
-            tags[first] = f"B-{span.label}"
-        num_spans += len(distinct)
+                    num_shifted += _fits_other_units(text, span, places)
         yield where, text, places, tags
     if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
         raise ValueError(
@@ -135,25 +113,52 @@ def read(
         )
 
 
-def _fits_as_bytes(
-    text: str, span: Span, starts: Sequence[int], ends: Sequence[int]
+def _tag_words(
+    text: str, spans: list[Span], places: list[tuple[int, int]], where: str
+) -> tuple[list[str], list[Span]]:
+    # Returns the words' tags, and the spans widened to complete words. `places`
+    # are (start, end) of each word, and the spans are sorted.
+    starts, ends = zip(*places, strict=True) if places else ((), ())
+    tags = ["O"] * len(places)
+    wide_spans: list[Span] = []
+    for span in spans:
+        first = bisect.bisect_right(ends, span.start)
+        after = bisect.bisect_left(starts, span.end)
+        if first >= after:
+            raise ValueError(
+                f"{where}: the span {_show(text, span)} contains no word. "
+                f"Text: {text[:80]!r}"
+            )
+        if wide_spans and starts[first] < wide_spans[-1].end:
+            raise ValueError(
+                f"{where}: the spans {_show(text, wide_spans[-1])} and "
+                f"{_show(text, span)} overlap or contain the same word. Remove "
+                f"one of them. Text: {text[:80]!r}"
+            )
+        wide_spans.append(Span(starts[first], ends[after - 1], span.label))
+        tags[first:after] = [f"I-{span.label}"] * (after - first)
+        tags[first] = f"B-{span.label}"
+    return tags, wide_spans
+
+
+def _fits_other_units(
+    text: str, span: Span, places: list[tuple[int, int]]
 ) -> bool:
     # Returns whether the span would consist of complete words if its offsets
-    # counted UTF-16 units, bytes, or a CR LF as one character. False if they
-    # are the same as characters in this text.
-    for code, size in (("utf-16-le", 2), ("utf-8", 1)):
-        units = text[: span.end].encode(code)
-        with contextlib.suppress(UnicodeDecodeError):
-            start, end = (
-                len(units[: size * place].decode(code)) for place in span[:2]
-            )
-            if start != span.start and start in starts and end in ends:
+    # counted other units than characters. A unit is represented by the index of
+    # its character.
+    starts, ends = zip(*places, strict=True)
+    chars = [*enumerate(text)]
+    for units in (
+        [i for i, char in chars for _ in char.encode("utf-16-le")][::2],
+        [i for i, char in chars for _ in char.encode()],
+        [i for i, _ in chars if text[i : i + 2] != "\r\n"],
+    ):
+        if span.end <= len(units) and units[span.start] != span.start:
+            start, end = units[span.start], units[span.end - 1] + 1
+            if start in starts and end in ends:
                 return True
-    # Indexes of the characters that are left if CR LF becomes LF.
-    kept = [m.start() for m in re.finditer("\\r(?!\n)|[^\r]", text)]
-    if len(kept) == len(text) or span.end > len(kept):
-        return False
-    return kept[span.start] in starts and kept[span.end - 1] + 1 in ends
+    return False
 
 
 def _show(text: str, span: Span) -> str:
@@ -204,15 +209,9 @@ def _read_record(
     text = record.get("text")
     # Prefer a key whose value contains spans, because tools may also write
     # empty lists, or values of other kinds, under other keys of _SPANS.
-    key = next(
-        iter(
-            sorted(
-                (name for name in _SPANS if name in record),
-                key=lambda name: not _has_spans(record[name]),
-            )
-        ),
-        None,
-    )
+    keys = [name for name in _SPANS if name in record]
+    keys.sort(key=lambda name: not _has_spans(record[name]))
+    key = keys[0] if keys else None
     if not isinstance(text, str) or (key is None and needs_spans):
         raise ValueError(
             f"{where}: found the keys {', '.join(record)}. An entry contains "
@@ -220,11 +219,6 @@ def _read_record(
             "or is Label Studio's. Words with tags belong in a file of columns "
             "(.txt)"
         )
-    try:
-        # Tools write half of a surrogate pair when they cut an emoji in two.
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{where}: `text` is not valid: {error}") from error
     found = record.get(key or "")
     if is_rejected or found is None:
         return text, None
