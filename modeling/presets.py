@@ -110,7 +110,6 @@ class Preset:
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
-        best_step: step with the best weights of a run, or None.
         settings: settings of the head, {flag: value}, and in model.json and a
             Hugging Face classifier `problem_type`.
         training: settings that must not change when the run that wrote the
@@ -126,7 +125,6 @@ class Preset:
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
-    best_step: int | None = None
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
@@ -276,12 +274,15 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         return next((str(file) for file in files if file.is_file()), None)
 
     file, theirs = find(FILE), find(CONFIG_FILE)
-    values: dict[str, Any] = {"settings": {}, "training": {}}
-    if file:
-        values = _read_model_file(file)
-    if theirs and not values.get("head"):
+    described = _read_model_file(file) if file else {}
+    settings = dict(described.get("task", {}))
+    head = settings.pop("name", None)
+    if mode := settings.get("output_mode"):
+        settings.setdefault("problem_type", PROBLEM_TYPES[mode])
+    if theirs and not head:
         # A model.json may only list the files of the folder.
-        values["head"], values["settings"] = read_head(theirs)
+        head, settings = read_head(theirs)
+    training = described.get("origin", {}).get("settings", {})
     return Preset(
         str(folder),
         path,
@@ -289,9 +290,11 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         find("bert_config.json", CONFIG_FILE),
         find("vocab.txt", TOKENIZER_FILE),
         read_tokenizer(folder),
-        labels=_read_labels(folder, values),
-        pooling=_read_pooling(folder),
-        **values,
+        head,
+        _read_labels(folder, settings, training),
+        _read_pooling(folder),
+        settings,
+        training,
     )
 
 
@@ -301,6 +304,7 @@ def folder_of(path: StrPath) -> str:
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
 
 
+# Returns the entries of a model.json, whose types and ranges are right.
 def _read_model_file(file: str) -> dict[str, Any]:
     values = read_json(file)
     version = values.get("version")
@@ -327,22 +331,13 @@ def _read_model_file(file: str) -> dict[str, Any]:
             raise ValueError(
                 f"{file}: `{name}` is {repr(value)[:80]}; restore the file"
             )
-    training = values.get("origin", {}).get("settings", {})
-    if config := training.get("bert_config"):
+    settings = values.get("origin", {}).get("settings", {})
+    if config := settings.get("bert_config"):
         try:
             BertConfig.from_dict(config)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
-    settings = dict(values.get("task", {}))
-    head = settings.pop("name", None)
-    if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", PROBLEM_TYPES[mode])
-    return {
-        "head": head,
-        "best_step": values.get("best_step"),
-        "settings": settings,
-        "training": training,
-    }
+    return values
 
 
 def checkpoint_steps(folder: StrPath) -> list[int]:
@@ -355,29 +350,30 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
 def best_step_of(folder: StrPath) -> int | None:
     """Returns the step that a run's model.json names as its best, or None."""
     file = os.path.join(folder, FILE)
-    return _read_model_file(file)["best_step"] if os.path.isfile(file) else None
+    found = _read_model_file(file) if os.path.isfile(file) else {}
+    return found.get("best_step")
 
 
-# Returns the labels that all files in a folder name. `values` are attributes of
-# the Preset.
-def _read_labels(folder: Path, values: Mapping[str, Any]) -> list[str] | None:
-    found: dict[str, Sequence[str] | None] = {}
+# Returns the labels that all files in a folder name. `described` are parts of
+# model.json that may name them.
+def _read_labels(
+    folder: Path, *described: Mapping[str, Any]
+) -> list[str] | None:
     path, config = folder / label_files.LABELS_FILE, folder / CONFIG_FILE
+    found: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
-        found[str(path)] = label_files.read_labels_file(path)
+        found.append((path, label_files.read_labels_file(path)))
     if config.is_file():
-        file = str(config)
-        found[file] = label_files.labels_of_config(read_config(config), file)
-    for place in ("settings", "training"):
-        found[f"{folder / FILE}: {place}"] = values[place].get("labels")
-    named = [
-        (file, [*map(str, names)]) for file, names in found.items() if names
-    ]
-    for file, names in named[1:]:
-        if names != named[0][1]:
+        values = read_config(config)
+        names = label_files.labels_of_config(values, str(config))
+        found.append((config, names))
+    found += [(folder / FILE, part.get("labels")) for part in described]
+    named = [(file, [*map(str, names)]) for file, names in found if names]
+    for file, labels in named[1:]:
+        if labels != named[0][1]:
             raise ValueError(
                 f"{named[0][0]} names the outputs {named[0][1]}, but {file} "
-                f"names them {names}. Correct or remove the wrong file"
+                f"names them {labels}. Correct or remove the wrong file"
             )
     return named[0][1] if named else None
 

@@ -17,7 +17,7 @@ LINES = {
     "docs": 180,
     "examples": 191,
     "files": 1190,
-    "modeling": 6657,
+    "modeling": 6653,
     "serving": 4718,
     "tests": 22854,
     "tools": 691,
