@@ -88,9 +88,15 @@ def answered(flags):
     return folder, dict(zip(runs, done, strict=True))
 
 
-def test_answers_are_cut_from_the_passages(flags):
+@pytest.fixture(scope="module")
+def finished(flags):
+    """Flags of a run that has ended."""
     run_task_test("run_squad.py", flags, "f1")
-    run = flags["output_dir"]
+    return flags
+
+
+def test_answers_are_cut_from_the_passages(finished):
+    run = finished["output_dir"]
     asked = read_questions(SQUAD / "dev.json")
     predictions = read_json(run / "predictions.json")
     nbest = read_json(run / "nbest_predictions.json")
@@ -108,10 +114,11 @@ def test_answers_are_cut_from_the_passages(flags):
 
 
 @pytest.mark.slow
-def test_resumes(flags):
-    check_resume("run_squad.py", flags)
+def test_resumes(finished):
+    check_resume("run_squad.py", finished)
 
 
+@pytest.mark.slow
 def test_questions_without_an_answer(answered):
     folder, _ = answered
     asked = read_questions(SQUAD / "dev-v2.json")
@@ -126,6 +133,7 @@ def test_questions_without_an_answer(answered):
         assert any(entry["text"] == "" for entry in nbest[qas_id])
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
     lines = answered[1]["v2"].stderr.splitlines()
     found = [x for x in lines if "could not find the answer" in x]
@@ -135,6 +143,7 @@ def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
     assert ": skipped 3 of " in counted
 
 
+@pytest.mark.slow
 def test_answers_are_the_characters_of_the_passage(answered):
     folder = answered[0] / "few"
     assert read_json(folder / "predictions.json") == {"q": ANSWER}
