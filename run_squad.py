@@ -120,7 +120,7 @@ class SquadTask(task.Task):
         self.predict_file = options.predict_file or ""
         # The records of evaluations do not contain the right answers, so
         # `evaluate` reads the answers from this file.
-        self.eval_files = [self.predict_file]
+        self.eval_files = [self.predict_file] if self.predict_file else []
         self.features: list[passage_windows.SquadFeatures] = []
         self.loss = modeling.SpanLoss()
 

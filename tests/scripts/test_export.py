@@ -31,10 +31,6 @@ def exported(tmp_path_factory, tiny, model_flags):
             --max_seq_length=32 --max_predictions_per_seq=5
             --export_dir=pretrainer --export_version=1
         """,
-        "run_squad.py": """
-            --output_dir=squad --max_seq_length=64 --max_query_length=24
-            --export_dir=span_labeler
-        """,
     }
     commands = {x: model_flags | parse_flags(y) for x, y in commands.items()}
     del commands["run_pretraining.py"]["vocab_file"]
@@ -60,23 +56,12 @@ def test_serves_what_the_script_computes(exported):
     assert_close(found["sequence_output"], [values])
     assert found["pooled_output"].shape == (1, 32)
 
-    length = len(ids)
     found = serve(exported / "pretrainer/1", one)
     masked = found["masked_lm_probabilities"]
     following = found["next_sentence_probabilities"]
-    assert masked.shape == (1, length, 1600) and following.shape == (1, 2)
-    assert_close(masked.sum(-1), np.ones([1, length]))
+    assert masked.shape == (1, len(ids), 1600) and following.shape == (1, 2)
+    assert_close(masked.sum(-1), np.ones([1, len(ids)]))
     assert_close(following.sum(-1), [1])
-
-    card = (exported / "span_labeler/README.md").read_text()
-    assert "finds the answer" in card and str(exported) not in card
-    expected = serve(exported / "span_labeler", one)
-    padding = [(0, 1), (0, 60 - length)]
-    two = {name: np.pad(value, padding) for name, value in one.items()}
-    found = serve(exported / "span_labeler", two)
-    for name in ("start_logits", "end_logits"):
-        assert found[name].shape == (2, 60)
-        assert_close(found[name][:1, :length], expected[name])
 
 
 def assert_close(found, expected):
@@ -94,7 +79,4 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     assert "| train_records | train.tf_record |" in card
     for path in (folder, tiny, script_runner.SAMPLES):
         assert str(path) not in card
-    config = json.loads((extra / "bert_config.json").read_text())
-    given = json.loads((tiny / "bert_config.json").read_text())
-    assert config.items() >= given.items()
     assert not [*folder.glob("export.*")]

@@ -114,6 +114,15 @@ def test_answers_are_cut_from_the_passages(finished):
 
 
 @pytest.mark.slow
+def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
+    flags = {"init_checkpoint": finished["output_dir"], "output_dir": "new"}
+    flags["export_dir"] = "served"
+    script_runner.run("run_squad.py", tmp_path, **flags).check()
+    card = (tmp_path / "served/README.md").read_text()
+    assert "finds the answer" in card and str(tmp_path) not in card
+
+
+@pytest.mark.slow
 def test_resumes(finished):
     check_resume("run_squad.py", finished)
 
