@@ -1,6 +1,5 @@
 """Errors of reading name the file, which the system's own do not."""
 
-import os
 import sys
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from data.io import records, text_files
 from data.text import tokenization
 from files import folders, json_files
-from files.paths import named_errors
 
 # Can be opened; its first page cannot be read.
 UNREADABLE = "/proc/self/mem"
@@ -28,16 +26,6 @@ def test_a_file_that_cannot_be_read_is_named(read):
     with pytest.raises(OSError) as refused:
         read(UNREADABLE)
     assert refused.value.filename == UNREADABLE
-
-
-def test_an_error_keeps_its_kind_and_a_name_that_it_has():
-    with pytest.raises(BrokenPipeError, match="'pipe'"), named_errors("pipe"):
-        raise BrokenPipeError(32, "Broken pipe")
-    with pytest.raises(FileNotFoundError) as refused, named_errors("other"):
-        os.stat("nowhere")
-    assert refused.value.filename == "nowhere"
-    with pytest.raises(OSError, match="^told already$"), named_errors("other"):
-        raise OSError("told already")
 
 
 def test_a_full_disk_names_the_export(tmp_path):

@@ -65,8 +65,3 @@ def test_a_result_that_some_seeds_lack_has_no_mean(runs):
         lines[2].split()
         == "| {} | 3 | nan ± nan | |".format(runs / "squad").split()
     )
-
-
-def test_a_folder_without_results(runs):
-    with pytest.raises(OSError, match="seed_3"):
-        show(runs, str(runs / "glue/seed_3"))
