@@ -43,7 +43,6 @@ from serving.tasks.base import TaskOptions
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import TextModel
     from serving.tasks import base
 
 # Exit status with which shells report a broken pipe (SIGPIPE).
@@ -146,23 +145,6 @@ class Config(EngineConfig, TaskOptions):
             return text_files.expand_patterns(self.input_file, "input_file")
         return [text_files.STDIN]
 
-    def check_task(self, task: "base.TextTask") -> None:
-        """Raises a ValueError if a flag is set that the task does not use."""
-        for field in dataclasses.fields(TaskOptions):
-            is_set = getattr(self, field.name) != field.default
-            if is_set and field.name not in task.options:
-                raise ValueError(
-                    f"--{field.name} is not used by the task {task.name}. "
-                    "Remove the flag, or set another --task"
-                )
-
-    def load(self) -> "TextModel":
-        """Loads --model with the options that the other flags set."""
-        # Import late, so that errors in flags appear before TensorFlow loads.
-        import serving
-
-        return serving.load(self.model, **self.engine_options())
-
 
 def to_requests(
     task: "base.TextTask", texts: Sequence[Any]
@@ -211,9 +193,11 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         raise ValueError(
             f"--output_fields={','.join(fields)}: npy stores only one field"
         )
-    model = config.load()
+    # Import late, so that errors in flags appear before TensorFlow loads.
+    import serving
+
+    model = serving.load(config.model, **config.engine_options())
     task = model.task(config.task)
-    config.check_task(task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
     read = functools.partial(

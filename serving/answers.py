@@ -88,7 +88,9 @@ class Answerer:
             ValueError: the first reply lacks one of the fields.
         """
         errors = [
-            item.error or _attempt(self._task.check, item.request)
+            item.error
+            or self._task.has_no_text(item.request)
+            or _attempt(self._task.check, item.request)
             for item in batch
         ]
         pairs = [*zip(batch, errors, strict=True)]
@@ -96,20 +98,19 @@ class Answerer:
         replies = iter(self._reply(good))
         for item, error in pairs:
             reply = error or next(replies)
+            if error is True:
+                # Answer an empty text by an empty answer.
+                reply = {}
             row: Reply = {}
             if "id" in item.request:
                 row = {"id": item.request["id"]}
             if isinstance(reply, dict):
-                yield row | self._select(reply)
+                yield row | (self._select(reply) if reply else {})
                 self.num_answers += 1
                 continue
             self.num_errors += 1
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
-            if self.num_errors == _MAX_LOGGED:
-                logging.warning(
-                    "No more errors are logged. The output contains all errors"
-                )
             row |= {"file": item.file} if item.file else {}
             yield row | {"line": item.line, "error": str(reply)}
 
@@ -246,8 +247,9 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     with _temporary_file() as values:
         for row in rows:
             count += 1
-            if shape is None and "error" not in row:
-                name = _find_number([*row.keys() - {"id"}])
+            fields = [*row.keys() - {"id"}]
+            if shape is None and fields and "error" not in row:
+                name = _find_number(fields)
                 shape = _to_array(name, row[name]).shape
                 unknown = np.full(shape, np.nan, "<f4").tobytes()
                 values.write(unknown * (count - 1))

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1851,
+    ".": 1835,
     "benchmarks": 1589,
     "data": 10413,
     "docs": 180,
     "examples": 191,
     "files": 1190,
     "modeling": 6653,
-    "serving": 4718,
-    "tests": 22852,
+    "serving": 4729,
+    "tests": 22848,
     "tools": 691,
     "training": 4709,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23663
+WORDS = 23660
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -86,8 +86,12 @@ class Engine(abc.ABC):
             features: input_ids, input_mask and segment_ids, int32 [B, F].
 
         Raises:
-            ValueError: the network fails, for example for lack of memory.
+            ValueError: the batch has no rows, or the network fails, for example
+                for lack of memory.
         """
+        if not len(features["input_ids"]):
+            # Some runtimes crash on a batch without rows.
+            raise ValueError("a batch must contain at least one row")
         try:
             with self._lock:
                 return self._compute(features)

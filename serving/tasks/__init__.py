@@ -31,7 +31,11 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
     """
     tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
     is_single = settings["num_texts"] == 1
-    if is_single or settings.get("output_mode") != "regression":
+    mode, labels = settings.get("output_mode"), settings.get("labels") or ()
+    scores = mode == "regression" or (
+        mode == "classification" and len(labels) == 2
+    )
+    if is_single or not scores:
         tasks.pop("rerank", None)
     # Models that read a text in windows read no pairs either.
     for name, reads_single in (

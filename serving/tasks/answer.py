@@ -107,5 +107,4 @@ ANSWER = TextTask(
     _encode,
     _decode,
     {"question": True, "context": True},
-    options=("n_best",),
 )

@@ -72,7 +72,6 @@ class TextTask:
             contains {name: array} for each input. Raises a ValueError if the
             request cannot be answered.
         fields: {field of a request: whether the field is required}.
-        options: fields of TaskOptions that the task uses.
         other_names: {field: other names under which a request may contain it}.
         lists: fields that are lists of texts. Another field's text is read once
             for each of them, so a short request may take long to compute.
@@ -86,13 +85,20 @@ class TextTask:
     encode: Callable[[Model, Request], tuple[list[Input], Any]]
     decode: Callable[[Model, Any, list[Outputs], TaskOptions], Reply]
     fields: Mapping[str, bool]
-    options: Sequence[str] = ()
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
     )
     lists: Sequence[str] = ()
     check_more: Callable[[Request], None] = lambda request: None
     predicts_words: bool = False
+
+    def has_no_text(self, request: Request) -> bool:
+        """Returns whether all texts of a request are empty or white space."""
+        texts = {*self.fields}.union(*self.other_names.values())
+        found = [request[name] for name in texts & request.keys()]
+        return bool(found) and not any(
+            not isinstance(text, str) or text.strip() for text in found
+        )
 
     def check(self, request: Request) -> None:
         """Checks a request, after renaming its field `text` to `text_a`.

@@ -87,7 +87,6 @@ CLASSIFY = TextTask(
     _encode,
     _decode,
     {"text_a": True, "text_b": False},
-    options=("min_probability",),
     other_names={"text_a": ["text"]},
 )
 
@@ -122,9 +121,7 @@ def _decode_vectors(
     return packed.add_num_cut(reply)
 
 
-EMBED = TextTask(
-    "embed", _encode_text, _decode_vectors, {"text": True}, options=("tokens",)
-)
+EMBED = TextTask("embed", _encode_text, _decode_vectors, {"text": True})
 
 
 def _encode_no_input(

@@ -73,7 +73,6 @@ FILL_MASK = TextTask(
     _encode_masks,
     _decode_masks,
     {"text": True},
-    options=("top_k",),
     check_more=_check_mask,
     predicts_words=True,
 )

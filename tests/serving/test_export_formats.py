@@ -217,9 +217,3 @@ def test_a_format_that_is_unknown_is_named():
     config = ExportConfig(export_dir="x", export_format="litert,tflite")
     with pytest.raises(ValueError, match="tflite"):
         resolve_export(config)
-
-
-def test_a_missing_library_is_named(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match="requirements/onnx.txt"):
-        resolve_export(ExportConfig(export_dir="x", export_format="onnx"))

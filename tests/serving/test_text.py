@@ -151,21 +151,6 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     )
 
 
-def test_masks_with_the_id_of_padding(tmp_path):
-    """Any special token may stand in any row of a vocabulary."""
-    tokens = list(TOKENIZER.tokens)
-    mask = tokens.index("[MASK]")
-    tokens[0], tokens[mask] = tokens[mask], tokens[0]
-    _, bert = export_with(tokens, tmp_path)
-    texts = ["The [MASK].", "The boat and the sea and [MASK] boat.", "[MASK]"]
-    together = bert.fill_mask(texts, top_k=3)
-    for text, found in zip(texts, together, strict=True):
-        alone = bert.fill_mask(text, top_k=3)
-        assert len(found["masks"]) == 1
-        for ours, its in zip(found["masks"], alone["masks"], strict=True):
-            assert [x["token"] for x in ours] == [x["token"] for x in its]
-
-
 @pytest.mark.parametrize(
     "text, words",
     [
