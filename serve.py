@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import os
 import re
+import signal
 from collections.abc import Sequence
 
 from absl import logging
@@ -111,6 +112,9 @@ def read_token(path: str | None) -> str:
 
 def main(config: Config) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
+    # Commands in the background of a shell ignore SIGINT.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
     models = parse_models(config.model)
     given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
     paths.check_paths([*given, *flags.path_flags(config)])

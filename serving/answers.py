@@ -97,10 +97,8 @@ class Answerer:
         good = [item.request for item, error in pairs if not error]
         replies = iter(self._reply(good))
         for item, error in pairs:
-            reply = error or next(replies)
-            if error is True:
-                # Answer an empty text by an empty answer.
-                reply = {}
+            # Answer an empty text by an empty answer.
+            reply = {} if error is True else error or next(replies)
             row: Reply = {}
             if "id" in item.request:
                 row = {"id": item.request["id"]}

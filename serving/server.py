@@ -592,8 +592,6 @@ def serve(server: Server, host: str, port: int) -> None:
     if failures:
         raise failures[0]
     if loader.is_alive():
-        logging.info("stopped before all models were loaded")
-        logging.flush()
         # Python cannot end cleanly while a thread imports TensorFlow.
         os._exit(0)
     logging.info("stopped: all accepted requests are answered")

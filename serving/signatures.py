@@ -62,8 +62,7 @@ def serve_ids(
         for name, size in sizes.items() if not ops.is_plain() else ():
             lowest = tf.reduce_min(features[name])
             highest = tf.reduce_max(features[name])
-            reason = f"{name} must be from 0 to {size - 1}. Received:"
-            reason += " lowest, highest:"
+            reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
             is_valid = (lowest >= 0) & (highest < size)
             check = tf.debugging.Assert(is_valid, [reason, lowest, highest])
             checks.append(check)

@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1835,
+    ".": 1839,
     "benchmarks": 1589,
     "data": 10413,
     "docs": 180,
     "examples": 191,
     "files": 1190,
     "modeling": 6653,
-    "serving": 4729,
+    "serving": 4724,
     "tests": 22848,
     "tools": 691,
     "training": 4709,

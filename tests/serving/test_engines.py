@@ -1,7 +1,6 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels."""
 
 import concurrent.futures
-import importlib.util
 import json
 import logging
 import shutil
@@ -256,19 +255,6 @@ def run(script, *arguments, text=""):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@pytest.mark.parametrize("runtime", engines.RUNTIMES.values())
-def test_a_missing_runtime_is_said(runtime, tmp_path, monkeypatch):
-    (tmp_path / runtime.file).parent.mkdir(exist_ok=True)
-    (tmp_path / runtime.file).touch()
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        "importlib.util.find_spec",
-        lambda name, *more: name != runtime.package and find(name, *more),
-    )
-    with pytest.raises(ValueError, match=runtime.package):
-        serving.load(tmp_path)
 
 
 def test_no_task_needs_tensorflow(folders, load):

@@ -567,3 +567,17 @@ def test_a_signal_while_models_load_ends_the_server():
     process.start()
     process.join()
     assert process.exitcode == 0
+
+
+def test_ctrl_c_before_loading_ends_the_server(folders):
+    # Also in the background of a shell, which ignores the signal.
+    code = """import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+import serve
+def interrupt(path):
+    os.kill(os.getpid(), signal.SIGINT)
+    sys.exit(7)
+serve.read_token = interrupt
+serve.main(serve.Config(model=["m=" + sys.argv[1]]))
+"""
+    assert run(code, folders["ner"]) == ""
