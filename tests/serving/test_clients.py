@@ -102,7 +102,7 @@ fs.writeFileSync(file, JSON.stringify(found));
 def folder(tmp_path_factory):
     """Holds an export in ONNX of each kind."""
     folder = tmp_path_factory.mktemp("clients")
-    options = conftest.create_options("onnx", length=LENGTH)
+    options = conftest.create_options("onnx", max_seq_length=LENGTH)
     for kind in CLASSES:
         conftest.export(kind, folder / kind, options, max_length=LENGTH)
     return folder
