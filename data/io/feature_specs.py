@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from google.protobuf import message
 
 from data.io import records
 
@@ -186,10 +185,11 @@ def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
     for record in itertools.islice(records.read_records(path), limit):
         try:
             features = example_pb2.Example.FromString(record).features.feature
-            problem = _find_problem(features, spec)
-        except message.DecodeError as error:
-            problem = f"it is not a tf.train.Example: {error}"
-        if problem:
+        except Exception as error:
+            raise ValueError(
+                f"{path}, record {count}: not a tf.train.Example: {error}"
+            ) from error
+        if problem := _find_problem(features, spec):
             raise ValueError(
                 f"{path}, record {count}: {problem}. Create the records for "
                 "this script and model"
