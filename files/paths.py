@@ -19,6 +19,8 @@ StrPath = str | os.PathLike[str]
 
 # Characters that are special in patterns.
 _SPECIAL = re.compile(r"[*?\[\\]")
+# Endings of a run's files, which a table or an image of runs must not replace.
+_OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
 
 
 class Kind(enum.Enum):
@@ -190,12 +192,14 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             if not is_inside and lineage[0] not in others:
                 continue
             is_run = flag.kind is Kind.RUN_FOLDER
+            is_of_run = place[1].endswith(_OF_RUNS)
             if (
                 other is place
                 # A run reads its own weights, and writes through its links.
                 or (is_run and (read is flag or read.kind is Kind.MODEL))
                 # These folders are read by the names of their files.
-                or (is_inside and read.kind in (Kind.DATA_FOLDER, Kind.RUNS))
+                or (is_inside and read.kind is Kind.DATA_FOLDER)
+                or (is_inside and read.kind is Kind.RUNS and not is_of_run)
             ):
                 continue
             names = [

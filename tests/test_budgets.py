@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1839,
     "benchmarks": 1589,
-    "data": 10413,
+    "data": 10404,
     "docs": 180,
     "examples": 191,
-    "files": 1190,
+    "files": 1194,
     "modeling": 6653,
     "serving": 4724,
     "tests": 22848,
-    "tools": 691,
+    "tools": 692,
     "training": 4709,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23660
+WORDS = 23655
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

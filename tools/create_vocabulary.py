@@ -112,7 +112,8 @@ def main(config: Config) -> None:
     counts = vocabulary.count_words(
         progress.track(lines, None, "line", "Reading"), config.do_lower_case
     )
-    text_files.warn_of_dropped_bytes(dropped)
+    for path, count in dropped.items():
+        logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
     logging.info("Learning from %d different words", len(counts))
     with atomic_open(config.output_file) as file:
         if config.extend:

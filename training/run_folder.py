@@ -156,8 +156,8 @@ def write(
     listed = []
     if former.is_file():
         listed = json_files.read_json(former).get("files")
-        # The list of a run's folder contains no weights.
-        weights = re.compile(r".*\.(index|safetensors)")
+        # The list of a run's folder contains no weights and no exports.
+        weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
         if listed is None or any(weights.fullmatch(str(n)) for n in listed):
             raise ValueError(
                 f"--output_dir={folder} contains a {FILE} that no run in this "

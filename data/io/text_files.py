@@ -13,10 +13,8 @@ import io
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
-
-from absl import logging
 
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
@@ -208,13 +206,6 @@ def _check_encoding(line: bytes, path: StrPath) -> None:
     is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(f"{path}, line 1: {_NOT_UTF8.format('UTF-16')}")
-
-
-def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
-    """Logs how many bytes of each file were dropped, {path: number}."""
-    for path, count in dropped.items():
-        if count:
-            logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
 
 
 def find_set_file(

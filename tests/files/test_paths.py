@@ -13,7 +13,7 @@ KINDS = {
     "output_files": Kind.OUTPUT_FILES,
     "vocab_file": Kind.MODEL,
     "train_file": Kind.INPUT_FILE,
-    "data_dir": Kind.DATA_FOLDER,
+    **{"data_dir": Kind.DATA_FOLDER, "runs": Kind.RUNS},
     "init_checkpoint": Kind.MODEL,
     "output_dir": Kind.RUN_FOLDER,
     "export_weights": Kind.NEW_FOLDER,
@@ -77,7 +77,6 @@ TABLE = """
     output_files=a,,b ->
     # A list of inputs may end in a comma, as shells make them.
     input_file=corpus.txt,
-
     input_file=*.txt vocab_file=vocab.txt output_file=new/new
     # All these are one file.
     input_file=vocab.txt,corpus.txt output_file=./data/../corpus.txt ->
@@ -111,13 +110,14 @@ TABLE = """
     output_dir=. input_file=corpus.txt ->
     output_dir=run train_file=run/train.json ->
     output_dir=run output_file=run/new ->
+    runs=. output_file=run/model.json ->
+    runs=. output_file=run/table.md
     output_dir=data data_dir=linked_data ->
 
     output_dir=new export_weights=./new ->
     output_files=a,./a ->
     output_file=a output_dir=a/run ->
     output_files=a,b output_dir=run export_weights=weights
-
     # Remote paths are compared as text.
     input_file=gs://b/*.txt output_file=gs://b/out
     input_file=gs://b/out output_file=gs://b/out ->
