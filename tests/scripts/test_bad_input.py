@@ -136,7 +136,7 @@ def test_texts_and_vocabularies(files, model_flags):
     refuse(files, "tools.create_vocabulary", texts, table)
     table = """
         --vocab_file=absent -> --vocab_file
-        --vocab_file=a.txt -> [CLS]
+        --nodo_lower_case=1 -> --nodo_lower_case
         --input_file=empty -> empty
         --input_file=*.txt --output_file=new,link.txt -> link.txt
         --vocab_file=model/vocab.txt --output_file=model/vocab.txt -> model

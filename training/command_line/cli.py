@@ -124,7 +124,7 @@ def _parse_flags(
 ) -> list[str]:
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
-    except flags.Error as error:
+    except (flags.Error, ValueError) as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
     values = {name: flags.FLAGS[name].value for name in flags.FLAGS}
     missing = [f"--{name}" for name in required if values[name] is None]
