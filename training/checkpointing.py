@@ -1,6 +1,6 @@
 """Saves the checkpoints of a training run, and restores them.
 
-`Trainer.save` writes all that is saved at a step:
+`Checkpointer.save` writes at a step:
 
 - `model.ckpt-STEP`, a TF1 checkpoint with the variable names of Google's code.
   It contains the model's variables (including the state of dropout's random

@@ -171,7 +171,7 @@ def train(
         trainer: result of `open_run`.
         records: the records to train on.
         num_steps: number of the last step.
-        shape: shape of an example, as in `open_run`.
+        shape: (number of WordPieces, number of masked positions) of an example.
         callbacks: callbacks of the task, such as BestStep.
     """
     config = trainer.config
