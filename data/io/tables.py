@@ -41,7 +41,7 @@ Needed = Sequence[Sequence[str]]
 
 
 class Layout(NamedTuple):
-    """How a table is written.
+    """Form, quotes and delimiter of a table.
 
     Attributes:
         form: one of FORMS. None = the ending of the file's name decides. For
