@@ -12,7 +12,6 @@ MODULES = {
     "_flatten_layers": "modeling/layers.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
-    "convert_to_constants": "serving/export/formats.py",
 }
 PRIVATE = re.compile(
     r"\b(?:_flatten_layers|_all_reduce_sum_gradients"

@@ -23,9 +23,6 @@ from typing import Any, TypeVar
 
 import keras
 import tensorflow as tf
-from tensorflow.python.framework.convert_to_constants import (
-    convert_variables_to_constants_v2,
-)
 
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
@@ -249,21 +246,14 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Turn the weights into constants. Otherwise the converter would omit the
-    # weights of a Keras model without raising an error.
-    frozen = convert_variables_to_constants_v2(concrete)
-
-    def serve(*inputs: tf.Tensor) -> Any:
-        return tf.nest.pack_sequence_as(
-            concrete.structured_outputs, frozen(*inputs)
-        )
-
+    # The converter omits the weights that the SavedModel's module does not
+    # refer to.
     module = tf.Module()
-    module.serve = tf.function(serve, signature, autograph=False)
+    module.weights = [*concrete.graph.variables]
     # Convert from a SavedModel, because the converter then keeps the names of a
     # signature's inputs and outputs.
     with tempfile.TemporaryDirectory(dir=path.parent) as saved:
-        tf.saved_model.save(module, saved, {"serve": module.serve})
+        tf.saved_model.save(module, saved, {"serve": concrete})
         converter = tf.lite.TFLiteConverter.from_saved_model(
             saved, signature_keys=["serve"]
         )

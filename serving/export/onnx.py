@@ -69,7 +69,6 @@ def create(
         model.name,
         [describe(name, TensorProto.INT64, shape) for name in inputs],
         [describe(k, TensorProto.FLOAT, s) for k, (_, s) in outputs.items()],
-        [*writer.weights.values()],
     )
     created = helper.make_model(
         graph,
@@ -78,6 +77,9 @@ def create(
         producer_name="bert",
     )
     helper.set_model_props(created, {"precision": precision})
+    # Move the weights one by one, because each `make_` copies its arguments.
+    for name in [*writer.weights]:
+        created.graph.initializer.append(writer.weights.pop(name))
     return created
 
 
