@@ -7,6 +7,7 @@ killed while it sent a result, because its workers share one pipe.
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -150,7 +151,7 @@ def _work(
             try:
                 answer = (None, function(*arguments))
             except Exception as error:
-                answer = (error, None)
+                answer = (_sendable(error), None)
             finally:
                 # If `_end` interrupted the call, exit here. SystemExit does not
                 # suffice: an error in the function's clean-up would replace it
@@ -158,6 +159,15 @@ def _work(
                 if _is_ending:
                     os._exit(1)
             pipe.send(answer)
+
+
+# Returns the error, or its text if pickle cannot copy an error of this class.
+def _sendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _end(*unused_args: object) -> NoReturn:
