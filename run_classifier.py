@@ -167,8 +167,7 @@ class ClassifierTask(task.Task):
         """Combines the outputs of each text's windows (--doc_stride)."""
         if split not in self.starts:
             return batches
-        mode = self.decoder.output_mode
-        return pooling.pool_batches(batches, self.starts[split], mode)
+        return pooling.pool_batches(batches, self.starts[split])
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes Google's eval_accuracy, and the metrics of the task."""

@@ -99,8 +99,6 @@ def export_classifier(
         )
         if doc_stride:
             ((name, values),) = outputs.items()
-            if output_mode == "classification":
-                values = tf.nn.log_softmax(values)
             # The rules of data/classification/pooling.py.
             pooled = tf.math.unsorted_segment_mean(
                 values, found.rows, num_texts

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.classification import pooling
 from files import folders
 from serving import engines
 from training.splits import Split, names_of, suffix_of
@@ -126,8 +125,8 @@ def _run(
         elif "logits" in outputs:
             yield features, outputs["logits"]
         elif "probabilities" in outputs:
-            mode = task.settings.get("output_mode", "classification")
-            yield features, pooling.to_logits(outputs["probabilities"], mode)
+            # As in logits, the largest is predicted, or all above 0.
+            yield features, outputs["probabilities"] - 0.5
         else:
             # These outputs are logits of the positions.
             yield features, {x: _fit(outputs[x], size) for x in outputs}

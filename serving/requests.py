@@ -91,7 +91,9 @@ def read(
             path,
             needed if is_table else [[name] for name in chosen.values()],
             optional,
-            tables.Layout(own, quoting, delimiter),
+            own,
+            quoting,
+            delimiter,
         )
         file = path if len(paths) > 1 else ""
         with named_errors(path):

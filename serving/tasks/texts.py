@@ -48,7 +48,7 @@ def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
         return first
     mode = model.settings["output_mode"]
     every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-    return pooling.to_probabilities(pooling.pool(every, [0], mode)[0], mode)
+    return pooling.to_probabilities(pooling.pool(every, [0])[0], mode)
 
 
 def _decode(

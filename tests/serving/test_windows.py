@@ -134,7 +134,7 @@ def expected_outputs(model, mode):
             part = [cls, *ids[start : start + length], sep]
             features = engines.pack([Input(part, len(part))], len(part))
             logits.append(np.array(model(features))[0])
-        pooled = pooling.pool(np.stack(logits), [0], mode)
+        pooled = pooling.pool(np.stack(logits), [0])
         rows.append(pooling.to_probabilities(pooled, mode)[0])
     return np.stack(rows)
 
@@ -259,7 +259,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
         windows = [[cls, *ids[i : i + 3], sep] for i in range(0, len(ids), 3)]
         rows = [Input(window, len(window)) for window in windows]
         found = model(engines.pack(rows, 5)).numpy()
-        logits.append(pooling.pool(found, [0], mode)[0])
+        logits.append(pooling.pool(found, [0])[0])
     assert np.abs(logits).max() > 40
     decoder = LabelDecoder(mode, LABELS)
     chosen = decoder.predictions(np.stack(logits).astype(np.float32))

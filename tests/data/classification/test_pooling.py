@@ -9,8 +9,6 @@ from data.classification import features, pooling
 from data.classification.examples import InputExample
 from modeling import losses
 
-MODES = ("classification", "multilabel", "regression")
-
 
 def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
     caplog.set_level("INFO", logger="absl")
@@ -51,40 +49,6 @@ def test_a_loss_counts_windows_by_their_weights():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_pooling(mode):
-    rng = np.random.default_rng(1)
-    logits = rng.normal(size=(6, 1 if mode == "regression" else 3)) * 4
-    known = logits
-    if mode == "classification":
-        known = scipy.special.log_softmax(logits, -1)
-    starts = [0, 1, 4]
-    parts = np.split(known, starts[1:])
-    mean = pooling.pool(logits, starts, mode)
-    np.testing.assert_allclose(mean, [part.mean(0) for part in parts])
-    if mode == "classification":
-        # The mean of logits, whatever is added to all of a window's.
-        plain = [part.mean(0) for part in np.split(logits, starts[1:])]
-        np.testing.assert_allclose(
-            scipy.special.softmax(mean, -1), scipy.special.softmax(plain, -1)
-        )
-    # The same from the probabilities that an export returns.
-    probabilities = pooling.to_probabilities(logits, mode)
-    again = pooling.to_logits(probabilities, mode)
-    np.testing.assert_allclose(
-        pooling.to_probabilities(pooling.pool(again, starts, mode), mode),
-        pooling.to_probabilities(mean, mode),
-        rtol=1e-5,
-    )
-
-
-def test_probabilities_of_0_and_1_stay_finite():
-    values = np.array([[0.0, 1.0], [1.0, 0.0]], np.float32)
-    for mode in MODES[:2]:
-        logits = pooling.to_logits(values, mode)
-        assert np.isfinite(pooling.pool(logits, [0], mode)).all()
-
-
 def test_batches_of_windows_become_one_of_texts():
     rows = np.arange(10.0, dtype=np.float32).reshape(5, 2)
     every = {
@@ -96,7 +60,7 @@ def test_batches_of_windows_become_one_of_texts():
         ({name: values[part] for name, values in every.items()}, rows[part])
         for part in (slice(0, 3), slice(3, 5))
     ]
-    ((found, logits),) = pooling.pool_batches(batches, [0, 2], "multilabel")
+    ((found, logits),) = pooling.pool_batches(batches, [0, 2])
     assert {name: values.tolist() for name, values in found.items()} == {
         "label_ids": [7, 8],
         "is_real_example": [1, 1],
