@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1839,
+    ".": 1838,
     "benchmarks": 1589,
-    "data": 10404,
+    "data": 10364,
     "docs": 180,
     "examples": 191,
     "files": 1194,
     "modeling": 6653,
-    "serving": 4716,
-    "tests": 22847,
+    "serving": 4715,
+    "tests": 22832,
     "tools": 692,
-    "training": 4709,
+    "training": 4708,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

@@ -130,8 +130,7 @@ class Task(abc.ABC):
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Computes the scores of the model's outputs, {name: value}.
 
-        Add a new metric here. If the best step may be chosen by this metric,
-        also add its name to `metrics`.
+        The best step may be chosen by the scores named in `metrics`.
         """
 
     def write_report(

@@ -9,6 +9,15 @@ import numpy as np
 from absl import logging
 from numpy.typing import ArrayLike
 
+# {value of --output_mode: names of the metrics that score a user's own table},
+# the main metric first. To add a metric, define it in `_metrics`, and add its
+# name here, or to a task's `metrics` in glue.py.
+OF_MODE = {
+    "classification": ("f1_macro", "accuracy"),
+    "multilabel": ("f1_macro", "f1_micro", "accuracy"),
+    "regression": ("spearman", "pearson"),
+}
+
 
 @functools.cache
 def _metrics() -> dict[str, Callable[..., float]]:

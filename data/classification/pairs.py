@@ -118,8 +118,10 @@ class PairProcessor(TableProcessor):
 
         `split` is "train", "eval" or "predict".
         """
-        first, *_ = self.read_set(self._data_dir, SETS[split])
-        return first.label is not None
+        name = SETS[split]
+        # `read_set` returns these examples later, to train or evaluate on.
+        examples = self._sets[name] = self.read_set(self._data_dir, name)
+        return examples[0].label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its table.
@@ -142,7 +144,8 @@ class PairProcessor(TableProcessor):
             path = find_set_file(
                 data_dir, name, [f"{name}{x}" for x in EXTENSIONS]
             )
-            _, row = next(read_rows(path, layout=self.layout))
+            how = None, self._options.quoting, self._options.delimiter
+            _, row = next(read_rows(path, (), (), *how))
             known = {*self.text_columns, self._options.id_column}
             others = [] if isinstance(row, ValueError) else {*row} - known
             if others:

@@ -9,6 +9,7 @@ from typing import Any
 
 from absl import logging
 
+from data.classification import metrics
 from data.classification.decoding import Label
 from data.classification.examples import (
     DataProcessor,
@@ -16,7 +17,7 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.tables import DELIMITERS, Layout, read_table
+from data.io.tables import DELIMITERS, read_table
 from data.io.text_files import find_set_file
 from files import flags
 from files.json_files import parse_json
@@ -30,13 +31,6 @@ _NAMES = ("label", "labels", "class", "category", "target")
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
-
-# {value of --output_mode: names of the metrics that score such a task}.
-_METRICS = {
-    "classification": ("f1_macro", "accuracy"),
-    "multilabel": ("f1_macro", "f1_micro", "accuracy"),
-    "regression": ("spearman", "pearson"),
-}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -72,7 +66,7 @@ class TableOptions:
         "classification",
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
-        choices=tuple(_METRICS),
+        choices=tuple(metrics.OF_MODE),
     )
     label_separator: str = flags.head(
         ",",
@@ -118,9 +112,8 @@ class TableProcessor(DataProcessor):
             self.output_mode = "multilabel"
             self._label_columns = options.label_column.split(",")
             labels = labels or self._label_columns
-        self.metrics = _METRICS[self.output_mode]
+        self.metrics = metrics.OF_MODE[self.output_mode]
         self._options, self._data_dir = options, data_dir
-        self.layout = Layout(None, options.quoting, options.delimiter)
         self.text_columns = [
             options.text_column,
             *filter(None, [options.text_b_column]),
@@ -130,6 +123,8 @@ class TableProcessor(DataProcessor):
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
+        # {name of a set that was read to see its labels: its examples}
+        self._sets: dict[str, list[InputExample]] = {}
         self._labels: list[str] | None = None
         if labels is not None:
             names = [_label_text(label, "--labels") for label in labels]
@@ -146,9 +141,13 @@ class TableProcessor(DataProcessor):
             return None
         if self._labels is None:
             where = f"the train set in {self._data_dir}"
+            # `read_set` returns these examples later, to train on.
+            train = self._sets["train"] = self.read_set(self._data_dir, "train")
             labels = [
-                label if isinstance(label := each.label, list) else [str(label)]
-                for each in self.read_set(self._data_dir, "train")
+                each.label
+                if isinstance(each.label, list)
+                else [str(each.label)]
+                for each in train
             ]
             counts = collections.Counter(itertools.chain(*labels))
             for name in labels[0]:
@@ -172,12 +171,11 @@ class TableProcessor(DataProcessor):
 
         If the table does not contain a test example's label, the label is None.
         """
-        path = find_set_file(
-            data_dir, name, [name + extension for extension in EXTENSIONS]
-        )
+        if name in self._sets:
+            return self._sets.pop(name)
+        path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         options, label_columns = self._options, self._label_columns
         is_test = name == "test" or self.may_lack_labels
-        id_columns = [*filter(None, [options.id_column])]
         # In multi-label classification an empty cell is an empty list of
         # labels, not an unknown label.
         has_lists = self.output_mode == "multilabel" and len(label_columns) == 1
@@ -186,9 +184,11 @@ class TableProcessor(DataProcessor):
         for where, row in read_table(
             path,
             self.text_columns,
-            id_columns + label_columns * (not is_test),
+            [*filter(None, [options.id_column])]
+            + label_columns * (not is_test),
             label_columns * is_test,
-            self.layout,
+            options.quoting,
+            options.delimiter,
         ):
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:
@@ -199,13 +199,23 @@ class TableProcessor(DataProcessor):
             is_unknown = is_test and any(cell in unknown for cell in cells)
             if cells and not is_unknown:
                 place = f"{where}, column {options.label_column!r}"
-                label = self._read_label(cells, place, name)
+                label = self._read_label(cells, place)
+                # The labels of the train set become the task's labels.
+                known = self._labels if name == "train" else self.get_labels()
+                for each in label if isinstance(label, list) else [label]:
+                    if known is not None and each not in known:
+                        raise ValueError(
+                            f"{place}: unknown label {each!r}; the labels are "
+                            f"{known}. Correct the line, or add the label to "
+                            "--labels or to the train set. If a test set "
+                            "should not be scored, remove its label column"
+                        )
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
-    def _read_label(self, cells: list, place: str, set_name: str) -> Label:
+    def _read_label(self, cells: list, place: str) -> Label:
         if self.output_mode == "regression":
             return regression_label(cells[0], place)
         if len(cells) > 1:
@@ -215,8 +225,7 @@ class TableProcessor(DataProcessor):
                     f"{place}: each of these columns must contain 0 or 1. "
                     f"Received: {cells}"
                 )
-            names = zip(self.get_labels() or (), flags, strict=True)
-            return [name for name, is_set in names if is_set]
+            return [*itertools.compress(self._labels or (), flags)]
         cell = cells[0]
         # Label Studio writes one label as text, and several as {"choices": []}.
         if isinstance(cell, str) and cell.startswith('{"choices"'):
@@ -224,24 +233,10 @@ class TableProcessor(DataProcessor):
         if isinstance(cell, dict):
             cell = cell.get("choices")
         if self.output_mode == "multilabel":
-            label: Label = self._read_labels(cell, place)
-        else:
-            # doccano writes one label as a list.
-            is_one = isinstance(cell, list) and len(cell) == 1
-            label = _label_text(cell[0] if is_one else cell, place)
-        # `get_labels` is reading the train set to collect the labels, so there
-        # is no list of labels to check against.
-        if self._labels is None and set_name == "train":
-            return label
-        for each in label if isinstance(label, list) else [label]:
-            if each not in (self.get_labels() or []):
-                raise ValueError(
-                    f"{place}: unknown label {each!r}; the labels are "
-                    f"{self.get_labels()}. Correct the line, or add the label "
-                    "to --labels or to the train set. If a test set should "
-                    "not be scored, remove its label column"
-                )
-        return label
+            return self._read_labels(cell, place)
+        # doccano writes one label as a list.
+        is_one = isinstance(cell, list) and len(cell) == 1
+        return _label_text(cell[0] if is_one else cell, place)
 
     def _read_labels(self, cell: Any, place: str) -> list[str]:
         if isinstance(cell, str) and not _LIST.fullmatch(cell.strip()):

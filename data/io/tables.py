@@ -9,7 +9,7 @@ import csv
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from data.io import text_files
 from files import requirements
@@ -40,28 +40,6 @@ Row = tuple[int, dict[str, Any] | ValueError]
 Needed = Sequence[Sequence[str]]
 
 
-class Layout(NamedTuple):
-    """Form, quotes and delimiter of a table.
-
-    Attributes:
-        form: one of FORMS. None = the ending of the file's name decides. For
-            other endings, the first line decides: JSON lines if it begins with
-            `{`, else plain text.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
-            them. If False, `"` is an ordinary character.
-        delimiter: character between cells of CSV and TSV, one of DELIMITERS.
-            None = a tab in TSV. In CSV, it is the comma, semicolon or tab that
-            the first line contains.
-    """
-
-    form: str | None = None
-    quoting: bool = True
-    delimiter: str | None = None
-
-
-_DEFAULT = Layout()
-
-
 def form_of(path: StrPath) -> str | None:
     """Returns the format of the ending of a file's name, or None. Skips .gz."""
     name = str(path).removesuffix(".gz")
@@ -73,7 +51,8 @@ def read_table(
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
     optional_columns: Sequence[str] = (),
-    layout: Layout = _DEFAULT,
+    quoting: bool = True,
+    delimiter: str | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields (where, row) of a table. Fails at a malformed row.
 
@@ -81,7 +60,8 @@ def read_table(
     Raises the errors of `read_rows`, and a ValueError for a row.
     """
     needed = [[name] for name in (*text_columns, *columns)]
-    for number, row in read_rows(path, needed, optional_columns, layout):
+    rows = read_rows(path, needed, optional_columns, None, quoting, delimiter)
+    for number, row in rows:
         where = f"{path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
@@ -98,7 +78,9 @@ def read_rows(
     path: StrPath,
     needed: Needed = (),
     optional: Sequence[str] = (),
-    layout: Layout = _DEFAULT,
+    form: str | None = None,
+    quoting: bool = True,
+    delimiter: str | None = None,
 ) -> Iterator[Row]:
     """Yields each row of a table, or an error for a malformed row.
 
@@ -110,7 +92,14 @@ def read_rows(
         needed: columns that must exist, each as a list of the names that the
             column may have.
         optional: names of other columns to read.
-        layout: how the table is written.
+        form: one of FORMS. None = the ending of the file's name decides. For
+            other endings, the first line decides: JSON lines if it begins with
+            `{`, else plain text.
+        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
+            them. If False, `"` is an ordinary character.
+        delimiter: character between cells of CSV and TSV, one of DELIMITERS.
+            None = a tab in TSV. In CSV, it is the comma, semicolon or tab that
+            the first line contains.
 
     Yields:
         (number of the row's first line, row). `row` is {column: cell}, or a
@@ -123,39 +112,37 @@ def read_rows(
         ValueError: a column is missing, an unclosed quote spans several lines,
             or nothing tells the delimiter of CSV.
     """
-    form, quoting, delimiter = layout
     form = form or form_of(path)
     if form == "parquet":
         yield from _read_parquet(path, needed, optional)
         return
     lines = text_files.split_lines(path)
-    if form != "text":
-        # The first line that is not blank tells the format and the columns.
-        first = []
-        for numbered in lines:
-            first.append(numbered)
-            if numbered[1].strip():
-                break
-        head = first[-1][1] if first else ""
-        lines = itertools.chain(first, lines)
-        form = form or ("jsonl" if _JSON.match(head) else "text")
-    if form in ("csv", "tsv"):
-        wanted = [*itertools.chain(*needed), *optional]
-        by_number = bool(wanted) and all(map(str.isdecimal, wanted))
-        delimiter = delimiter or ("tab" if form == "tsv" else None)
-        if delimiter is None:
-            delimiter = _find_delimiter(str(path), head, quoting, by_number)
-        reader = csv.reader(
-            (line for _, line in lines),
-            delimiter="\t" if delimiter == "tab" else delimiter,
-            quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-            strict=True,
-        )
-        yield from _read_separated(path, reader, needed, optional, by_number)
+    # The first line that is not blank tells the format and the columns.
+    first = []
+    for numbered in lines if form != "text" else ():
+        first.append(numbered)
+        if numbered[1].strip():
+            break
+    head = first[-1][1] if first else ""
+    lines = itertools.chain(first, lines)
+    form = form or ("jsonl" if _JSON.match(head) else "text")
+    if form in ("text", "jsonl"):
+        for number, line in lines:
+            if form == "text" or line.strip():
+                yield number, _parse_line(line, form, needed)
         return
-    for number, line in lines:
-        if form == "text" or line.strip():
-            yield number, _parse_line(line, form, needed)
+    wanted = [*itertools.chain(*needed), *optional]
+    by_number = bool(wanted) and all(map(str.isdecimal, wanted))
+    delimiter = delimiter or ("tab" if form == "tsv" else None)
+    if delimiter is None:
+        delimiter = _find_delimiter(str(path), head, quoting, by_number)
+    reader = csv.reader(
+        (line for _, line in lines),
+        delimiter="\t" if delimiter == "tab" else delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+        strict=True,
+    )
+    yield from _read_separated(path, reader, needed, optional, by_number)
 
 
 def _parse_line(
@@ -238,7 +225,12 @@ def _read_separated(
             )
         elif row == names and len(names) > 1 and not by_number:
             problem = "the line repeats the names of the columns. Remove it"
-        elif reader.dialect.delimiter == "\t" and _contain_rows(row):
+        elif reader.dialect.delimiter == "\t" and any(
+            cell.count("\t") == (len(cell.splitlines()) - 1) * last > 0
+            for cell in row
+        ):
+            # csv reads a stray quote in each of two rows as one cell, with as
+            # many tabs as rows have:  a<TAB>"b  c<TAB>d  e<TAB>f"
             problem = (
                 "a quoted cell contains the next lines of the table. If quotes "
                 "are ordinary characters here, set --noquoting. Otherwise "
@@ -252,20 +244,6 @@ def _read_separated(
             yield number, ValueError(f"{problem}. Received: {row}"[:300])
         else:
             yield number, {name: row[index] for name, index in columns.items()}
-
-
-def _contain_rows(cells: Sequence[str]) -> bool:
-    # If two rows contain a stray quote in the same column, csv reads the rows
-    # between the quotes as one cell:  a<TAB>"b  c<TAB>d  e<TAB>f"
-    last = len(cells) - 1
-    for index, cell in enumerate(cells):
-        if "\t" not in cell:
-            continue
-        tabs = [part.count("\t") for part in cell.splitlines()]
-        inner = [last] * (len(tabs) - 2)
-        if len(tabs) > 1 and last and tabs == [last - index, *inner, index]:
-            return True
-    return False
 
 
 def _find_columns(

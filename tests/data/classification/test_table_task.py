@@ -45,7 +45,11 @@ def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
         ("train-2", "c\nd", None, "yes"),
         ("train-3", "café", None, "no"),
     ]
-    assert processor(tmp_path).get_labels() == ["no", "yes"]
+    task = processor(tmp_path)
+    assert task.get_labels() == ["no", "yes"]
+    # The table was read once, for its labels and its examples.
+    (tmp_path / "train.csv").unlink()
+    assert len(task.read_set(tmp_path, "train")) == 3
 
 
 def test_tsv_without_quoting_by_numbers(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from data.classification.features import MrpcProcessor
-from data.io.tables import Layout, read_rows, read_table
+from data.io.tables import read_rows, read_table
 from data.squad import reading as squad
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
@@ -85,7 +85,7 @@ def test_the_first_line_tells_json_from_text(tmp_path):
 
 
 def cells(path, column, **kwargs):
-    rows = read_table(path, [column], layout=Layout(**kwargs))
+    rows = read_table(path, [column], **kwargs)
     return [row[column] for _, row in rows]
 
 
