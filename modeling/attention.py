@@ -51,9 +51,6 @@ class AttentionLayer(keras.layers.Layer):
 
     Returns:
         float [B, F, N * H], or [R, N * H] if `rows` is set.
-
-    Raises:
-        ValueError: an input has a wrong rank.
     """
 
     def __init__(
@@ -91,16 +88,6 @@ class AttentionLayer(keras.layers.Layer):
 
     def build(self, from_tensor_shape: Shape, to_tensor_shape: Shape) -> None:
         """Creates the weights of the query, key and value projections."""
-        shapes = {
-            "from_tensor": from_tensor_shape,
-            "to_tensor": to_tensor_shape,
-        }
-        for name, shape in shapes.items():
-            if len(shape) != 3:
-                raise ValueError(
-                    f"`{name}` must have rank 3, [batch, length, width]. "
-                    f"Received: shape {tuple(shape)}"
-                )
         self.query.build(from_tensor_shape)
         self.key.build(to_tensor_shape)
         self.value.build(to_tensor_shape)
@@ -166,13 +153,6 @@ class AttentionLayer(keras.layers.Layer):
             projected, (*keras.ops.shape(projected)[:2], *heads)
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
-
-    def compute_output_shape(
-        self, from_tensor_shape: Shape, to_tensor_shape: Shape
-    ) -> Shape:
-        """Returns the shape of the output for the shapes of the inputs."""
-        width = self.num_attention_heads * self.size_per_head
-        return (*from_tensor_shape[:-1], width)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

@@ -68,7 +68,7 @@ class BertModel(FeaturesModel):
     Call arguments:
         input_ids: int [B, T], with T at most `max_position_embeddings`. Or a
             dict of features: `input_ids`, and optionally `input_mask` and
-            `segment_ids` (or `token_type_ids`).
+            `segment_ids`.
         input_mask: int [B, T], 1 = a WordPiece, 0 = padding. Or int [B, F, T]
             with F = T, where 1 = position F may attend to position T.
             None = all ones.
@@ -85,8 +85,8 @@ class BertModel(FeaturesModel):
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
 
     Raises:
-        ValueError: an input has the wrong rank, or its shape does not match
-            `input_ids`, or the sequences are longer than the position table.
+        ValueError: the shape of an input does not match `input_ids`, or
+            the sequences are longer than the position table.
     """
 
     def __init__(
@@ -177,11 +177,11 @@ class BertModel(FeaturesModel):
                     "Pass all features in the dict, or each as an argument. "
                     "Received: a dict and other tensors"
                 )
-            features = self.check_features(input_ids)
+            self.check_features(features := input_ids)
             input_ids = get_feature(features, "input_ids")
             input_mask = features.get("input_mask")
             token_type_ids = features.get("segment_ids")
-        self._check_shape(input_ids.shape)
+        self._check_length(input_ids.shape[-1])
         _check_same_shape("input_mask", input_mask, input_ids)
         _check_same_shape("token_type_ids", token_type_ids, input_ids)
         rows = packed = None
@@ -246,7 +246,6 @@ class BertModel(FeaturesModel):
             if isinstance(input_shape, dict)
             else input_shape
         )
-        self._check_shape(shape)
         width = self.config.hidden_size
         sequence = (*shape, width)
         return {
@@ -256,26 +255,15 @@ class BertModel(FeaturesModel):
             "pooled_output": (shape[0], width),
         }
 
-    def exported_model(self) -> keras.Model:
-        """Returns this model with a flat dict of outputs, for a SavedModel."""
-        return _FlatBertModel(self)
-
-    def _check_shape(self, shape: Shape) -> None:
-        if len(shape) != 2:
-            raise ValueError(
-                "`input_ids` must have rank 2, [batch, length]. "
-                f"Received: shape {tuple(shape)}"
-            )
+    def _check_length(self, length: int | None) -> None:
         limit = self.config.max_position_embeddings
-        length = shape[1]
-        # Do not check a length that is known only at run time. If it is too
-        # large, adding the shorter position embeddings raises an error.
+        # Adding the positions raises an error for a length that only the
+        # running graph knows.
         if length is not None and length > limit:
             raise ValueError(
-                "The sequences are longer than the model's positions: shorten "
-                "them (`max_seq_length`) or use a configuration with a larger "
-                f"`max_position_embeddings`. Received: length {length}, "
-                f"max_position_embeddings={limit}"
+                f"the sequences contain {length} WordPieces, but the model "
+                f"allows max_position_embeddings={limit}. Use a smaller "
+                "--max_seq_length"
             )
 
     def get_config(self) -> dict[str, Any]:
@@ -294,41 +282,17 @@ class BertModel(FeaturesModel):
 def _check_same_shape(
     name: str, tensor: Tensor | None, input_ids: Tensor
 ) -> None:
-    """Raises an error if a feature does not match the shape of `input_ids`.
-
-    For an `input_mask` [B, F, T], compares B and T with `input_ids`. A mask of
-    rank 0 or 1 passes, because `create_attention_mask_from_input_mask` raises
-    an error for it.
-    """
-    if tensor is None or (name == "input_mask" and len(tensor.shape) < 2):
+    # A single row or column would silently be repeated for all others.
+    if tensor is None:
         return
+    # An `input_mask` may have the shape [B, F, T].
     expected, shape = tuple(input_ids.shape), tuple(tensor.shape)
-    if name == "input_mask" and len(shape) == 3:
-        expected = (expected[0], shape[1], expected[1])
-    if len(shape) != len(expected) or any(
+    ends = (*shape[:1], *shape[-1:])
+    if len(shape) < 2 or any(
         None not in pair and pair[0] != pair[1]
-        for pair in zip(expected, shape, strict=True)
+        for pair in zip(expected, ends, strict=True)
     ):
         raise ValueError(
-            f"`{name}` must have the shape {expected}, to match `input_ids` of "
-            f"shape {tuple(input_ids.shape)}. Received: {shape}"
+            f"`{name}` must have the shape {expected} of `input_ids`. "
+            f"Received: {shape}"
         )
-
-
-class _FlatBertModel(keras.Model):
-    """A `BertModel` whose outputs are a dict of tensors, without a list.
-
-    `all_encoder_layers` becomes `encoder_layer_0`, `encoder_layer_1`, ...
-    """
-
-    def __init__(self, bert: BertModel) -> None:
-        super().__init__(name=bert.name)
-        self.bert = bert
-        # All weights belong to `bert`, which is already built.
-        self.built = True
-
-    def call(self, *inputs: Any) -> dict[str, Any]:
-        outputs = dict(self.bert(*inputs))
-        for index, layer in enumerate(outputs.pop("all_encoder_layers")):
-            outputs[f"encoder_layer_{index}"] = layer
-        return outputs

@@ -11,59 +11,53 @@ from typing import Any
 
 from files.json_files import format_json, read_json
 from modeling import hub, presets
+from modeling.config_files import CLASSES
 
 # File name of a model card.
 CARD = "README.md"
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
-# {class of the model: (purpose, Hugging Face's name of the task, class of
-# transformers, call of serving.TextModel)}
+# {class of the model: (purpose, Hugging Face's name of the task, call of
+# serving.TextModel)}
 _TASKS = {
     "BertClassifier": (
         "classifies a text, or a pair of texts",
         "text-classification",
-        "AutoModelForSequenceClassification",
         'classify("a text")',
     ),
     "BertEmbedder": (
         "computes a vector for a text",
         "feature-extraction",
-        "AutoModel",
         'embed("a text")',
     ),
     "BertModel": (
         "computes vectors for a text and its WordPieces",
         "feature-extraction",
-        "AutoModel",
         'embed("a text")',
     ),
     "BertMultipleChoice": (
         "chooses one of several endings of a text",
         "multiple-choice",
-        "AutoModelForMultipleChoice",
         "",
     ),
     "BertPretrainer": (
         "predicts masked words",
         "fill-mask",
-        "AutoModelForMaskedLM",
         'fill_mask("The [MASK] is blue.")',
     ),
     "BertSpanLabeler": (
         "finds the answer to a question in a text",
         "question-answering",
-        "AutoModelForQuestionAnswering",
         'answer("Who came?", "Ann came.")',
     ),
     "BertTokenClassifier": (
         "tags each word of a text",
         "token-classification",
-        "AutoModelForTokenClassification",
         'tag("Ann lives in Bern.")',
     ),
 }
 # Used for a model class that the user wrote.
-_OTHER = ("is of a class that this project does not define", "", "", "")
+_OTHER = ("is of a class that this project does not define", "", "")
 
 
 def describe_copy(
@@ -138,7 +132,7 @@ def format_card(
         results: {name: score}, None = show no results.
     """
     task, origin = description["task"], description["origin"]
-    purpose, tag, *_ = _TASKS.get(task["name"], _OTHER)
+    purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
     lines = []
     if kind == HUGGINGFACE:
         lines += ["---", "# license: fill in, such as apache-2.0"]
@@ -170,8 +164,9 @@ def format_card(
 
 
 def _format_code(kind: str, name: str) -> list[str]:
-    *_, auto, call = _TASKS.get(name, _OTHER)
+    *_, call = _TASKS.get(name, _OTHER)
     if kind == HUGGINGFACE:
+        auto = CLASSES[name]
         return [
             f"from transformers import AutoTokenizer, {auto}",
             'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
@@ -185,7 +180,7 @@ def _format_code(kind: str, name: str) -> list[str]:
             "from serving import engines",
             'print(engines.open_engine(Path("FOLDER")).inputs)',
         ]
-    if not auto:
+    if name not in _TASKS:
         return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
     return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 

@@ -14,7 +14,6 @@ from modeling.model import check_ids
 from modeling.ops import Tensor
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class Embeddings(BertLayer):
     """Sums three learned embeddings of each WordPiece, then normalizes.
 
@@ -37,7 +36,7 @@ class Embeddings(BertLayer):
     def __init__(
         self,
         config: BertConfig,
-        initializer: Any = None,
+        initializer: Any,
         use_one_hot_embeddings: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -96,13 +95,6 @@ class Embeddings(BertLayer):
         return ops.dropout(
             embeddings, self.config.hidden_dropout_prob, seed=seed
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "use_one_hot_embeddings": self.use_one_hot_embeddings,
-        }
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

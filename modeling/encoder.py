@@ -18,7 +18,6 @@ from modeling.ops import Tensor, dropout_seed
 from modeling.unpadding import PackedRows, PaddedRows, Rows
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class TransformerBlock(BertLayer):
     """Applies self-attention, then a feed-forward layer.
 
@@ -38,7 +37,7 @@ class TransformerBlock(BertLayer):
     num_dropouts = 3
 
     def __init__(
-        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+        self, config: BertConfig, initializer: Any, **kwargs: Any
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         if config.hidden_size % config.num_attention_heads:
@@ -122,7 +121,6 @@ class TransformerBlock(BertLayer):
         )
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class Transformer(BertLayer):
     """A stack of `num_hidden_layers` blocks, each with its own weights.
 
@@ -148,7 +146,7 @@ class Transformer(BertLayer):
     def __init__(
         self,
         config: BertConfig,
-        initializer: Any = None,
+        initializer: Any,
         gradient_checkpointing: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -208,10 +206,3 @@ class Transformer(BertLayer):
             inputs = apply_this(inputs)
             all_encoder_layers.append(rows.pad(inputs))
         return all_encoder_layers
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "gradient_checkpointing": self.gradient_checkpointing,
-        }

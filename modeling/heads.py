@@ -14,7 +14,6 @@ from modeling.ops import ACTIVATIONS, Tensor, dense
 from modeling.positions import gather_vectors, last_positions
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class OutputHead(keras.layers.Layer):
     """A linear layer that stores its kernel transposed, as Google's code does.
 
@@ -40,7 +39,7 @@ class OutputHead(keras.layers.Layer):
         super().__init__(**kwargs)
         self.num_outputs = num_outputs
         self.hidden_size = hidden_size
-        self.initializer = keras.initializers.get(initializer)
+        self.initializer = initializer
 
     def build(self, input_shape: Any = None) -> None:
         """Creates `output_weights` and `output_bias`."""
@@ -58,17 +57,7 @@ class OutputHead(keras.layers.Layer):
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "num_outputs": self.num_outputs,
-            "hidden_size": self.hidden_size,
-            "initializer": keras.initializers.serialize(self.initializer),
-        }
 
-
-@keras.saving.register_keras_serializable(package="bert")
 class BidirectionalLSTM(keras.layers.Layer):
     """An LSTM in each direction over the encoder's output (paper, section 5.1).
 
@@ -133,12 +122,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         ends = [last[:, :half], outputs[:, 0, half:]]
         return outputs, keras.ops.concatenate(ends, -1)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, without the seed generator."""
-        return {**super().get_config(), "hidden_size": self.hidden_size}
 
-
-@keras.saving.register_keras_serializable(package="bert")
 class MaskedLanguageModelHead(BertLayer):
     """Predicts the WordPieces at masked positions (paper, section 3.1, task 1).
 
@@ -154,7 +138,7 @@ class MaskedLanguageModelHead(BertLayer):
     """
 
     def __init__(
-        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+        self, config: BertConfig, initializer: Any, **kwargs: Any
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         self.dense = keras.layers.Dense(

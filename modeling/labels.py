@@ -99,13 +99,3 @@ def _plain(label: str) -> str:
 def default_labels(num_labels: int) -> list[str]:
     """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
     return [f"LABEL_{index}" for index in range(num_labels)]
-
-
-def format_labels(labels: Sequence[str]) -> str:
-    """Returns the contents of `labels.txt`, one label per line.
-
-    Raises:
-        ValueError: `check_labels` raises an error for the labels.
-    """
-    check_labels(labels)
-    return "".join(f"{label}\n" for label in labels)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import keras
 
@@ -50,20 +50,16 @@ class BertLayer(keras.layers.Layer):
     """Base class of the layers whose sizes a `BertConfig` determines.
 
     Args:
-        initializer: initializer of the layer's kernels and tables. None = a
-            truncated normal with the standard deviation
-            `config.initializer_range`.
+        initializer: initializer of the layer's kernels and tables.
         **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(
-        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+        self, config: BertConfig, initializer: Any, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self.config = config
-        self.initializer = keras.initializers.get(
-            initializer
-        ) or TruncatedNormal(stddev=config.initializer_range)
+        self.initializer = initializer
 
     def create_layer_norm(self) -> keras.layers.LayerNormalization:
         """Returns a new layer normalization with the configured epsilon."""
@@ -73,23 +69,7 @@ class BertLayer(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "config": self.config.to_dict(),
-            "initializer": keras.initializers.serialize(self.initializer),
-        }
 
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Creates the layer that `get_config` described."""
-        return super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
-
-
-@keras.saving.register_keras_serializable(package="bert")
 class Dense(keras.layers.Dense):
     """A dense layer and its activation, computed by modeling/ops.py.
 
@@ -122,7 +102,3 @@ class Dense(keras.layers.Dense):
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
         """Computes the dense layer without its activation."""
         return ops.dense(inputs, self.kernel, self.bias)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {**super().get_config(), "hidden_act": self.hidden_act}

@@ -6,7 +6,7 @@ batch.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import keras
@@ -23,16 +23,6 @@ from modeling.config import BertConfig
 
 Shape = tuple[int | None, ...]
 
-
-# {name of a feature in other libraries: name in this project}.
-_OTHER_NAMES = {
-    "attention_mask": "input_mask",
-    "input_type_ids": "segment_ids",
-    "input_word_ids": "input_ids",
-    "padding_mask": "input_mask",
-    "token_ids": "input_ids",
-    "token_type_ids": "segment_ids",
-}
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.
 _NAMES = (
@@ -47,10 +37,9 @@ class FeaturesModel(keras.Model):
     """A model that reads features named as in Google's code.
 
     The first argument of a subclass's constructor is `config`, a `BertConfig`.
-    If you change `trainable` or the dtype policy of inner layers, the model's
-    configuration records the change, so `.keras` files and
-    `keras.models.clone_model` keep it. As in Keras, a `.keras` file contains
-    LoRA weights merged into the kernels.
+    As in other subclassed Keras models, a `.keras` file contains neither
+    `trainable` nor the dtype policy of inner layers. LoRA weights are merged
+    into the kernels.
 
     Attributes:
         feature_ranks: {name: rank} of the features that the model reads, all
@@ -105,63 +94,24 @@ class FeaturesModel(keras.Model):
             )
         return model
 
-    def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the features, named as in Google's code.
+    def check_features(self, features: Mapping[str, Any]) -> None:
+        """Checks the names of features.
 
-        Renames transformers' `attention_mask` and `token_type_ids`,
-        KerasHub's `padding_mask` and `token_ids`, and TF Hub's
-        `input_word_ids` and `input_type_ids`.
+        A model would silently ignore a mask with another name.
 
         Raises:
-            ValueError: the features are not a dict, a name is unknown, or two
-                names mean the same feature.
+            ValueError: the features are not a dict, or a name is unknown.
         """
         if not isinstance(features, Mapping):
             raise ValueError(
                 "The features must be a dict that contains `input_ids`. "
                 f"Received: {features}"
             )
-        names = {*self.feature_ranks, *_NAMES}
-        checked: dict[str, Any] = {}
-        for given, value in features.items():
-            name = _OTHER_NAMES.get(given, given)
-            if name not in names or name in checked:
-                raise ValueError(
-                    f"`{given}` is no input of {type(self).__name__}, or has "
-                    f"two names. Received: {sorted(features)}"
-                )
-            checked[name] = value
-        return checked
-
-    def export(
-        self,
-        filepath: Any,
-        format: str = "tf_saved_model",
-        verbose: bool | None = None,
-        input_signature: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        """Exports the model as `keras.Model.export` does.
-
-        The model need not have been called. Without an `input_signature`, the
-        inputs are a dict of all features in `feature_ranks`, of any size.
-        """
-        self.build_once()
-        if input_signature is None:
-            input_signature = [
-                {
-                    name: keras.InputSpec("int32", (None,) * rank, name=name)
-                    for name, rank in self.feature_ranks.items()
-                }
-            ]
-        model = self.exported_model()
-        keras.Model.export(
-            model, filepath, format, verbose, input_signature, **kwargs
-        )
-
-    def exported_model(self) -> keras.Model:
-        """Returns the model that `export` writes, by default this model."""
-        return self
+        if unknown := features.keys() - {*self.feature_ranks, *_NAMES}:
+            raise ValueError(
+                f"{sorted(unknown)} are no inputs of {type(self).__name__}. "
+                f"Its inputs are {sorted(self.feature_ranks)}"
+            )
 
     def build_once(self) -> None:
         """Creates the weights if they do not exist yet."""
@@ -196,7 +146,7 @@ class FeaturesModel(keras.Model):
         if not isinstance(features, Mapping):
             # The batch is a tensor of `input_ids`, without segment ids.
             return
-        features = self.check_features(features)
+        self.check_features(features)
         length = get_feature(features, "input_ids").shape[-1]
         num_segments = self.config.type_vocab_size
         sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
@@ -222,39 +172,12 @@ class FeaturesModel(keras.Model):
         self.build_once()
         return super().make_predict_function(force)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, and settings of inner layers.
-
-        The settings are values of `trainable` and of the dtype policy that
-        differ from the outer layer's values.
-        """
-        settings: dict[str, dict[str, Any]] = {}
-        for path, layer, parent in _inner_layers(self):
-            if layer.trainable != parent.trainable:
-                settings.setdefault(path, {})["trainable"] = layer.trainable
-            if layer.dtype_policy != parent.dtype_policy:
-                policy = keras.dtype_policies.serialize(layer.dtype_policy)
-                settings.setdefault(path, {})["dtype_policy"] = policy
-        config = super().get_config()
-        return config | ({"layer_settings": settings} if settings else {})
-
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Creates the model that `get_config` described, with new weights."""
-        config = dict(config)
-        settings = config.pop("layer_settings", {})
-        config["config"] = BertConfig.from_dict(config["config"])
-        model = super().from_config(config)
-        model.trainable = model.trainable
-        for path, layer, _ in _inner_layers(model):
-            own = settings.get(path, {})
-            if "trainable" in own:
-                layer.trainable = own["trainable"]
-            if "dtype_policy" in own:
-                layer.dtype_policy = keras.dtype_policies.deserialize(
-                    own["dtype_policy"]
-                )
-        return model
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )
 
 
 def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -308,22 +231,3 @@ def get_feature(features: Mapping[str, Any], name: str) -> Any:
             f"Received: {received}"
         )
     return features[name]
-
-
-def _inner_layers(
-    layer: keras.layers.Layer, path: str = ""
-) -> Iterator[tuple[str, keras.layers.Layer, keras.layers.Layer]]:
-    """Yields (path, inner layer, parent of the layer), outer layers first.
-
-    A path consists of attribute names, like the paths of weights in `.keras`
-    files: `bert/encoder/blocks/0/attention/query`.
-    """
-    for name, value in vars(layer).items():
-        members = {name: value}
-        if isinstance(value, list):
-            members = {f"{name}/{i}": each for i, each in enumerate(value)}
-        for member, inner in members.items():
-            is_layer = isinstance(inner, keras.layers.Layer)
-            if is_layer and not name.startswith("_"):
-                yield path + member, inner, layer
-                yield from _inner_layers(inner, f"{path}{member}/")

@@ -39,49 +39,12 @@ PREFIX = "model.ckpt"
 NETWORK = ("left_to_right", "bilstm")
 # Classes of models without a task-specific head. None = unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
-# {path of an entry in model.json: its type, or its valid values}. Serving and
-# training trust these entries. All of them are optional.
-_ENTRIES: dict[str, Any] = {
-    "best_step": int | None,
-    "files": list,
-    "origin": dict,
-    "origin.command": dict,
-    "origin.settings": dict,
-    "origin.settings.bert_config": dict,
-    "origin.settings.bilstm": bool,
-    "origin.settings.checksums": dict,
-    "origin.settings.flags": dict,
-    "origin.settings.labels": list | None,
-    "origin.settings.left_to_right": bool,
-    "origin.settings.num_texts": (None, 1, 2),
-    "origin.settings.tokenizer": dict,
-    "origin.settings.tokenizer.do_lower_case": bool,
-    "origin.versions": dict,
-    "task": dict,
-    "task.doc_stride": range(2**31),
-    "task.document_context": bool,
-    "task.eval_batch_size": range(1, 2**31),
-    "task.label_separator": str,
-    "task.labels": list | None,
-    "task.legal_tags": bool,
-    "task.load_best": bool,
-    "task.max_answer_length": range(1, 2**31),
-    "task.max_eval_steps": range(1, 2**31),
-    "task.max_predictions_per_seq": range(1, 2**31),
-    "task.max_query_length": range(1, 2**31),
-    "task.max_seq_length": range(3, 2**31),
-    "task.n_best_size": range(1, 2**31),
-    "task.name": str | None,
-    "task.next_sentence": bool,
-    "task.null_score_diff_threshold": int | float,
-    "task.num_texts": (None, 1, 2),
-    "task.output_mode": (None, *PROBLEM_TYPES),
-    "task.problem_type": str | None,
-    "task.task_name": str | None,
-    "task.use_char_offsets": bool,
-    "task.version_2_with_negative": bool,
-    "task.xnli_language": str,
-}
+# Entries of model.json that must be booleans, because "no" would mean true.
+_BOOLEANS = (
+    *("bilstm", "do_lower_case", "document_context", "left_to_right"),
+    *("legal_tags", "load_best", "next_sentence", "use_char_offsets"),
+    "version_2_with_negative",
+)
 # Entries of bert_config.json that inference does not use.
 _NOT_IDENTITY = {
     "attention_probs_dropout_prob",
@@ -304,7 +267,6 @@ def folder_of(path: StrPath) -> str:
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
 
 
-# Returns the entries of a model.json, whose types and ranges are right.
 def _read_model_file(file: str) -> dict[str, Any]:
     values = read_json(file)
     version = values.get("version")
@@ -313,30 +275,14 @@ def _read_model_file(file: str) -> dict[str, Any]:
             f"{file} has the version {version!r}; use the version of this "
             "project that wrote the file"
         )
-    for path, allowed in _ENTRIES.items():
-        *parents, name = path.split(".")
-        inside = values
-        for parent in parents:
-            inside = inside.get(parent, {})
-        if name not in inside:
-            continue
-        value = inside[name]
-        if isinstance(allowed, range):
-            is_valid = isinstance(value, int) and value in allowed
-        elif isinstance(allowed, tuple):
-            is_valid = value in allowed
-        else:
-            is_valid = isinstance(value, allowed)
-        if not is_valid:
-            raise ValueError(
-                f"{file}: `{name}` is {repr(value)[:80]}; restore the file"
-            )
     settings = values.get("origin", {}).get("settings", {})
-    if config := settings.get("bert_config"):
-        try:
-            BertConfig.from_dict(config)
-        except ValueError as error:
-            raise ValueError(f"{file}: {error}") from error
+    for part in (values.get("task", {}), settings, settings.get("tokenizer")):
+        for name, value in (part or {}).items():
+            is_valid = name not in _BOOLEANS or isinstance(value, bool)
+            if name == "output_mode":
+                is_valid = value in (None, *PROBLEM_TYPES)
+            if not is_valid:
+                raise ValueError(f"{file}: `{name}` must not be {value!r}")
     return values
 
 

@@ -100,7 +100,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         seed: Tensor | None = None,
     ) -> Any:
         """Encodes the features and applies the head."""
-        features = self.check_features(features)
+        self.check_features(features)
         encoded, seed = self.encode(features, training, seed)
         return self.apply_head(encoded, features, seed)
 

@@ -189,11 +189,6 @@ class SeveralTextsModel(TaskModel):
     def flatten(self, features: Features) -> Features:
         """Reshapes features from [B, C, T] to [B * C, T], for the encoder."""
         input_ids = get_feature(features, "input_ids")
-        if len(input_ids.shape) != 3:
-            raise ValueError(
-                "`input_ids` must have rank 3, [batch, choices, length]. "
-                f"Received: shape {tuple(input_ids.shape)}"
-            )
         length = keras.ops.shape(input_ids)[-1]
         return {
             name: keras.ops.reshape(features[name], (-1, length))

@@ -17,17 +17,17 @@ LINES = {
     "docs": 180,
     "examples": 191,
     "files": 1194,
-    "modeling": 6653,
+    "modeling": 6345,
     "serving": 4715,
-    "tests": 22832,
+    "tests": 22627,
     "tools": 692,
-    "training": 4708,
+    "training": 4707,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23655
+WORDS = 23643
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

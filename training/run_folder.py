@@ -20,7 +20,6 @@ from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
 from modeling import hub, presets
-from modeling.labels import format_labels
 from modeling.presets import FILE, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
@@ -168,7 +167,7 @@ def write(
         longest = model.config.max_position_embeddings
         texts |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
-        texts["labels.txt"] = format_labels(labels).encode()
+        texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
     ours = {*map(str, listed)}
     for name, text in texts.items():
         path = folder / name

@@ -75,9 +75,8 @@ def trace_once(
 def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
     """Returns whether layers differ only in names, weights and `trainable`.
 
-    Compares the class and the `get_config()` of each layer and of all layers
-    inside it, in order. `get_config()` includes dtype policy, dropout and
-    LoRA's rank. Also compares the shapes and dtypes of the variables.
+    The layers were created by the same code. Later changes may be the dtype
+    policy or LoRA of a layer inside them, which these values show.
     """
     first, *others = map(_describe, layers)
     return all(description == first for description in others)
@@ -85,14 +84,7 @@ def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
 
 def _describe(layer: keras.layers.Layer) -> list[Any]:
     inner = [
-        (
-            type(each),
-            {
-                name: value
-                for name, value in each.get_config().items()
-                if name not in ("name", "trainable")
-            },
-        )
+        (each.dtype_policy.get_config(), vars(each).get("lora_alpha"))
         for each in all_layers(layer)
     ]
     return [inner, [(v.shape, v.dtype) for v in layer.variables]]

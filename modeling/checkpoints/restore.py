@@ -21,14 +21,6 @@ _OPTIONAL_PARTS = {
     "cls/predictions/": "masked LM head",
     "cls/seq_relationship/": "next sentence head",
 }
-# {name of a table: setting that determines its number of rows}.
-_ROWS = {
-    "bert/embeddings/word_embeddings": "vocab_size",
-    "bert/embeddings/position_embeddings": "max_position_embeddings",
-    "bert/embeddings/token_type_embeddings": "type_vocab_size",
-    "output_bias": "the number of labels",
-    "output_weights": "the number of labels",
-}
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
 # Maximum number of missing variables that the log names, enough for all 5 of
 # the masked LM head.
@@ -97,7 +89,12 @@ def restore_variables(
     loaded = [name for name in variables if sources[name] in shapes]
     for name in loaded:
         source, variable = sources[name], variables[name]
-        _check_shape(path, name, list(shapes[source]), list(variable.shape))
+        there, here = list(shapes[source]), list(variable.shape)
+        if there != here:
+            raise ValueError(
+                f"{name} has shape {there} in {path}, but {here} in the model. "
+                "Correct the configuration, or the number of labels"
+            )
         if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
                 f"{source} in {path} is of type {dtypes[source]}. Save the "
@@ -163,19 +160,6 @@ def _check_complete(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
             f"variables, such as {first}. The file contains {names}"
         )
-
-
-def _check_shape(
-    path: StrPath, name: str, there: list[int], here: list[int]
-) -> None:
-    if there == here:
-        return
-    remedy = "the configuration does not belong to this checkpoint"
-    if name in _ROWS and there[1:] == here[1:]:
-        remedy = f"{_ROWS[name]} must be {there[0]}, but is {here[0]}"
-    raise ValueError(
-        f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
-    )
 
 
 def _check_values(path: StrPath, name: str, value: Any, dtype: str) -> None:

@@ -22,7 +22,6 @@ from files.paths import StrPath, is_remote, literal_name
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.labels import format_labels
 from modeling.tokenizer_files import describe_tokenizer
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def save_release(
         longest = model.config.max_position_embeddings
         contents |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
-        contents["labels.txt"] = format_labels(labels)
+        contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
     contents |= files or {}
     with new_folder(path, contents) as folder:
         save_checkpoint(model, folder / "bert_model.ckpt", leave_out)

@@ -1,4 +1,4 @@
-"""Every layer and model by a name, with inputs for each."""
+"""Every model by a name, with inputs for each."""
 
 import keras
 import numpy as np
@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from modeling import (
-    AttentionLayer,
     BertClassifier,
     BertModel,
     BertMultipleChoice,
@@ -14,10 +13,6 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from modeling.embeddings import Embeddings
-from modeling.encoder import Transformer, TransformerBlock
-from modeling.heads import MaskedLanguageModelHead, OutputHead
-from modeling.layers import Dense
 from tests.models import tiny_config
 
 # batch, choices, length, masked positions, labels, hidden size, vocabulary size
@@ -30,15 +25,6 @@ CONFIG = tiny_config(
     type_vocab_size=2,
     initializer_range=0.2,
 )
-LAYERS = {
-    "dense": lambda **kwargs: Dense(5, **kwargs),
-    "attention": lambda **kwargs: AttentionLayer(3, 4, 0.1, **kwargs),
-    "embeddings": lambda **kwargs: Embeddings(CONFIG, **kwargs),
-    "block": lambda **kwargs: TransformerBlock(CONFIG, **kwargs),
-    "encoder": lambda **kwargs: Transformer(CONFIG, **kwargs),
-    "output_head": lambda **kwargs: OutputHead(5, W, "normal", **kwargs),
-    "masked_lm": lambda **kwargs: MaskedLanguageModelHead(CONFIG, **kwargs),
-}
 MODELS = {
     "bert": lambda **kwargs: BertModel(CONFIG, **kwargs),
     "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
@@ -47,7 +33,6 @@ MODELS = {
     "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
     "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
 }
-EVERYTHING = LAYERS | MODELS
 # Dense layers in each model: six in a block, the pooler, the head's own.
 NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
 
@@ -58,32 +43,12 @@ EACH_MODEL = [
 ]
 
 
-def draw_floats(*shape):
-    return np.random.default_rng(0).normal(size=shape).astype("float32")
-
-
-def draw_ids(end, *shape):
-    return np.random.default_rng(0).integers(0, end, shape).astype("int32")
-
-
 def create_inputs(kind):
-    """Returns the arguments of a call."""
-    inputs = {
-        "dense": (draw_floats(B, T, W),),
-        "attention": (draw_floats(B, T, W), draw_floats(B, T + 1, W)),
-        "embeddings": (draw_ids(V, B, T), draw_ids(2, B, T)),
-        "block": (draw_floats(B, T, W),),
-        "encoder": (draw_floats(B, T, W),),
-        "output_head": (draw_floats(B, T, W),),
-        # As wide as initial weights: logits of 15 would be rounded by 1e-6.
-        "masked_lm": (draw_floats(B, P, W), 0.2 * draw_floats(V, W)),
-    }
-    if kind in inputs:
-        return inputs[kind]
+    """Returns the features that a model reads."""
+    features = create_features(kind)
     names = ["input_ids", "input_mask", "segment_ids"]
     names += ["masked_lm_positions"] * (kind == "pretrainer")
-    features = create_features(kind)
-    return ({name: features[name] for name in names},)
+    return {name: features[name] for name in names}
 
 
 def create_features(kind="classifier"):
@@ -105,24 +70,6 @@ def create_features(kind="classifier"):
     }
     features = {name: v.astype("int32") for name, v in features.items()}
     return features | {"masked_lm_weights": np.ones((B, P), "float32")}
-
-
-def create_functional(kind, free=False, **kwargs):
-    """Returns a functional model of one layer or model, and inputs to it."""
-    inputs = create_inputs(kind)
-
-    def symbol(array):
-        shape = (None,) * (array.ndim - 1) if free else array.shape[1:]
-        if array.dtype == "float32":
-            shape = (*shape[:-1], array.shape[-1])
-        # The word embeddings of `masked_lm` are no batch.
-        batch = {"batch_size": V} if len(array) == V else {}
-        return keras.Input(shape, dtype=array.dtype.name, **batch)
-
-    symbols = keras.tree.map_structure(symbol, inputs)
-    outputs = EVERYTHING[kind](**kwargs)(*symbols)
-    model = keras.Model(list(symbols), outputs)
-    return model, list(inputs)
 
 
 def flat(outputs):
@@ -166,8 +113,3 @@ def outputs_and_gradients(model, training, seed=None):
 def save_and_load(model, folder):
     model.save(folder / "model.keras")
     return keras.models.load_model(folder / "model.keras")
-
-
-def dense_layers(model):
-    layers = model._flatten_layers()
-    return [each for each in layers if isinstance(each, keras.layers.Dense)]

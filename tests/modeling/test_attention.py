@@ -64,11 +64,3 @@ def test_the_projections_start_apart():
         layer.build((B, F, 6), (B, F, 6))
         same = np.array_equal(layer.query.kernel, layer.key.kernel)
         assert same == (initializer == "zeros")
-
-
-@pytest.mark.parametrize("wrong", ["from_tensor", "to_tensor"])
-def test_a_wrong_rank_is_named(wrong):
-    inputs = {name: np.ones((B, T, 6)) for name in ("from_tensor", "to_tensor")}
-    inputs[wrong] = np.ones((B, 6))
-    with pytest.raises(ValueError, match=wrong):
-        AttentionLayer(N, H)(*inputs.values())

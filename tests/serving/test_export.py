@@ -71,7 +71,7 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
     assert dtypes.count(tf.float32) == len(model.weights) - num_cast
     precision = engines.open_engine(tmp_path / "model").precision
     assert precision == (dtype.name if dtype else "float32")
-    (features,) = kinds.create_inputs("classifier")
+    features = kinds.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(
         loaded.signatures["ids"](**features)["logits"],
