@@ -7,7 +7,7 @@ from typing import Any
 
 from absl import logging
 
-from data.classification import features, glue
+from data.classification import glue
 from data.classification.examples import InputExample
 from data.classification.table_task import TableOptions
 from files import flags
@@ -33,7 +33,7 @@ class ClassifierOptions(TableOptions):
     xnli_language: str = flags.head(
         "zh",
         "Language of the texts of --task_name=xnli.",
-        choices=features.XnliProcessor.languages,
+        choices=glue.XnliProcessor.languages,
     )
     glue_submission: bool = flags.neutral(
         False,

@@ -1,9 +1,4 @@
-"""Creates a classifier's features, and reads the four tasks of Google's code.
-
-These tasks are CoLA, MultiNLI, MRPC and XNLI. glue.py reads the other tasks of
-GLUE. table_task.py reads a user's own tables. All three modules create
-InputExamples (examples.py).
-"""
+"""Converts the examples of a classification task to the network's input."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +6,7 @@ from typing import Any
 
 from absl import logging
 
-from data.classification.examples import (
-    InputExample,
-    Row,
-    SplitFilesProcessor,
-    regression_label,
-)
+from data.classification.examples import InputExample, regression_label
 from data.io import records
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
@@ -43,94 +33,6 @@ class ClassificationFeatures:
     label_id: int | float | list[int] | None
     is_cut: bool = False
     weight: float | None = None
-
-
-class ColaProcessor(SplitFilesProcessor):
-    """CoLA: is the sentence grammatical? Reads GLUE's files."""
-
-    metrics = ("matthews", "accuracy")
-    text_columns = (3,)
-
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        # In CoLA, only the file of the test set begins with a header line.
-        for i, line in enumerate(lines):
-            guid = f"{set_type}-{i}"
-            if set_type != "test":
-                yield InputExample(guid, line[3], label=self._label(line, 1))
-            elif i > 0:
-                yield InputExample(guid, line[1], label=self.labels[0])
-
-
-class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second?
-
-    The dev and test texts are of the same genres as the train set.
-    """
-
-    labels = ("contradiction", "entailment", "neutral")
-    set_files = {
-        "train": ("train", "train.tsv"),
-        "dev": ("dev_matched", "dev_matched.tsv"),
-        "test": ("test", "test_matched.tsv"),
-    }
-    text_columns = (8, 9)
-    label_column = -1
-
-    def _name(self, number: int, line: Row) -> str:
-        return line[0]
-
-
-class MrpcProcessor(SplitFilesProcessor):
-    """MRPC: do the two sentences have the same meaning?"""
-
-    metrics = ("f1", "accuracy")
-    text_columns = (3, 4)
-    label_column = 0
-
-
-class XnliProcessor(SplitFilesProcessor):
-    """XNLI: does the first text entail the second? Covers 15 languages.
-
-    Args:
-        language: language of the texts, such as "de". Google's code uses "zh".
-
-    Raises:
-        ValueError: XNLI does not contain the language.
-    """
-
-    labels = ("contradiction", "entailment", "neutral")
-    test_set_has_labels = True
-    languages = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
-
-    def __init__(self, language: str = "zh") -> None:
-        if language not in self.languages:
-            raise ValueError(
-                f"XNLI's language must be one of {' '.join(self.languages)}. "
-                f"Received: language={language!r}"
-            )
-        self.language = language
-        self.set_files = {
-            "train": ("train", f"multinli/multinli.train.{language}.tsv"),
-            "dev": ("dev", "xnli.dev.tsv"),
-            # Google's code does not read XNLI's test set.
-            "test": ("test", "xnli.test.tsv"),
-        }
-
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        for i, line in enumerate(lines[1:], 1):
-            guid = f"{set_type}-{i}"
-            if set_type == "train":
-                if line[2] == "contradictory":
-                    line[2] = "contradiction"
-                label = self._label(line, 2)
-                yield InputExample(guid, line[0], line[1], label)
-            elif line[0] == self.language:
-                label = self._label(line, 1)
-                yield InputExample(guid, line[6], line[7], label)
 
 
 def convert_single_example(
@@ -281,10 +183,8 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example, and logs the progress."""
+    """Yields the features of each example."""
     for ex_index, example in enumerate(examples):
-        if ex_index % 10000 == 0:
-            logging.info("Writing example %d of %d", ex_index, len(examples))
         yield convert_single_example(
             ex_index, example, label_list, max_seq_length, tokenizer
         )
@@ -335,5 +235,9 @@ def _label_id(
     if label_list is None:
         return regression_label(label, f"example {example.guid}")
     if isinstance(label, list):
+        if unknown := {*label}.difference(label_list):
+            raise ValueError(
+                f"example {example.guid}: unknown labels {sorted(unknown)}"
+            )
         return [int(name in label) for name in label_list]
     return label_list.index(label)

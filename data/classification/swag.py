@@ -11,10 +11,7 @@ consists of the words that begin all endings, and one ending:
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from data.classification.examples import (
-    InputExample,
-    check_number_of_examples,
-)
+from data.classification.examples import InputExample
 from data.classification.features import (
     ClassificationFeatures,
     create_joined_features,
@@ -83,7 +80,8 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
             label = str(cell)
         guid = f"{name}-{len(examples) + 1}"
         examples.append(SwagExample(guid, sent1, sent2, endings, label))
-    check_number_of_examples(examples, path, name)
+    if not examples:
+        raise ValueError(f"{path} contains no example")
     return examples
 
 

@@ -14,7 +14,6 @@ from data.classification.decoding import Label
 from data.classification.examples import (
     DataProcessor,
     InputExample,
-    check_number_of_examples,
     regression_label,
 )
 from data.io.tables import DELIMITERS, read_table
@@ -212,7 +211,8 @@ class TableProcessor(DataProcessor):
                         )
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
-        check_number_of_examples(examples, path, name, self.output_mode)
+        if not examples:
+            raise ValueError(f"{path} contains no example")
         return examples
 
     def _read_label(self, cells: list, place: str) -> Label:

@@ -9,9 +9,7 @@ import tensorflow as tf
 
 from data.classification import glue
 from data.classification.features import (
-    ColaProcessor,
     InputExample,
-    XnliProcessor,
     convert_examples_to_features,
     convert_single_example,
     count_cut,
@@ -126,6 +124,12 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     assert values["is_real_example"].int64_list.value == [1]
 
 
+def test_an_unknown_label_of_several_is_named(tokenizer):
+    example = InputExample(9, "a", None, ["b", "z"])
+    with pytest.raises(ValueError, match="example 9: .*'z'"):
+        convert_single_example(9, example, ["a", "b"], 4, tokenizer)
+
+
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     text = (
         'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
@@ -135,28 +139,18 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = ColaProcessor().read_set(tmp_path, "train")
+    examples = glue.ColaProcessor().read_set(tmp_path, "train")
     assert [e.text_a for e in examples] == [row[3] for row in expected]
-
-
-def test_sets_are_read_by_the_methods_of_the_original(tmp_path):
-    processor = ColaProcessor()
-    for name in ("train", "dev"):
-        (tmp_path / f"{name}.tsv").write_text(f"a\t1\t\t{name}\n")
-    (tmp_path / "test.tsv").write_text("index\tsentence\n0\ttest\n")
-    for name in ("train", "dev", "test"):
-        read = getattr(processor, f"get_{name}_examples")
-        assert [e.text_a for e in read(tmp_path)] == [name]
 
 
 def test_bytes_columns_and_files_that_are_missing(tmp_path):
     (tmp_path / "dev.tsv").write_bytes(b"a\t1\t\tgood\na\t1\t\tb\xffad\n")
     with pytest.raises(ValueError, match="line 2.*iconv"):
-        ColaProcessor().read_set(tmp_path, "dev")
+        glue.ColaProcessor().read_set(tmp_path, "dev")
     with pytest.raises(OSError, match="must be named train.tsv"):
-        ColaProcessor().read_set(tmp_path, "train")
-    path = tmp_path / XnliProcessor().set_files["train"][1]
+        glue.ColaProcessor().read_set(tmp_path, "train")
+    path = tmp_path / glue.XnliProcessor().set_files["train"][1]
     path.parent.mkdir(exist_ok=True)
     path.write_text("header\na\tb")
     with pytest.raises(ValueError, match="line 2"):
-        XnliProcessor().read_set(tmp_path, "train")
+        glue.XnliProcessor().read_set(tmp_path, "train")

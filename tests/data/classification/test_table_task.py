@@ -239,11 +239,6 @@ def test_bad_labels_are_named(tmp_path, mode, label):
         read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)
 
 
-def test_a_correlation_needs_two_numbers(tmp_path):
-    with pytest.raises(ValueError, match="one example"):
-        read(tmp_path, "dev.csv", "text,label\na,1\n", output_mode="regression")
-
-
 def test_labels_that_the_train_set_does_not_tell(tmp_path):
     # As in an export of a model whose outputs have no names.
     with pytest.raises(ValueError, match="--labels"):

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from data.classification.features import MrpcProcessor
+from data.classification.glue import MrpcProcessor
 from data.io.tables import read_rows, read_table
 from data.squad import reading as squad
 
