@@ -1,6 +1,5 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import collections
 import dataclasses
 import os
 import re
@@ -9,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.io.text_files import find_set_file
 from data.ner import spans
 from data.ner.scoring import to_scheme
 from files.labels import check_labels
 from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
-_BLANKS = " \t\r"
+_BLANKS = " \t"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 # Tags of a line of column names, which are no types of entities.
 _COLUMN_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags"}
@@ -28,6 +26,8 @@ _SET_FILES = {
     ),
     "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
 }
+# The lines of a sentence: the number and the columns of each word.
+_Lines = list[tuple[int, list[str]]]
 
 
 @dataclasses.dataclass(slots=True)
@@ -121,13 +121,13 @@ class NerProcessor:
             ValueError: the set contains no sentence or text, or a line or an
                 entry is malformed. The message names the file and the line.
         """
-        path = find_set_file(data_dir, name, _SET_FILES[name])
+        path = text_files.find_set_file(data_dir, name, _SET_FILES[name])
         has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
         read = self._read_spans if has_spans else self._read_columns
         examples: list[NerExample] = []
         # {tag that is not one of the labels: place where it first occurs}
         unknown: dict[str, str] = {}
-        for example, where in read(path, name):
+        for example, where in read(path, name == "test"):
             example.guid = f"{name}-{len(examples) + 1}"
             example.labels = to_scheme(example.labels, self._labels or ())
             for tag, place in zip(example.labels, where, strict=True):
@@ -135,8 +135,7 @@ class NerProcessor:
                     unknown.setdefault(tag, place)
             examples.append(example)
         if not examples:
-            kind = "annotated text" if has_spans else "sentence"
-            raise ValueError(f"{path} contains no {kind}. Use another file")
+            raise ValueError(f"{path} contains no sentence or annotated text")
         if unknown:
             tag, place = next(iter(unknown.items()))
             message = (
@@ -153,176 +152,120 @@ class NerProcessor:
             )
         return examples
 
+    def _read_spans(
+        self, path: str, is_test: bool
+    ) -> Iterator[tuple[NerExample, list[str]]]:
+        # Yields each text of a set, with the file and entry of each tag.
+        texts = spans.read(path, needs_spans=not is_test)
+        for number, (where, text, places, tags) in enumerate(texts, start=1):
+            words = [text[start:end] for start, end in places]
+            example = NerExample("", words, tags, number, text, places)
+            yield example, [where] * len(tags)
+
     def _read_columns(
-        self, path: str, name: str
+        self, path: str, is_test: bool
     ) -> Iterator[tuple[NerExample, list[str]]]:
         # Yields each sentence of a set, with the file and line of each tag.
-        sentences = [*_read_sentences(path, self._label_column)]
+        sentences, width = _read_sentences(path, self._label_column)
         if not sentences:
             return
-        width = len(sentences[0][1][0][1])
-        text_column, label_column = self._choose_columns(
-            path, width, name == "test"
+        label_column = self._label_column or width
+        if is_test and (width == 1 or label_column > width):
+            label_column = 0  # A test set without tags.
+        text_column = self._text_column or (2 if label_column == 1 else 1)
+        if (
+            text_column == label_column
+            or max(text_column, label_column) > width
+        ):
+            raise ValueError(
+                f"{path}: a line must contain a word and its tag, separated by "
+                f"a tab or spaces. The lines have {width} columns, but column "
+                f"{text_column} must be the words, and {label_column} the tags;"
+                " set --text_column and --label_column"
+            )
+        cells = [[row[text_column - 1] for _, row in x] for _, x in sentences]
+        rows = [row for _, lines in sentences for _, row in lines]
+        if not self._text_column and width > 1:
+            _check_words(path, cells, width)
+        if not self._label_column:
+            _check_nested(path, rows, text_column)
+        prefix = _find_language(cells)
+        tags = (
+            {row[label_column - 1] for row in rows} if label_column else {"O"}
         )
-        if self._label_column is None and width > 1:
-            _check_nested(path, sentences, text_column)
-        columns_of = [[row for _, row in lines] for _, lines in sentences]
-        words = [[row[text_column - 1] for row in rows] for rows in columns_of]
-        if self._text_column is None and width > 1:
-            _check_words(path, words, width)
-        prefix = _find_language(words)
-        tags = {"O"}
-        if label_column:
-            tags = {
-                row[label_column - 1] for rows in columns_of for row in rows
-            }
         # Tags without a scheme, such as PER, are the types of words. Successive
         # words of one type are an entity, as in IOB1.
         has_types = "O" in tags and not (
             any(map(_TAG.fullmatch, tags - {"O"}))
             or _COLUMN_NAMES & {*map(str.lower, tags)}
         )
-        for (document, lines), own_words in zip(sentences, words, strict=True):
+        for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
-            for (number, columns), word in zip(lines, own_words, strict=True):
+            for number, row in lines:
                 where.append(f"{path}, line {number}")
-                if not word:
-                    raise ValueError(
-                        f"{where[-1]}: the word is missing. Add it"
-                    )
-                tag = columns[label_column - 1] if label_column else "O"
+                word = row[text_column - 1]
+                tag = row[label_column - 1] if label_column else "O"
                 if has_types and tag != "O":
                     tag = f"I-{tag}"
-                if not _TAG.fullmatch(tag):
+                if not word or not _TAG.fullmatch(tag):
                     raise ValueError(
-                        f"{where[-1]}: a tag must be O, or B, I, E, S, L, U or "
-                        "M (of the schemes IOB, IOE, IOBES, BILOU and BMES), "
-                        "usually followed by a hyphen and a type, as in B-PER. "
-                        f"Received: {tag!r}. If the tags are in another "
-                        "column, set --label_column. If this is a line of "
-                        "column names, remove it"
+                        f"{where[-1]}: the word is {word!r} and its tag is "
+                        f"{tag!r}, which must be O, or B, I, E, S, L, U or M, "
+                        "usually followed by a hyphen and a type, as in "
+                        "B-PER. If the tags are in another column, set "
+                        "--label_column. Remove a line of column names"
                     )
                 example.words.append(word.removeprefix(prefix) or word)
                 example.labels.append(tag)
             yield example, where
-        if width > 2:
-            logging.info(
-                "%s: words are in column %d, tags in column %s, of %d columns",
-                *(path, text_column, label_column, width),
-            )
-
-    def _choose_columns(
-        self, path: str, width: int, is_test: bool
-    ) -> tuple[int, int | None]:
-        # Returns the number of the words' column, and of the tags' column, None
-        # if a test set contains no tags. `width` is the number of columns.
-        label_column = self._label_column
-        if is_test and (width == 1 or (label_column or 0) > width):
-            label_column = None
-        elif width == 1:
-            raise ValueError(
-                f"{path}: the file contains only one column. Each line must "
-                "contain a word and its tag, separated by a tab or spaces"
-            )
-        else:
-            label_column = label_column or width
-        text_column = self._text_column or (2 if label_column == 1 else 1)
-        columns = {"text_column": text_column, "label_column": label_column}
-        for flag, column in columns.items():
-            if (column or 0) > width:
-                raise ValueError(
-                    f"--{flag}={column} is too large: the lines of {path} "
-                    f"contain only {width} columns. Set a smaller number"
-                )
-        if text_column == label_column:
-            raise ValueError(
-                f"{path}: column {text_column} cannot contain both the words "
-                "and the tags; set another --text_column or --label_column"
-            )
-        return text_column, label_column
-
-    def _read_spans(
-        self, path: str, name: str
-    ) -> Iterator[tuple[NerExample, list[str]]]:
-        # Yields each text of a set, with the file and entry of each tag.
-        for flag in ("text_column", "label_column"):
-            if column := getattr(self, f"_{flag}"):
-                raise ValueError(
-                    f"--{flag}={column} is for files with columns, but {path} "
-                    "contains texts with spans; remove the flag"
-                )
-        texts = spans.read(path, name != "test")
-        for number, (where, text, places, tags) in enumerate(texts, start=1):
-            words = [text[start:end] for start, end in places]
-            example = NerExample("", words, tags, number, text, places)
-            yield example, [where] * len(tags)
 
 
-def _check_nested(
-    path: str,
-    sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]],
-    text_column: int,
-) -> None:
+def _check_nested(path: str, rows: list[list[str]], text_column: int) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
     # types such as NP, which are not entity types.
-    types: dict[int, set[str]] = collections.defaultdict(set)
-    for _, lines in sentences:
-        for _, columns in lines:
-            for number, column in enumerate(columns, 1):
-                if column[1:2] == "-" and column[0] in "BIESLUM":
-                    types[number].add(column[2:])
-    last = len(sentences[0][1][0][1])
-    for number in sorted(types.keys() - {text_column, last}):
-        if both := types[number] & types[last] - {""}:
+    *others, last = (
+        {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
+        for column in zip(*rows, strict=True)
+    )
+    for number, types in enumerate(others, start=1):
+        if number != text_column and types & last:
             raise ValueError(
-                f"{path}: columns {number} and {last} both contain tags of the "
-                f"type {min(both)}. Set --label_column to the column to learn, "
-                f"such as {number}"
+                f"{path}: columns {number} and {len(others) + 1} both contain "
+                f"tags of the type {min(types & last)}. Set --label_column to "
+                f"the column to learn, such as {number}"
             )
 
 
 def _check_words(path: str, words: list[list[str]], width: int) -> None:
-    # Raises an error if the words' column numbers the words or sentences of a
-    # file: each cell contains a digit, or all cells of a sentence are the same.
-    # In a file of two columns, the column beside the tags contains the words,
-    # even if each sentence only repeats one word.
-    has_numbers = all(re.search(r"\d", x) for rows in words for x in rows)
+    # Raises an error if the first column numbers the words or sentences of a
+    # file. In a file of two columns, the column beside the tags contains the
+    # words, even if each sentence only repeats one word.
+    has_digits = all(re.search(r"\d", x) for rows in words for x in rows)
     is_same = width > 2 and all(len({*rows}) == 1 for rows in words)
-    if not has_numbers and not (is_same and max(map(len, words)) > 1):
-        return
-    remedy = (
-        "Set --text_column to the number of the words' column, such as 2"
-        if width > 2
-        else "Remove the digits that were appended to the words, or set "
-        "--text_column=1 if they are right"
-    )
-    raise ValueError(
-        f"{path}: the first column contains "
-        f"{'a digit' if has_numbers else 'one value'} in all lines"
-        f"{'' if has_numbers else ' of a sentence'}, such as {words[0][:3]}. "
-        f"{remedy}"
-    )
+    if has_digits or (is_same and max(map(len, words)) > 1):
+        raise ValueError(
+            f"{path}: column 1, such as {words[0][:3]}, does not seem to "
+            "contain words: each cell contains a digit, or the cells of each "
+            "sentence are equal. Remove the digits, or set --text_column to "
+            "the column of the words (1 if these are the words)"
+        )
 
 
 def _find_language(words: list[list[str]]) -> str:
     # Returns the prefix of all words of PAN-X, such as "en:", or "".
     common = os.path.commonprefix([word for rows in words for word in rows])
-    language, colon, _ = common.partition(":")
-    is_code = bool(colon) and re.fullmatch("[a-z-]+", language)
-    return f"{language}:" if is_code and len(words) > 1 else ""
+    match = re.match("[a-z-]+:", common)
+    return match.group() if match and len(words) > 1 else ""
 
 
 def _read_sentences(
     path: StrPath, label_column: int | None
-) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
-    # Yields each sentence as (number of its document, lines). The lines are
-    # [(line number, columns)], with one word in each line.
-    lines = [
-        (number, line.removeprefix("\ufeff").rstrip("\r"))
-        for number, line in text_files.read_numbered(path)
-    ]
+) -> tuple[list[tuple[int, _Lines]], int]:
+    # Returns [(number of its document, lines)] of the sentences, and the number
+    # of columns.
+    lines = [*text_files.read_numbered(path)]
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
     words = [
@@ -330,42 +273,37 @@ def _read_sentences(
         for _, line in lines
         if line.strip(_BLANKS) and not line.startswith(_DOCUMENT)
     ]
-    if not words:
-        return
-    first = next((line for line in words if line[0] != "#"), words[0])
+    first = min(words, key=lambda line: line[0] == "#", default="")
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
     document = 0
-    sentence: list[tuple[int, list[str]]] = []
-    for number, line in lines:
-        columns = _cut(line, separator)
+    sentences: list[tuple[int, _Lines]] = []
+    sentence: _Lines = []
+    # An additional blank line ends the last sentence.
+    for number, line in [*lines, (0, "")]:
+        row = _cut(line, separator)
         # Check all columns, because the first one need not contain the words.
-        is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
-        if columns and not is_document:
-            tag = columns[min(label_column or width, len(columns)) - 1]
-            # A line that starts with "# " or "## " may precede a sentence as a
-            # comment. It may have as many columns as a word's line, but
-            # contains no tag.
-            is_comment = re.match("#+( |$)", columns[0]) and not sentence
-            is_comment = is_comment and width > 1
-            if is_comment and not _TAG.fullmatch(tag):
-                continue
-            if len(columns) == width:
-                sentence.append((number, columns))
-            elif not line.startswith("#"):
-                raise ValueError(
-                    f"{path}, line {number}: the line has {len(columns)} "
-                    f"columns, but the first line has {width}, separated by "
-                    f"{'tabs' if separator else 'spaces'}. "
-                    f"Received: {line[:80]!r}"
-                )
+        if not row or any(cell.startswith(_DOCUMENT) for cell in row):
+            if sentence:
+                sentences.append((document, sentence))
+                sentence = []
+            document += bool(row)
             continue
-        if sentence:
-            yield document, sentence
-            sentence = []
-        document += is_document
-    if sentence:
-        yield document, sentence
+        # A line that starts with "# " or "## " may precede a sentence as a
+        # comment. It may have as many columns as a word's line, but contains no
+        # tag.
+        is_comment = width > 1 and not sentence and re.match("#+( |$)", row[0])
+        tag = row[min(label_column or width, len(row)) - 1]
+        if is_comment and not _TAG.fullmatch(tag):
+            continue
+        if len(row) == width:
+            sentence.append((number, row))
+        elif not line.startswith("#"):
+            raise ValueError(
+                f"{path}, line {number}: the line has {len(row)} columns, but "
+                f"the first line has {width}. Received: {line[:80]!r}"
+            )
+    return sentences, width
 
 
 def _cut(line: str, separator: str | None) -> list[str]:

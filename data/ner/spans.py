@@ -8,16 +8,14 @@ Prodigy and Label Studio. docs/named_entities.md shows their formats.
 """
 
 import bisect
-import itertools
-import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from absl import logging
 
 from data.io import text_files
 from data.ner.words import find_words, split_words
-from files import json_files
+from files.json_files import parse_json
 from files.labels import label_problem
 from files.paths import StrPath
 
@@ -25,20 +23,15 @@ from files.paths import StrPath
 # these keys, the first one with spans is read. doccano and Label Studio's
 # shorter export write `label`, or `labels` in older versions.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
-_STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
-_LABELS = ("label", "type", "labels", "hypertextlabels")
-# Maximum number of spans to test whether their offsets count other units than
-# characters.
-_MAX_SHIFTED = 100
-_FORM = '[start, end, label] or {"start", "end", "label"}'
+# Keys under which a span that is an object stores its start, end and label.
+_PARTS = (
+    ("start", "start_offset"),
+    ("end", "end_offset"),
+    ("label", "type", "labels", "hypertextlabels"),
+)
 
-
-class Span(NamedTuple):
-    """An annotated part of a text, from character `start` to `end` - 1."""
-
-    start: int
-    end: int
-    label: str
+# A part of a text: (first character, character after the last one, label).
+Span = tuple[int, int, str]
 
 
 def read(
@@ -69,41 +62,39 @@ def read(
     """
     num_spans = num_texts = num_unknown = num_shifted = 0
     labels: set[str] = set()
-    widened: list[tuple[str, str]] = []
-    for where, record in _read_records(path):
+    widened: list[str] = []
+    for where, record in _read_entries(path):
         text, spans = _read_record(record, where, needs_spans)
         num_texts += 1
         num_unknown += spans is None
         if spans is None and needs_spans:
             continue
-        spans = sorted({*(spans or ())})
-        num_spans += len(spans)
-        labels |= {span.label for span in spans}
         places = find_words(text, split_words(text))
-        tags, wide_spans = _tag_words(text, spans, places, where)
-        for span, wide in zip(spans, wide_spans, strict=True):
-            if wide != span:
-                widened.append((_show(text, span), _show(text, wide)))
-                if len(widened) <= _MAX_SHIFTED:
-                    num_shifted += _fits_other_units(text, span, places)
+        tags = ["O"] * len(places)
+        for span in sorted({*(spans or ())}):
+            num_spans += 1
+            labels.add(span[2])
+            start, end = _tag_words(tags, text, span, places, where)
+            if text[start:end] != text[slice(*span[:2])].strip():
+                widened.append(f"{_show(text, span)} to {text[start:end]!r}")
+                num_shifted += _fits_other_units(text, span, places)
         yield where, text, places, tags
     if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
             f"{found[0]!r}. Set one span for each entity, labeled with its type"
         )
-    num_cut = min(len(widened), _MAX_SHIFTED)
-    if num_shifted > max(2, num_cut // 3):
+    if num_shifted > max(2, len(widened) // 3):
         raise ValueError(
-            f"{path}: {num_shifted} of the {num_cut} spans that begin or end "
-            f"inside a word, such as {widened[0][0]}, would match complete "
-            "words if their offsets counted bytes, UTF-16 units, or a CR LF as "
-            "one. Convert the offsets to characters"
+            f"{path}: {num_shifted} of the {len(widened)} spans that begin or "
+            "end inside a word would match complete words if their offsets "
+            "counted bytes, UTF-16 units, or a CR LF as one. Convert the "
+            f"offsets to characters. The first span is {widened[0]}"
         )
     if widened:
         logging.info(
-            "%s: widened %d of %d spans to complete words, such as %s to %s",
-            *(path, len(widened), num_spans, *widened[0]),
+            "%s: widened %d of %d spans to complete words, such as %s",
+            *(path, len(widened), num_spans, widened[0]),
         )
     if num_unknown and (needs_spans or num_unknown < num_texts):
         logging.warning(
@@ -114,81 +105,69 @@ def read(
 
 
 def _tag_words(
-    text: str, spans: list[Span], places: list[tuple[int, int]], where: str
-) -> tuple[list[str], list[Span]]:
-    # Returns the words' tags, and the spans widened to complete words. `places`
-    # are (start, end) of each word, and the spans are sorted.
-    starts, ends = zip(*places, strict=True) if places else ((), ())
-    tags = ["O"] * len(places)
-    wide_spans: list[Span] = []
-    for span in spans:
-        first = bisect.bisect_right(ends, span.start)
-        after = bisect.bisect_left(starts, span.end)
-        if first >= after:
-            raise ValueError(
-                f"{where}: the span {_show(text, span)} contains no word. "
-                f"Text: {text[:80]!r}"
-            )
-        if wide_spans and starts[first] < wide_spans[-1].end:
-            raise ValueError(
-                f"{where}: the spans {_show(text, wide_spans[-1])} and "
-                f"{_show(text, span)} overlap or contain the same word. Remove "
-                f"one of them. Text: {text[:80]!r}"
-            )
-        wide_spans.append(Span(starts[first], ends[after - 1], span.label))
-        tags[first:after] = [f"I-{span.label}"] * (after - first)
-        tags[first] = f"B-{span.label}"
-    return tags, wide_spans
+    tags: list[str],
+    text: str,
+    span: Span,
+    places: list[tuple[int, int]],
+    where: str,
+) -> tuple[int, int]:
+    # Sets the tags of the words in a span. Returns where these words begin and
+    # end. `places` are (start, end) of each word of the text.
+    first = bisect.bisect_right(places, span[0], key=lambda place: place[1])
+    after = bisect.bisect_left(places, span[1], key=lambda place: place[0])
+    if first >= after or {*tags[first:after]} != {"O"}:
+        problem = (
+            "contains no word"
+            if first >= after
+            else ("overlaps another span, or contains the same word")
+        )
+        raise ValueError(
+            f"{where}: the span {_show(text, span)} {problem}. "
+            f"Text: {text[:80]!r}"
+        )
+    tags[first:after] = [f"I-{span[2]}"] * (after - first)
+    tags[first] = f"B-{span[2]}"
+    return places[first][0], places[after - 1][1]
 
 
 def _fits_other_units(
     text: str, span: Span, places: list[tuple[int, int]]
 ) -> bool:
     # Returns whether the span would consist of complete words if its offsets
-    # counted other units than characters. A unit is represented by the index of
-    # its character.
+    # counted UTF-16 units, bytes, or a CR LF as one.
+    def find(index: int) -> tuple[int, ...]:
+        units, data = text.encode("utf-16-le"), text.encode()
+        lines = text.replace("\r\n", "\n")[:index].count("\n")
+        return (
+            len(units[: 2 * index].decode("utf-16-le", "ignore")),
+            len(data[:index].decode("utf-8", "ignore")),
+            index + lines * ("\r\n" in text),
+        )
+
     starts, ends = zip(*places, strict=True)
-    chars = [*enumerate(text)]
-    for units in (
-        [i for i, char in chars for _ in char.encode("utf-16-le")][::2],
-        [i for i, char in chars for _ in char.encode()],
-        [i for i, _ in chars if text[i : i + 2] != "\r\n"],
-    ):
-        if span.end <= len(units) and units[span.start] != span.start:
-            start, end = units[span.start], units[span.end - 1] + 1
-            if start in starts and end in ends:
-                return True
-    return False
+    return any(
+        start != span[0] and start in starts and end in ends
+        for start, end in zip(find(span[0]), find(span[1]), strict=True)
+    )
 
 
 def _show(text: str, span: Span) -> str:
-    return f"{[*span]} {text[span.start : span.end]!r}"
+    return f"{[*span]} {text[span[0] : span[1]]!r}"
 
 
-def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
-    # Yields (place in the file, parsed JSON value) of each text in a file.
-    with text_files.open_binary(path) as file:
-        lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
-        first_number, head = next(lines, (1, b""))
-        text_files.check_first_line(head + b"\n", path)
-        try:
-            first = json_files.parse_json(head, "", object)
-        except ValueError:
-            # The line is the first of a list that spans several lines, or is
-            # malformed. In a .jsonl file, it can only be malformed.
-            name = os.fspath(path).removesuffix(".gz")
-            first = {} if name.endswith(".jsonl") else []
-        # The file contains JSON lines if its first line is not a list, or is a
-        # list that begins with a string, which is spaCy's ["text", {...}].
-        if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
-            for number, line in itertools.chain([(first_number, head)], lines):
-                where = f"{path}, line {number}"
-                yield where, json_files.parse_json(line, where, object)
-            return
-        data = b"\n" * (first_number - 1) + head + file.read()
-    records = json_files.parse_json(data, os.fspath(path), list)
-    for number, record in enumerate(records, start=1):
-        yield f"{path}, entry {number}", record
+def _read_entries(path: StrPath) -> Iterator[tuple[str, Any]]:
+    # Yields (place in the file, parsed JSON value) of each text in a file. Only
+    # a .json file can contain one list of texts, instead of a text in a line.
+    lines = [each for each in text_files.read_numbered(path) if each[1].strip()]
+    is_list = bool(lines) and lines[0][1].lstrip().startswith("[")
+    if is_list and str(path).removesuffix(".gz").endswith(".json"):
+        text = "\n".join(line for _, line in lines)
+        for number, record in enumerate(parse_json(text, str(path), list), 1):
+            yield f"{path}, entry {number}", record
+        return
+    for number, line in lines:
+        where = f"{path}, line {number}"
+        yield where, parse_json(line, where, object)
 
 
 def _read_record(
@@ -197,117 +176,99 @@ def _read_record(
     # Returns (text, spans) of an entry of the file. The spans are None if the
     # text was not annotated or was rejected.
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
-        record = {**record[1], "text": record[0]}
+        record = {**record[1], "text": record[0]}  # spaCy's training data
     if not isinstance(record, dict):
-        raise ValueError(
-            f'{where}: an entry must contain "text" and "entities". Received: '
-            f"{repr(record)[:80]}"
-        )
-    is_rejected = record.get("answer") in ("reject", "ignore")
-    if "data" in record and "text" not in record:
-        record = _read_label_studio(record, where)
-    text = record.get("text")
+        record = {}
+    if isinstance(record.get("data"), dict) and "text" not in record:
+        record = _from_label_studio(record, where)
     # Prefer a key whose value contains spans, because tools may also write
     # empty lists, or values of other kinds, under other keys of _SPANS.
-    keys = [name for name in _SPANS if name in record]
-    keys.sort(key=lambda name: not _has_spans(record[name]))
-    key = keys[0] if keys else None
-    if not isinstance(text, str) or (key is None and needs_spans):
+    keys = [key for key in _SPANS if key in record]
+    key = max(keys, key=lambda key: _has_spans(record[key]), default="")
+    text, found = record.get("text"), record.get(key)
+    if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
-            f"{where}: found the keys {', '.join(record)}. An entry contains "
-            f"`text` and its spans, under one of the keys {', '.join(_SPANS)}, "
-            "or is Label Studio's. Words with tags belong in a file of columns "
-            "(.txt)"
+            f"{where}: found the keys {', '.join(record) or 'of no object'}. "
+            "An entry contains `text` and its spans, under one of the keys "
+            f"{', '.join(_SPANS)}, or is Label Studio's. Words with tags "
+            "belong in a file of columns (.txt)"
         )
-    found = record.get(key or "")
-    if is_rejected or found is None:
+    if found is None or record.get("answer") in ("reject", "ignore"):
         return text, None
-    if not isinstance(found, list):
-        raise ValueError(
-            f"{where}: `{key}` must be a list of {_FORM}. Received: "
-            f"{repr(found)[:80]}"
-        )
-    return text, [_read_span(value, text, where) for value in found]
+    values = found if isinstance(found, list) else [found]
+    return text, [_read_span(value, text, where) for value in values]
 
 
 def _has_spans(value: Any) -> bool:
-    # Returns whether a value seems to be a list of spans that is not empty.
-    first = value[0] if isinstance(value, list) and value else None
-    if isinstance(first, dict):
-        return not first.keys().isdisjoint(_STARTS)
-    return isinstance(first, list) and [*map(type, first)] == [int, int, str]
+    # Returns whether a value is a list of spans that is not empty.
+    return bool(value) and isinstance(value, list) and bool(_parse(value[0]))
 
 
-def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
-    # Converts an entry of Label Studio's export to {"text", "entities"}. The
+def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
+    # Converts a task of Label Studio's export to {"text", "entities"}. The
     # entities are None if the text was not annotated.
-    texts = {k: v for k, v in record["data"].items() if isinstance(v, str)}
-    if "text" not in texts and len(texts) != 1:
-        raise ValueError(
-            f"{where}: `data` must contain one text, or the key `text`. "
-            f"Received keys: {', '.join(record['data'])}"
-        )
-    text = texts.get("text", next(iter(texts.values())))
-    annotations = record.get("annotations") or []
-    done = [each for each in annotations if not each.get("was_cancelled")]
+    done = [
+        each
+        for each in task.get("annotations") or []
+        if not each.get("was_cancelled")
+    ]
     done = [each for each in done if each.get("ground_truth")] or done
+    # Skip results of other kinds, such as a text's class.
     found = [
         [
             part["value"]
             for part in each["result"]
-            # Skip results of other kinds, such as a text's class.
             if {"labels", "hypertextlabels"} & part.get("value", {}).keys()
         ]
         for each in done
     ]
-    if (
-        len({frozenset(_read_span(x, text, where) for x in y) for y in found})
-        > 1
-    ):
+    if len({frozenset(map(_parse, each)) for each in found}) > 1:
         raise ValueError(
             f"{where}: the {len(done)} annotations of this text differ; keep "
             "only one of them, or mark one as ground truth in Label Studio"
         )
-    return {"text": text, "entities": found[0] if found else None}
+    texts = [each for each in task["data"].values() if isinstance(each, str)]
+    data = {"text": texts[0]} if len(texts) == 1 else {}
+    return data | task["data"] | {"entities": found[0] if found else None}
+
+
+def _parse(value: Any) -> Span | None:
+    # Returns the span that a JSON value is, or None if it is no span.
+    if isinstance(value, dict):
+        value = [
+            next((value[key] for key in keys if key in value), None)
+            for keys in _PARTS
+        ]
+        if isinstance(value[2], list) and len(value[2]) == 1:
+            value[2] = value[2][0]
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    start, end, label = value
+    is_span = type(start) is type(end) is int and not label_problem(label)
+    return (start, end, label) if is_span else None
 
 
 def _read_span(value: Any, text: str, where: str) -> Span:
-    # Converts a span in the file to a Span, without white space at its ends.
-    start: Any = None
-    end: Any = None
-    label: Any = None
-    own = None
-    if isinstance(value, list) and len(value) == 3:
-        start, end, label = value
-    elif isinstance(value, dict):
-        start, end, label = (
-            next((value[name] for name in names if name in value), None)
-            for names in (_STARTS, _ENDS, _LABELS)
-        )
-        own = value.get("text")
-        if isinstance(label, list) and len(label) == 1:
-            label = label[0]
-    if (type(start), type(end)) != (int, int) or label_problem(label):
+    span = _parse(value)
+    if span is None:
         raise ValueError(
-            f"{where}: a span must be {_FORM}: two character positions and "
-            f"exactly one label. Received: {repr(value)[:120]}"
+            f'{where}: a span must be [start, end, label] or {{"start", "end", '
+            '"label"}: two character positions and exactly one label. '
+            f"Received: {repr(value)[:120]}"
         )
+    start, end, _ = span
     if not 0 <= start < end <= len(text):
         raise ValueError(
-            f"{where}: the span {[start, end, label]} starts at {start} and "
-            f"ends at {end} of {len(text)} characters. Text: {text[:80]!r}"
+            f"{where}: the span {[*span]} starts at {start} and ends at {end} "
+            f"of {len(text)} characters. Text: {text[:80]!r}"
         )
-    part = text[start:end]
+    own = value.get("text") if isinstance(value, dict) else None
     # Label Studio changes white space in the texts that it records for spans.
-    if (
-        isinstance(own, str)
-        and part.split() != own.replace("\\n", "\n").split()
-    ):
-        raise ValueError(
-            f"{where}: the span {[start, end, label]} covers {part[:80]!r}, "
-            f"but the file records {own[:80]!r}. Positions must count "
-            "characters (code points), with the end exclusive. Many tools "
-            f"count UTF-16 units or bytes instead. Text: {text[:80]!r}"
-        )
-    start += len(part) - len(part.lstrip())
-    return Span(start, start + len(part.strip()), label)
+    if isinstance(own, str):
+        if text[start:end].split() != own.replace("\\n", "\n").split():
+            raise ValueError(
+                f"{where}: the span {_show(text, span)} records the text "
+                f"{own[:80]!r}. Positions must count characters (code points), "
+                "not UTF-16 units or bytes, with the end exclusive"
+            )
+    return span
