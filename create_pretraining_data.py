@@ -26,7 +26,7 @@ from data.pretraining import documents, instances
 from data.pretraining.job import MAX_SHARDS, Job, RunTasks
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
-from files import progress, requirements
+from files import progress
 from files.flags import flag
 from files.paths import Kind, is_remote
 from training.command_line import cli
@@ -178,7 +178,7 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
     except ImportError as error:
         raise ValueError(
             "--pipeline=beam needs Apache Beam: "
-            f"{requirements.install('requirements/beam.txt')}"
+            "pip install -r requirements/beam.txt"
         ) from error
     options = pipeline_options.PipelineOptions(arguments)
     known = options.get_all_options(drop_default=True)

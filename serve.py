@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from files import flags, paths, requirements
+from files import flags, paths
 from files.flags import flag
 from files.paths import Kind, PathFlag
 from serving.engines import EngineConfig
@@ -125,7 +125,7 @@ def main(config: Config) -> int:
     except ImportError as error:
         raise ValueError(
             f"serve.py needs {error.name}: "
-            f"{requirements.install('requirements/serve.txt')}"
+            "pip install -r requirements/serve.txt"
         ) from None
 
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):

@@ -10,7 +10,6 @@ import os
 import re
 from pathlib import Path
 
-from files import requirements
 from files.json_files import read_json
 
 SCHEME = "hf://"
@@ -60,8 +59,7 @@ def download(path: str) -> str:
         raise ValueError(f"{path} must be hf://OWNER/NAME, or end in @REVISION")
     if not importlib.util.find_spec("huggingface_hub"):
         raise ValueError(
-            f"{path} needs huggingface_hub: "
-            f"{requirements.install('requirements/hub.txt')}"
+            f"{path} needs huggingface_hub: pip install -r requirements/hub.txt"
         )
     name, revision = match.groups()
     patterns = list(_DESCRIPTIONS)

@@ -1,9 +1,7 @@
 """pip installs every script, and all that scripts need."""
 
 import tomllib
-from importlib import metadata
 
-from files import requirements
 from tests.golden import ROOT
 from tests.script_runner import SCRIPTS
 
@@ -49,22 +47,6 @@ def test_pages_and_templates_are_installed():
         if path.suffix in (".html", ".css", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
     assert found and found <= patterns
-
-
-def test_packages_are_named_where_no_list_is(monkeypatch, tmp_path):
-    assert requirements.install("requirements/serve.txt") == (
-        "pip install -r requirements/serve.txt"
-    )
-    # As in an installed copy.
-    monkeypatch.setattr(requirements, "_ROOT", tmp_path)
-    found = ["numpy>=2,<3", 'uvicorn<0.55,>=0.54; extra == "serve"']
-    monkeypatch.setattr(metadata, "requires", {"bert": found}.get)
-    assert requirements.install("requirements/serve.txt") == (
-        "pip install 'uvicorn<0.55,>=0.54'"
-    )
-    assert requirements.install("requirements.txt") == (
-        "pip install 'numpy>=2,<3'"
-    )
 
 
 def test_the_version_is_the_same_everywhere():

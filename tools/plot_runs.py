@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from files import requirements
 from files.atomic import atomic_open
 from files.flags import flag
 from files.paths import Kind, named_folders
@@ -90,8 +89,9 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
     try:
         from matplotlib import figure, lines
     except ImportError as error:
-        command = requirements.install("requirements/plot.txt")
-        raise ValueError(f"matplotlib is missing: {command}") from error
+        raise ValueError(
+            "matplotlib is missing: pip install -r requirements/plot.txt"
+        ) from error
     metrics = sorted({metric for _, curves in runs for metric, _ in curves})
     rows = -(-len(metrics) // 2)
     drawn = figure.Figure(figsize=(10, 3 * rows + 0.5), layout="constrained")

@@ -6,7 +6,7 @@ import os
 from typing import Any, TypeVar
 
 import modeling
-from files import flags, requirements
+from files import flags
 from files.flags import Role
 from modeling import hub, presets
 from modeling.presets import Preset
@@ -144,7 +144,7 @@ def resolve_export(config: Export) -> Export:
     if "onnx" in names and missing:
         raise ValueError(
             f"--export_format=onnx needs {' and '.join(missing)}: "
-            f"{requirements.install('requirements/onnx.txt')}"
+            "pip install -r requirements/onnx.txt"
         )
     # `paths.check_paths` reports an empty path.
     if config.export_version is None or not config.export_dir:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from data.io import text_files
-from files import requirements
 from files.json_files import parse_json
 from files.paths import StrPath
 
@@ -270,8 +269,9 @@ def _read_parquet(
         # An optional package.
         import pyarrow.parquet
     except ImportError:
-        install = requirements.install("requirements/tables.txt")
-        raise ValueError(f"{path}: Parquet needs pyarrow: {install}") from None
+        raise ValueError(
+            f"{path} needs pyarrow: pip install -r requirements/tables.txt"
+        ) from None
     with text_files.open_raw(path) as file:
         try:
             table = pyarrow.parquet.ParquetFile(file)

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from absl import logging
 
-from files import requirements
 from files.flags import flag
 
 # Maximum number of WordPieces in a batch, including padding.
@@ -228,7 +227,7 @@ def open_engine(
     if not importlib.util.find_spec(runtime.package):
         raise ValueError(
             f"{folder} needs {runtime.package}: "
-            f"{requirements.install(runtime.requirements)}"
+            f"pip install -r {runtime.requirements}"
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
