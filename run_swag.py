@@ -42,7 +42,7 @@ class SwagTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        self.loss = self.eval_loss = modeling.MultipleChoiceLoss()
+        self.loss = self.eval_loss = modeling.ClassifierLoss()
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the examples of a split from --data_dir."""

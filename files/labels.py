@@ -1,7 +1,5 @@
 """Checks that each label of a model can be a line of labels.txt."""
 
-import contextlib
-import unicodedata
 from collections.abc import Sequence
 
 # {value of --output_mode: value of `problem_type` in transformers}.
@@ -53,21 +51,3 @@ def check_labels(
             f"{where} must name {expected}. Received {len(labels)}: "
             f"{list(labels)}"
         )
-
-
-def similar_labels(labels: Sequence[str]) -> list[list[str]]:
-    """Returns groups of labels that differ only in their spelling.
-
-    Labels of a group differ in upper and lower case, in their Unicode
-    normalization, in white space or invisible characters, or in the format of
-    a number, as in "1", "01" and "1.0".
-    """
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        key = unicodedata.normalize("NFKC", label).casefold()
-        key = "".join(c for c in key if unicodedata.category(c) != "Cf")
-        key = " ".join(key.split())
-        with contextlib.suppress(ValueError):
-            key = repr(float(key))
-        groups.setdefault(key, []).append(label)
-    return [group for group in groups.values() if len(group) > 1]

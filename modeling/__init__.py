@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         ContrastiveLoss,
         CosineLoss,
         MultiLabelLoss,
-        MultipleChoiceLoss,
         PretrainingLoss,
         RankingLoss,
         RegressionLoss,

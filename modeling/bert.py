@@ -18,7 +18,7 @@ from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.layers import TruncatedNormal
-from modeling.model import FeaturesModel, Shape, get_feature
+from modeling.model import FeaturesModel, Shape
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (
     attended_positions,
@@ -85,8 +85,7 @@ class BertModel(FeaturesModel):
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
 
     Raises:
-        ValueError: the shape of an input does not match `input_ids`, or
-            the sequences are longer than the position table.
+        ValueError: the shape of an input does not match `input_ids`.
     """
 
     def __init__(
@@ -178,10 +177,9 @@ class BertModel(FeaturesModel):
                     "Received: a dict and other tensors"
                 )
             self.check_features(features := input_ids)
-            input_ids = get_feature(features, "input_ids")
+            input_ids = features["input_ids"]
             input_mask = features.get("input_mask")
             token_type_ids = features.get("segment_ids")
-        self._check_length(input_ids.shape[-1])
         _check_same_shape("input_mask", input_mask, input_ids)
         _check_same_shape("token_type_ids", token_type_ids, input_ids)
         rows = packed = None
@@ -242,7 +240,7 @@ class BertModel(FeaturesModel):
             input_shape: shape of `input_ids`, or a dict that contains it.
         """
         shape: Shape = (
-            get_feature(input_shape, "input_ids")
+            input_shape["input_ids"]
             if isinstance(input_shape, dict)
             else input_shape
         )
@@ -254,17 +252,6 @@ class BertModel(FeaturesModel):
             "sequence_output": sequence,
             "pooled_output": (shape[0], width),
         }
-
-    def _check_length(self, length: int | None) -> None:
-        limit = self.config.max_position_embeddings
-        # Adding the positions raises an error for a length that only the
-        # running graph knows.
-        if length is not None and length > limit:
-            raise ValueError(
-                f"the sequences contain {length} WordPieces, but the model "
-                f"allows max_position_embeddings={limit}. Use a smaller "
-                "--max_seq_length"
-            )
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

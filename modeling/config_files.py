@@ -49,7 +49,6 @@ _ALLOWED: dict[str, list] = {
 _TYPES = {
     "architectures": list,
     "id2label": dict,
-    "label2id": dict,
     "problem_type": str,
 }
 # {class of this project: class of transformers}.

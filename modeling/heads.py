@@ -74,20 +74,12 @@ class BidirectionalLSTM(keras.layers.Layer):
     Returns:
         (sequence_output, pooled_output): float [B, T, W] and [B, W]. The pooled
         output concatenates the last output of each direction.
-
-    Raises:
-        ValueError: `hidden_size` is odd.
     """
 
     def __init__(
         self, hidden_size: int, seed_generator: Any = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        if hidden_size % 2:
-            raise ValueError(
-                "An LSTM in each direction needs an even `hidden_size`. "
-                f"Received: hidden_size={hidden_size}"
-            )
         self.hidden_size = hidden_size
         initializers = keras.initializers
         half = keras.layers.LSTM(

@@ -33,7 +33,7 @@ def read_labels_file(path: StrPath) -> list[str]:
 def labels_of_config(
     values: Mapping[str, Any], config_file: str
 ) -> list[str] | None:
-    """Returns the labels in `id2label` or `label2id` of a config.json.
+    """Returns the labels in `id2label` of a config.json, in order.
 
     Args:
         values: contents of the file.
@@ -43,25 +43,16 @@ def labels_of_config(
         the labels, or None if the file names only LABEL_0, LABEL_1, ...
 
     Raises:
-        ValueError: an entry is malformed, or the two contradict each other.
+        ValueError: a number or a label is missing, or a label occurs twice.
     """
-    by_number = {str(k): v for k, v in (values.get("id2label") or {}).items()}
-    by_name = {str(v): k for k, v in (values.get("label2id") or {}).items()}
-    stated: list[list] = []
-    for numbered in (by_number, by_name):
-        names = [numbered.get(str(number)) for number in range(len(numbered))]
-        if names != default_labels(len(names)):
-            # JSON may contain numbers as names.
-            stated.append([str(x) if type(x) is int else x for x in names])
-    if not stated:
+    numbered = {str(k): v for k, v in (values.get("id2label") or {}).items()}
+    names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
+    if names == default_labels(len(names)):
         return None
-    check_labels(stated[0], f"{config_file}: `id2label`")
-    if stated[0] != stated[-1] and {*stated[0]} == {*stated[-1]}:
-        raise ValueError(
-            f"{config_file}: `id2label` orders the labels as {stated[0]}, and "
-            f"`label2id` as {stated[-1]}. Correct the wrong entry"
-        )
-    return stated[0]
+    # JSON may contain numbers as names.
+    labels = [str(name) if type(name) is int else name for name in names]
+    check_labels(labels, f"{config_file}: `id2label`")
+    return labels
 
 
 def find_order(

@@ -115,7 +115,7 @@ class WeightedLoss(Loss):
 class ClassifierLoss(WeightedLoss):
     """Cross entropy of the right class, averaged over the examples.
 
-    Reads `label_ids` int [B] and logits [B, L].
+    Reads `label_ids` int [B] and logits [B, L], or [B, C] of C choices.
 
     Args:
         class_weights: [L], for each class, the weight of its examples in the
@@ -138,10 +138,6 @@ class ClassifierLoss(WeightedLoss):
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
-
-
-class MultipleChoiceLoss(ClassifierLoss):
-    """Cross entropy of the right choice, from logits [B, C]."""
 
 
 class SquaredLoss(WeightedLoss):

@@ -147,7 +147,7 @@ class FeaturesModel(keras.Model):
             # The batch is a tensor of `input_ids`, without segment ids.
             return
         self.check_features(features)
-        length = get_feature(features, "input_ids").shape[-1]
+        length = features["input_ids"].shape[-1]
         num_segments = self.config.type_vocab_size
         sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
         for name, size in sizes.items():
@@ -216,18 +216,3 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
                 f"Received: {values[wrong].tolist()[0]}"
             )
     return ids if dtype in ("int32", "int64") else keras.ops.cast(ids, "int32")
-
-
-def get_feature(features: Mapping[str, Any], name: str) -> Any:
-    """Returns the feature called `name`.
-
-    Raises:
-        ValueError: the feature is missing, or the features are not a dict.
-    """
-    if not isinstance(features, dict) or name not in features:
-        received = sorted(features) if isinstance(features, dict) else features
-        raise ValueError(
-            f"The features must be a dict that contains `{name}`. "
-            f"Received: {received}"
-        )
-    return features[name]

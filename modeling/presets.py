@@ -363,12 +363,5 @@ def first_difference(
             if found := first_difference(before, value, inner):
                 return f"{name}.{found[0]}", *found[1:]
         elif before != value:
-            if isinstance(before, list) and isinstance(value, list):
-                # Of a long list, such as a list of files, name only the
-                # entries that differ.
-                gone = [entry for entry in before if entry not in value]
-                come = [entry for entry in value if entry not in before]
-                if gone and come:
-                    return name, gone, come
             return name, before, value
     return None

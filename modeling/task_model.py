@@ -17,7 +17,7 @@ from typing import Any
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.model import FeaturesModel, get_feature
+from modeling.model import FeaturesModel
 from modeling.ops import Features, Tensor, dropout_seed
 from modeling.positions import attended_positions
 
@@ -122,7 +122,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         """Returns the outputs of `BertModel`, and the head's dropout seed."""
         if seed is None:
             seed = self.draw_seed(training)
-        input_ids = get_feature(features, "input_ids")
+        input_ids = features["input_ids"]
         mask = features.get("input_mask")
         segment_ids = features.get("segment_ids")
         outputs = self.bert(

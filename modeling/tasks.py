@@ -11,7 +11,7 @@ import keras
 
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
-from modeling.model import Shape, check_ids, get_feature
+from modeling.model import Shape, check_ids
 from modeling.ops import Features, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
@@ -54,7 +54,7 @@ class BertPretrainer(TaskModel):
     ) -> Features:
         """Computes the masked LM logits and the next sentence logits."""
         positions = check_ids(
-            get_feature(features, "masked_lm_positions"),
+            features["masked_lm_positions"],
             "masked_lm_positions",
             encoded["sequence_output"].shape[1],
         )
@@ -71,7 +71,7 @@ class BertPretrainer(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of the outputs."""
-        masked = get_feature(features_shape, "masked_lm_positions")
+        masked = features_shape["masked_lm_positions"]
         return {
             "masked_lm_logits": (*masked, self.config.vocab_size),
             "next_sentence_logits": (masked[0], 2),
@@ -110,7 +110,7 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of the logits."""
-        shape = get_feature(features_shape, "input_ids")
+        shape = features_shape["input_ids"]
         kept = shape[:1] if self.head_input == "pooled_output" else shape
         return (*kept, self.num_labels)
 
@@ -171,7 +171,7 @@ class BertSpanLabeler(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of the outputs."""
-        input_shape = get_feature(features_shape, "input_ids")
+        input_shape = features_shape["input_ids"]
         return {"start_logits": input_shape, "end_logits": input_shape}
 
 
@@ -188,7 +188,7 @@ class SeveralTextsModel(TaskModel):
 
     def flatten(self, features: Features) -> Features:
         """Reshapes features from [B, C, T] to [B * C, T], for the encoder."""
-        input_ids = get_feature(features, "input_ids")
+        input_ids = features["input_ids"]
         length = keras.ops.shape(input_ids)[-1]
         return {
             name: keras.ops.reshape(features[name], (-1, length))
@@ -225,7 +225,7 @@ class BertMultipleChoice(SeveralTextsModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of the logits, (B, C)."""
-        return get_feature(features_shape, "input_ids")[:2]
+        return features_shape["input_ids"][:2]
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -259,5 +259,5 @@ class BertEmbedder(SeveralTextsModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of the embedding vectors, (B, C, W)."""
-        shape = get_feature(features_shape, "input_ids")[:2]
+        shape = features_shape["input_ids"][:2]
         return (*shape, self.config.hidden_size)

@@ -16,18 +16,18 @@ LINES = {
     "data": 10169,
     "docs": 180,
     "examples": 191,
-    "files": 1194,
-    "modeling": 6345,
-    "serving": 4715,
-    "tests": 22545,
+    "files": 1146,
+    "modeling": 6277,
+    "serving": 4714,
+    "tests": 22477,
     "tools": 692,
-    "training": 4707,
+    "training": 4699,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23643
+WORDS = 23642
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

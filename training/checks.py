@@ -7,7 +7,6 @@ from absl import logging
 
 import modeling
 from files import folders
-from files.labels import similar_labels
 from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import FineTuningConfig, TrainingConfig
@@ -96,13 +95,6 @@ def check_task(
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if folder and task.labels and (folder.is_resumed or not config.do_train):
         _check_labels(task, config, folder)
-    if alike := similar_labels(list(task.labels or ())):
-        logging.warning(
-            "These labels are treated as different labels, although they "
-            "differ only in case, Unicode normalization or number format: %s. "
-            "Correct the data if they mean the same label.",
-            "; ".join(map(str, alike)),
-        )
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]

@@ -80,15 +80,10 @@ def _find_newest(path: str) -> str:
     with contextlib.suppress(ValueError):
         state = tf.train.get_checkpoint_state(path)
     if state:
-        recorded = state.model_checkpoint_path
-        # The recorded path may be in a subfolder, and may contain Windows's
-        # path separators.
-        places = [os.path.join(path, re.split(r"[/\\]", recorded)[-1])]
-        if recorded.startswith(os.path.join(path, "")):
-            places.insert(0, recorded)
-        for newest in places:
-            if tf.io.gfile.exists(f"{newest}.index"):
-                return newest
+        # The recorded path may contain Windows's path separators.
+        name = re.split(r"[/\\]", state.model_checkpoint_path)[-1]
+        if tf.io.gfile.exists(os.path.join(path, f"{name}.index")):
+            return os.path.join(path, name)
     # Skip the files ._NAME that macOS creates beside each file.
     indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
     if len(indexes) != 1:

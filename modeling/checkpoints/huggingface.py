@@ -5,7 +5,6 @@ checkpoints, and dense kernels are transposed. torch reads `pytorch_model.bin`,
 the format of older models.
 """
 
-import contextlib
 import functools
 import importlib.util
 import json
@@ -154,11 +153,9 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         return found
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
-        hint = "copy or download the file again"
-        with contextlib.suppress(OSError), open(path, "rb") as reader:
-            if reader.read(16) == b"version https://":
-                hint = "it is a pointer of Git LFS: run `git lfs pull`"
-        raise OSError(f"{path} cannot be read: {error}; {hint}") from error
+        raise OSError(
+            f"{path} cannot be read: {error}; download it again"
+        ) from error
 
 
 # With `weights_only`, torch runs no code of a pickle.

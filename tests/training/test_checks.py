@@ -6,7 +6,6 @@ import types
 import pytest
 
 from data.text.tokenization import FullTokenizer
-from files.labels import similar_labels
 from modeling import presets
 from tests.conftest import write_config
 from tests.models import tiny_config
@@ -24,18 +23,6 @@ def lengths(path, longest, exported=None):
         max_seq_length=longest,
         export_seq_length=exported,
     )
-
-
-def test_labels_that_differ_in_form_are_found():
-    labels = ["Yes", "yes", "caf\u00e9", "cafe\u0301", "1", "01", "1.0", "no"]
-    assert similar_labels([*labels, "2", "nine"]) == [
-        labels[:2],
-        labels[2:4],
-        labels[4:7],
-    ]
-    unseen = ["good  day", "good\u00a0day", "good day\u200b"]
-    assert similar_labels(["bad", *unseen]) == [unseen]
-    assert similar_labels(["a", "b", "B-a", "I-a"]) == []
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):

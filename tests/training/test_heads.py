@@ -225,26 +225,3 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
 def test_names_of_models_are_those_of_the_network():
     ours = {*convert_checkpoint.MODELS.values()}
     assert ours == {*CLASSES} == {*ARCHITECTURES.values()}
-
-
-@pytest.mark.parametrize(
-    ("ids", "names", "expected"),
-    [
-        (None, {"yes": "1", "no": 0}, ["no", "yes"]),
-        (["LABEL_0", "LABEL_1"], {"yes": 0, "no": 1}, ["yes", "no"]),
-        (None, {"LABEL_1": 1, "LABEL_0": 0}, None),
-        # Left over from another task.
-        (["no", "yes"], {"LABEL_0": 0, "LABEL_1": 1}, ["no", "yes"]),
-    ],
-)
-def test_labels_may_be_numbered(tmp_path, ids, names, expected):
-    more = {"id2label": dict(enumerate(ids))} if ids else {}
-    write(tmp_path, {}, label2id=names, **more)
-    assert presets.read(tmp_path).labels == expected
-
-
-def test_numbers_that_contradict_each_other_are_refused(tmp_path):
-    numbers = {"no": 1, "yes": 0}
-    write(tmp_path, {}, id2label={"0": "no", "1": "yes"}, label2id=numbers)
-    with pytest.raises(ValueError, match="id2label"):
-        presets.read(tmp_path)

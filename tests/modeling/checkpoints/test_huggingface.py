@@ -166,14 +166,6 @@ def test_a_folder_without_weights_lists_its_files(tmp_path):
     assert find_checkpoint(half) == str(half)
 
 
-def test_a_pointer_of_git_is_named(tmp_path):
-    write(tmp_path, {})
-    pointer = "version https://git-lfs.github.com/spec/v1\nsize 12345\n"
-    (tmp_path / "model.safetensors").write_text(pointer)
-    with pytest.raises(OSError, match="git lfs"):
-        find_checkpoint(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["weight", "bias"])
 def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
     tensors = create_tensors("BertForPreTraining")
