@@ -22,10 +22,11 @@ from typing import Any
 from absl import logging
 
 from data.io import records, text_files, workers
-from data.pretraining import documents, instances
-from data.pretraining.job import MAX_SHARDS, Job, RunTasks
+from data.pretraining import instances
+from data.pretraining.documents import TextReader
+from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
-from data.text import sentences, tokenization
+from data.text import tokenization
 from files import progress
 from files.flags import flag
 from files.paths import Kind, is_remote
@@ -55,11 +56,6 @@ class Config(InstanceOptions):
     output_file: str = flag(
         ..., "TFRecord files to write, comma-separated.", kind=Kind.OUTPUT_FILES
     )
-    vocab_file: str = flag(..., "The model's vocabulary.", kind=Kind.INPUT_FILE)
-    do_lower_case: bool = flag(
-        True,
-        "Lower-case the text: True for uncased models, False for cased models.",
-    )
     num_processes: int | None = flag(
         None,
         "Number of processes that create the records. 0 = one for each "
@@ -72,7 +68,7 @@ class Config(InstanceOptions):
         "Number of TFRecord files to write. The default depends on the size of "
         "the corpus.",
         at_least=1,
-        at_most=MAX_SHARDS,
+        at_most=99_999,
     )
     pipeline: str | None = flag(
         None,
@@ -80,11 +76,6 @@ class Config(InstanceOptions):
         "With beam, the script also accepts Beam's own flags, and all workers "
         "must be able to read and write the files under the same paths.",
         choices=["local", "beam"],
-    )
-    sentence_split: str | None = flag(
-        None,
-        "Split lines into sentences by the rules of this language: a code such "
-        "as en or de. Needs the package sentencex.",
     )
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
@@ -136,24 +127,19 @@ def create_at_scale(
         field.name: getattr(config, field.name)
         for field in dataclasses.fields(InstanceOptions)
     }
-    job = Job(
-        documents.TextOptions(
-            config.vocab_file,
-            config.do_lower_case,
-            config.sentence_split or "",
-        ),
+    manifest, is_new = create_shards(
         InstanceOptions(**options),
-        tuple(input_files),
+        input_files,
         output_file,
         config.num_shards or 0,
+        run,
     )
-    manifest, is_new = job.create_shards(run)
     counts = manifest["corpus"]
     logging.info(
         "mean length of an instance: %.4g WordPieces",
         counts["num_pieces"] / counts["num_instances"],
     )
-    logging.info("manifest: %s", job.manifest_file)
+    logging.info("manifest: %s.manifest.json", output_file)
     for entry in manifest.get("eval_shards", ()):
         logging.info(
             "evaluation set: %d instances in %s, crc32c %s",
@@ -229,15 +215,11 @@ def main(config: Config, rest: Sequence[str]) -> None:
             f"more than --max_seq_length={config.max_seq_length}; use about "
             "15% of --max_seq_length for --max_predictions_per_seq"
         )
-    if config.sentence_split is not None:
-        sentences.check_language(config.sentence_split)
     config.check_shares()
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        reader = documents.create_reader(
-            documents.TextOptions(config.vocab_file, config.do_lower_case)
-        )
+        reader = TextReader(config.vocab_file, config.do_lower_case)
         output_files = config.output_file.split(",")
         # Turn the garbage collector off. It would spend half of the run time
         # searching millions of lists for reference cycles that do not exist.

@@ -4,8 +4,7 @@ import functools
 import hashlib
 
 from data.io import feature_specs, records, tfrecords, workers
-from data.pretraining import documents
-from data.pretraining.job import Job
+from data.pretraining import job
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from tests import golden
@@ -15,7 +14,7 @@ VOCAB = str(SAMPLES / "vocab/uncased.txt")
 CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 
 
-def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
+def create(tmp_path, input_files=CORPUS, num_processes=1, **options):
     """Creates shards in a folder. Returns their manifest.
 
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
@@ -26,25 +25,19 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         path.write_bytes(corpus)
         input_files = [path]
     num_shards = options.pop("num_shards", 3)
-    run = options.pop("run", None)
-    job = Job(
-        documents.TextOptions(
-            **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
-        ),
-        InstanceOptions(
-            **{
-                "max_seq_length": 64,
-                "max_predictions_per_seq": 10,
-                "dupe_factor": 3,
-                **options,
-            }
-        ),
-        tuple(map(str, input_files)),
+    options = {
+        "vocab_file": VOCAB,
+        "max_seq_length": 64,
+        "max_predictions_per_seq": 10,
+        "dupe_factor": 3,
+        **options,
+    }
+    manifest, _ = job.create_shards(
+        InstanceOptions(**options),
+        [*map(str, input_files)],
         str(tmp_path / "out"),
         num_shards,
-    )
-    manifest, _ = job.create_shards(
-        run or functools.partial(workers.run, num_processes=num_processes)
+        functools.partial(workers.run, num_processes=num_processes),
     )
     return manifest
 

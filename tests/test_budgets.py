@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1838,
+    ".": 1820,
     "benchmarks": 1589,
-    "data": 10169,
+    "data": 10124,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6277,
     "serving": 4714,
-    "tests": 22477,
+    "tests": 22425,
     "tools": 692,
     "training": 4699,
 }

@@ -1,23 +1,56 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
+A large corpus is split into parts of about the same size. A part begins with a
+new document, unless the document before it is very long.
+
 A WordPiece is represented by the bytes that encode its id in a TFRecord. The
 record of an instance is then created by joining the bytes of its WordPieces.
 """
 
-import dataclasses
 import functools
 import itertools
 import math
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from absl import logging
+
 from data.io import records, text_files
-from data.text import characters, sentences, tokenization
-from data.text.word_cache import WordCache
+from data.text import characters, tokenization
+from data.text.tokenization import WordCache
 
 Document = list[list[bytes]]
+
+# Number of bytes of text in a part. Such a part usually contains hundreds of
+# documents, from which random next sentences are drawn.
+_PART_BYTES = 4 << 20
+# A corpus of less than _LEAST_PARTS * _PART_BYTES is split into _LEAST_PARTS
+# parts, so that several processes can work on it. It is split into fewer parts
+# if these would be smaller than _LEAST_PART_BYTES.
+_LEAST_PARTS = 8
+_LEAST_PART_BYTES = 256 << 10
+# If no document begins within this number of bytes, the part begins with a line
+# in the middle of a document.
+_MAX_SEARCH = 1 << 20
+# The input or a flag is usually wrong if more than this fraction of the
+# WordPieces are [UNK], or if documents have fewer sentences on average.
+_MANY_UNKNOWN = 0.02
+_FEW_SENTENCES = 1.5
+# Language codes of ISO 639-1, to reject a wrong code. The package sentencex
+# accepts any code, and uses the rules of English for an unknown language.
+_LANGUAGES = frozenset(
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
+    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
+    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
+    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
+    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
+    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
+    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
+    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+)
 
 
 class Continuation(bytes):
@@ -47,22 +80,6 @@ class Pieces(dict[str, bytes]):
         return " ".join(tokens[piece] for piece in pieces)
 
 
-@dataclasses.dataclass(frozen=True)
-class TextOptions:
-    """Options for turning text into WordPieces.
-
-    Attributes:
-        vocab_file: path of the vocabulary.
-        do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: code of the text's language, to split lines into
-            sentences. "" = do not split lines.
-    """
-
-    vocab_file: str
-    do_lower_case: bool
-    sentence_split: str = ""
-
-
 class Block(NamedTuple):
     """A range of lines of a text file.
 
@@ -80,28 +97,101 @@ class Block(NamedTuple):
     is_cut: bool = False
 
 
+Part = list[Block]
+
+
+def split_to_parts(input_files: Sequence[str]) -> list[Part]:
+    """Splits text files into parts. The result depends only on the files.
+
+    Args:
+        input_files: paths of the text files. Compressed files are not cut.
+
+    Returns:
+        list of at least one part. Each part is a list of Blocks.
+    """
+    sizes = [text_files.size(path) for path in input_files]
+    total = sum(sizes)
+    num_parts = max(
+        total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
+    )
+    parts: list[Part] = []
+    blocks: Part = []
+    before = 0  # number of bytes in the files before `path`
+    for path, size in zip(input_files, sizes, strict=True):
+        start = 0
+        while start < size:
+            # The part ends near the next multiple of total / num_parts.
+            number = (before + start) * num_parts // total + 1
+            border = total * number // num_parts - before
+            end, is_cut = size, False
+            if border < size and not path.endswith(".gz"):
+                end, is_cut = _find_start(path, border)
+            blocks.append(
+                Block(path, start, end if end < size else None, is_cut)
+            )
+            if end >= border:
+                parts.append(blocks)
+                blocks = []
+            start = end
+        before += size
+    return parts or [[]]
+
+
+def _find_start(path: str, position: int) -> tuple[int, bool]:
+    # Finds where a part begins after the byte `position`: at the first line of
+    # text after a blank line, so that no part consists of blank lines. If there
+    # is no blank line in the next _MAX_SEARCH bytes, the part begins with the
+    # first line after `position`, in the middle of a document. Returns (offset
+    # of the part's first byte, True if this byte is in the middle of a
+    # document).
+    with text_files.open_raw(path) as file:
+        file.seek(position)
+        # Skip the rest of the line that contains `position`.
+        first_line = position = position + len(file.readline())
+        is_after_blank = False
+        while line := file.readline():
+            if not line.strip():
+                is_after_blank = True
+            elif is_after_blank:
+                return position, False
+            position += len(line)
+            if not is_after_blank and position >= first_line + _MAX_SEARCH:
+                return first_line, True
+    return position, False
+
+
 class TextReader:
     """Reads text files as sentences of encoded WordPieces.
+
+    Args:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether to lower-case the text and strip accents.
+        sentence_split: code of the text's language, to split lines into
+            sentences. None = each line is one sentence.
 
     Attributes:
         pieces: Pieces, the vocabulary's encoded WordPieces.
 
     Raises:
         OSError: the vocabulary cannot be read.
-        ValueError: an option is invalid.
+        ValueError: `sentence_split` is not a language code, or the package
+            sentencex is not installed.
     """
 
-    def __init__(self, options: TextOptions) -> None:
-        tokenizer = tokenization.FullTokenizer(
-            options.vocab_file, options.do_lower_case
-        )
+    def __init__(
+        self,
+        vocab_file: str,
+        do_lower_case: bool,
+        sentence_split: str | None = None,
+    ) -> None:
+        tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
         self.pieces = pieces = Pieces(tokenizer.vocab)
         self._words = WordCache(
             lambda word: [
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = sentences.splitter(options.sentence_split)
+        self._split_sentences = _create_splitter(sentence_split)
 
     def read(
         self,
@@ -173,3 +263,70 @@ def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
 # Returns a TextReader. Successive calls with equal options return the same
 # reader, because its vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
+
+
+def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
+    # Returns a function that splits a line of text into sentences.
+    if language is None:
+        return lambda line: [line]
+    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
+    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
+        raise ValueError(
+            f"--sentence_split={language} is not a language code; use an ISO "
+            "639 code, such as en, de or zh"
+        )
+    try:
+        # An optional package.
+        import sentencex
+    except ImportError as error:
+        raise ValueError(
+            "--sentence_split needs the package sentencex; install it with "
+            "`pip install sentencex`"
+        ) from error
+
+    def split(line: str) -> list[str]:
+        parts = sentencex.segment(language, line)
+        return [part.strip() for part in parts if part.strip()]
+
+    return split
+
+
+def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
+    """Logs counts of a corpus, and warns of likely mistakes.
+
+    `corpus` is {name: count}, as `TextReader.read` counts.
+
+    Raises:
+        ValueError: the input files contain no text.
+    """
+    num_documents = corpus["num_documents"]
+    if not num_documents:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
+    num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
+    unknown = corpus["num_unknown"] / num_tokens
+    logging.info(
+        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
+        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
+    )
+    if dropped := corpus["num_dropped_bytes"]:
+        logging.warning("dropped %d bytes that are not UTF-8", dropped)
+    if num_documents == 1:
+        logging.warning(
+            "the input is one document, so random next sentences come from "
+            "the same document. Separate documents by blank lines"
+        )
+    elif num_sentences < _FEW_SENTENCES * num_documents:
+        logging.warning(
+            f"{num_sentences / num_documents:.1f} sentences per document: most "
+            "sentences have no next sentence. Put blank lines only between "
+            "documents, not between sentences"
+        )
+    if unknown > _MANY_UNKNOWN:
+        logging.warning(
+            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
+            "vocabulary is for the language of the input, and that "
+            "--do_lower_case fits the vocabulary"
+        )

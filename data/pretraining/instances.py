@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from data.io import records
-from data.pretraining import corpus_report
 from data.pretraining.documents import (
     Block,
     Continuation,
     Document,
     Pieces,
     TextReader,
+    log_counts,
 )
 from data.pretraining.options import InstanceOptions
 from files import progress
@@ -127,7 +127,7 @@ def create_training_instances(
         for number, path in enumerate(input_files)
     ]
     documents = list(reader.read(blocks, counts))
-    corpus_report.log(counts, input_files)
+    log_counts(counts, input_files)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 

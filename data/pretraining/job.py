@@ -1,39 +1,45 @@
 """Writes pretraining records in several processes, and resumes earlier work.
 
-The output consists of several TFRecord files, the shards. Each task writes some
-of the shards from some parts of the corpus (parts.py), in bounded memory. Until
-the job is finished, the folder OUTPUT.work contains a result file for each
-finished task, and job.json, which records the flags and the inputs. At the end
-the job writes OUTPUT.manifest.json, which also lists the shards with their
-sizes and checksums.
+The corpus is split into parts of about 4 MB. Each task writes some TFRecord
+files, the shards, from some of the parts, in bounded memory. The random draws
+depend only on the seed and the part, so any number of processes can work on the
+tasks, in any order. manifest.py describes how a job resumes.
 """
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import os
+import random
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from absl import logging
-
 from data.io import records, text_files
-from data.pretraining import corpus_report, documents, parts, splitting
+from data.pretraining import documents, instances
+from data.pretraining.documents import Document, Part, TextReader
+from data.pretraining.instances import shuffle
+from data.pretraining.manifest import Output
 from data.pretraining.options import InstanceOptions
 from files import lock, progress
-from files.atomic import remove_partial, write_json
+from files.atomic import write_json
 from files.json_files import read_json
 
-MAX_SHARDS = (1 << 16) - 1
-# Increase this number whenever you change the code so that the records change.
-_VERSION = 4
 # Default size of a shard: number of bytes of its text, times the number of
 # passes over the text.
 _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
-# parts (splitting.py), there is one shard for each part.
+# parts, there is one shard for each part.
 _FEW_SHARDS = 8
+# Maximum number of characters of a document, of WordPieces of a group of
+# documents, and of bytes of records in memory. Without these limits, compressed
+# files or a large --dupe_factor could exhaust the memory.
+_MAX_CHARACTERS = 8 << 20
+_MAX_PIECES = 2 << 20
+_MAX_RECORD_BYTES = 128 << 20
+# --eval_fraction is a multiple of 1 / _NUM_HASHES.
+_NUM_HASHES = 10_000
 
 # Type of functions such as workers.run. They receive another function and the
 # arguments of each of its calls.
@@ -41,276 +47,134 @@ RunTasks = Callable[[Callable, list[tuple]], Generator]
 
 
 @dataclasses.dataclass(frozen=True)
-class Job:
-    """Inputs and options that determine the output of a pretraining job.
+class Task:
+    """A task of the job: the shards to write, and the parts to read for them.
 
     Attributes:
-        text: options for turning text into WordPieces.
-        instances: options for turning WordPieces into instances.
+        options: options for turning text into instances.
+        parts: {number of a part: the part} of each part to read.
+        shards: paths of the shards. Record i is written to shard i modulo the
+            number of shards.
+        result_file: path of a JSON file to write when the shards are complete.
+        is_evaluation: whether to write the documents that `eval_fraction` holds
+            out, instead of the others.
+    """
+
+    options: InstanceOptions
+    parts: dict[int, Part]
+    shards: list[str]
+    result_file: str
+    is_evaluation: bool = False
+
+
+def create_shards(
+    options: InstanceOptions,
+    input_files: Sequence[str],
+    output_file: str,
+    num_shards: int,
+    run: RunTasks,
+) -> tuple[dict[str, Any], bool]:
+    """Writes the shards and the manifest, or resumes unfinished work.
+
+    Args:
+        options: options for turning text into instances.
         input_files: paths of the text files.
         output_file: path of the output, which is the prefix of the shards'
             names.
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
+        run: function that calls another function for each task, as
+            `workers.run` does.
+
+    Returns:
+        (manifest as a dict, True if this call wrote any file).
+
+    Raises:
+        ValueError: the input contains no text, the output would replace the
+            input, or an earlier command began this output with other flags or
+            another input.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process writes the same output.
     """
-
-    text: documents.TextOptions
-    instances: InstanceOptions
-    input_files: tuple[str, ...]
-    output_file: str
-    num_shards: int
-
-    @property
-    def manifest_file(self) -> str:
-        """Path of the file that describes how the shards were created."""
-        return f"{self.output_file}.manifest.json"
-
-    @property
-    def _work_dir(self) -> str:
-        return f"{self.output_file}.work"
-
-    @property
-    def _begun_file(self) -> str:
-        return os.path.join(self._work_dir, "job.json")
-
-    @property
-    def _eval_file(self) -> str:
-        # Put "eval-" before the name, so that the pattern OUTPUT*, with which
-        # users name the training shards, does not match the evaluation set.
-        folder, name = os.path.split(self.output_file)
-        return os.path.join(folder, f"eval-{name}")
-
-    @property
-    def _inputs(self) -> tuple[str, ...]:
-        return (*self.input_files, self.text.vocab_file)
-
-    def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
-        """Writes the shards and the manifest, or resumes unfinished work.
-
-        `run` calls a function for each task, as `workers.run` does.
-
-        Returns:
-            (manifest as a dict, True if this call wrote any file).
-
-        Raises:
-            ValueError: the input contains no text, the output would replace the
-                input, or an earlier command began this output with other flags
-                or another input.
-            OSError: a file cannot be read or written, a process was killed, or
-                another process writes the same output.
-        """
-        # Fail before any file is written if the vocabulary cannot be read.
-        documents.create_reader(self.text)
-        tasks = self._create_tasks()
-        self._check_inputs(tasks)
-        name = f"--output_file={self.output_file}"
-        with lock.hold(f"{self.output_file}.lock", name):
-            description = self._describe()
-            found = self._read_same(self.manifest_file, description)
-            whole = self._find_whole(found)
-            if found and len(whole) == _count_files(found):
-                self._remove_work(tasks)
-                return found, False
-            if found and _count_files(found) < sum(
-                len(task.shards) for task in tasks
-            ):
-                # The job removed empty shards earlier, and renumbered the
-                # others. So write all of them again.
-                found, whole = None, set()
-            self._begin_work(description)
-            left = [
-                (task,)
-                for task in tasks
-                if not whole.issuperset(task.shards) and not _is_done(task)
-            ]
-            try:
-                with contextlib.closing(run(parts.write_shards, left)) as done:
-                    for _ in progress.track(done, len(left), "task", "shard"):
-                        pass
-                found = found or {**description, **self._combine(tasks)}
-            except ValueError:
-                # Remove the shards that the tasks wrote. They will not be
-                # reused, because the user must change the input or a flag.
-                for task in filter(_is_done, tasks):
-                    for path in task.shards:
-                        os.remove(path)
-                self._remove_work(tasks)
-                raise
-            write_json(self.manifest_file, found)
-            self._remove_work(tasks)
-        return found, True
-
-    def _describe(self) -> dict[str, Any]:
-        flags = dataclasses.asdict(self.text)
-        flags |= dataclasses.asdict(self.instances)
-        return {
-            "version": _VERSION,
-            "flags": {**flags, "num_shards": self.num_shards},
-            "inputs": [
-                {"path": path, **records.measure_file(path)}
-                for path in self._inputs
-            ],
-        }
-
-    def _shard_paths(self, num_shards: int) -> list[str]:
-        return [
-            f"{self.output_file}-{shard:05d}-of-{num_shards:05d}"
-            for shard in range(num_shards)
-        ]
-
-    def _create_tasks(self) -> list[parts.Task]:
-        # Assigns each task parts of the corpus to read, and shards to write. If
-        # documents are held out, the first task writes them. It reads all
-        # parts, but tokenizes only the documents that are held out.
-        numbered = [*enumerate(splitting.split_to_parts(self.input_files))]
-        num_shards = self.num_shards
-        if not num_shards:
-            num_bytes = sum(map(text_files.size, self.input_files))
-            num_bytes *= self.instances.dupe_factor
-            num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
-            num_shards = min(num_shards, len(numbered), MAX_SHARDS)
-        shards = self._shard_paths(num_shards)
-        # There are as many tasks as parts or shards, whichever are fewer.
-        number = min(len(numbered), num_shards)
-        shares = list(
-            zip(_share(numbered, number), _share(shards, number), strict=True)
-        )
-        if self.instances.eval_fraction:
-            shares.insert(0, (numbered, [self._eval_file]))
-        return [
-            parts.Task(
-                self.text,
-                self.instances,
-                dict(some),
-                paths,
-                os.path.join(self._work_dir, f"task-{task:05d}.json"),
-                is_evaluation=paths == [self._eval_file],
-            )
-            for task, (some, paths) in enumerate(shares)
-        ]
-
-    def _check_inputs(self, tasks: list[parts.Task]) -> None:
-        # Raises a ValueError if the job would overwrite an input file.
+    # Fail before any file is written if the vocabulary cannot be read.
+    _create_reader(options)
+    with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
+        flags = {**dataclasses.asdict(options), "num_shards": num_shards}
+        inputs = [*input_files, options.vocab_file]
+        output = Output(output_file, flags, inputs)
+        tasks = _create_tasks(options, input_files, output, num_shards)
         written = [path for task in tasks for path in task.shards]
-        written.append(self.manifest_file)
-        places = {os.path.realpath(path): path for path in written}
-        for path in map(os.path.realpath, self._inputs):
-            if path in places:
-                raise ValueError(
-                    f"--output_file={self.output_file} would replace "
-                    f"{places[path]}, which is an input; use another "
-                    "--output_file"
-                )
-
-    def _read_same(
-        self, path: str, description: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        # Reads a manifest or job.json, None if the file does not exist. Raises
-        # a ValueError if the file records another version of this script, or
-        # other flags or inputs.
+        written = [*map(os.path.realpath, [*written, output.manifest_file])]
+        if found := {*written}.intersection(map(os.path.realpath, inputs)):
+            raise ValueError(
+                f"--output_file={output_file} would replace {found.pop()}, "
+                "which is an input; use another --output_file"
+            )
+        if manifest := output.find_manifest():
+            output.remove_work()
+            return manifest, False
+        output.begin()
+        left = [(task,) for task in tasks if not _is_done(task)]
         try:
-            contents = read_json(path)
-        except FileNotFoundError:
-            return None
-        flags = contents.get("flags") or {}
-        changed = [
-            f"--{name}={flags.get(name)}"
-            for name, value in description["flags"].items()
-            if flags.get(name) != value
-        ]
-        if contents.get("version") != _VERSION:
-            changed.append("another version of this script")
-        elif contents.get("inputs") != description["inputs"]:
-            changed += [
-                f"another {entry['path']}"
-                for entry in description["inputs"]
-                if entry not in contents["inputs"]
-            ] or ["more input files"]
-        if changed:
-            raise ValueError(
-                f"{path} was written with {', '.join(changed)}; use another "
-                f"--output_file, or remove {self.manifest_file} and "
-                f"{self._work_dir} to start again"
-            )
-        return contents
-
-    def _find_whole(self, manifest: dict[str, Any] | None) -> set[str]:
-        # Returns the paths of the manifest's files that are intact.
-        if manifest is None:
-            return set()
-        # Do not use the paths in the manifest, because the user may have moved
-        # the files together with the manifest.
-        shards = manifest["shards"]
-        paths = [*self._shard_paths(len(shards)), self._eval_file]
-        entries = [*shards, *manifest.get("eval_shards", [])]
-        return {
-            path
-            for path, entry in zip(paths, entries, strict=False)
-            if records.is_whole(path, entry)
-        }
-
-    def _begin_work(self, description: dict[str, Any]) -> None:
-        # Creates the folder OUTPUT.work with job.json, or checks them.
-        if self._read_same(self._begun_file, description):
-            return
-        remove_partial(self._begun_file)
-        if os.path.isdir(self._work_dir) and os.listdir(self._work_dir):
-            raise ValueError(
-                f"{self._work_dir}, the folder for unfinished work, contains "
-                "files that this script did not write; use another "
-                "--output_file, or move the folder"
-            )
-        write_json(self._begun_file, description)
-
-    def _remove_work(self, tasks: list[parts.Task]) -> None:
-        # Removes the folder OUTPUT.work, unless it contains a user's file.
-        if os.path.exists(self._begun_file):
-            # Remove job.json last, because it shows that a job created the
-            # folder. An interrupted removal can then be repeated.
-            for path in [*(x.result_file for x in tasks), self._begun_file]:
-                with contextlib.suppress(FileNotFoundError):
+            with contextlib.closing(run(write_shards, left)) as done:
+                for _ in progress.track(done, len(left), "task", "shard"):
+                    pass
+            results = _combine(tasks, options, input_files, output)
+        except ValueError:
+            # Remove the shards that the tasks wrote. They will not be reused,
+            # because the user must change the input or a flag.
+            for task in filter(_is_done, tasks):
+                for path in task.shards:
                     os.remove(path)
-            with contextlib.suppress(OSError):
-                os.rmdir(self._work_dir)
+            output.remove_work()
+            raise
+        return output.finish(results), True
 
-    def _combine(self, tasks: list[parts.Task]) -> dict[str, Any]:
-        # Combines the tasks' result files for the manifest. Removes empty
-        # shards. Raises a ValueError if the input contains no text, or if all
-        # documents or none are held out.
-        results = [read_json(task.result_file) for task in tasks]
-        counts: Counter[str] = Counter()
-        for result in results:
-            counts.update(result["counts"])
-        corpus_report.log(counts, self.input_files)
-        found: dict[str, Any] = {}
-        if fraction := self.instances.eval_fraction:
-            found["eval_shards"] = results.pop(0)["shards"]
-            num_held_out = found["eval_shards"][0]["num_records"]
-            if not num_held_out or not counts["num_instances"]:
-                raise ValueError(
-                    f"--eval_fraction={fraction} holds out "
-                    f"{'all' if num_held_out else 'none'} of the "
-                    f"{counts['num_documents']} documents; set another "
-                    "fraction, or put blank lines between documents so that "
-                    "the input has more of them"
-                )
-        shards = [entry for result in results for entry in result["shards"]]
-        kept = [entry for entry in shards if entry["num_records"]]
-        for entry in shards:
-            if not entry["num_records"]:
-                os.remove(entry["path"])
-        if len(kept) < len(shards):
-            for entry, path in zip(
-                kept, self._shard_paths(len(kept)), strict=True
-            ):
-                os.replace(entry["path"], path)
-                entry["path"] = path
-            if self.num_shards:
-                logging.warning(
-                    f"--num_shards={len(shards)}: wrote only {len(kept)} "
-                    "files, because the input is too small for more files"
-                )
-        return {**found, "corpus": dict(counts), "shards": kept}
+
+def _create_reader(options: InstanceOptions) -> TextReader:
+    return _cached_reader(
+        options.vocab_file, options.do_lower_case, options.sentence_split
+    )
+
+
+# A process keeps the reader for its next task, because the vocabulary and the
+# cache of words are large.
+_cached_reader = functools.lru_cache(maxsize=1)(TextReader)
+
+
+def _create_tasks(
+    options: InstanceOptions,
+    input_files: Sequence[str],
+    output: Output,
+    num_shards: int,
+) -> list[Task]:
+    # Assigns each task parts of the corpus to read, and shards to write. If
+    # documents are held out, the first task writes them. It reads all parts,
+    # but tokenizes only the documents that are held out.
+    numbered = [*enumerate(documents.split_to_parts(input_files))]
+    if not num_shards:
+        num_bytes = sum(map(text_files.size, input_files))
+        num_bytes *= options.dupe_factor
+        num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
+        num_shards = min(num_shards, len(numbered))
+    shards = output.shard_paths(num_shards)
+    # There are as many tasks as parts or shards, whichever are fewer.
+    number = min(len(numbered), num_shards)
+    shares = list(
+        zip(_share(numbered, number), _share(shards, number), strict=True)
+    )
+    if options.eval_fraction:
+        shares.insert(0, (numbered, [output.eval_file]))
+    return [
+        Task(
+            options,
+            dict(some),
+            paths,
+            os.path.join(output.work_dir, f"task-{task:05d}.json"),
+            is_evaluation=paths == [output.eval_file],
+        )
+        for task, (some, paths) in enumerate(shares)
+    ]
 
 
 def _share(items: list, number: int) -> list[list]:
@@ -319,13 +183,137 @@ def _share(items: list, number: int) -> list[list]:
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
 
-def _count_files(manifest: dict[str, Any]) -> int:
-    return len(manifest["shards"]) + len(manifest.get("eval_shards", []))
+def write_shards(task: Task) -> None:
+    """Writes a task's shards, and then its result file.
+
+    The result file contains the sizes and checksums of the shards, and counts
+    of the text and of the instances.
+
+    A document is held out if the CRC-32 of its text, modulo 10,000, is below
+    10,000 times `eval_fraction`. So the choice depends only on the text.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    options = task.options
+    counts: Counter[str] = Counter()
+    # Only training instances are counted.
+    made = Counter() if task.is_evaluation else counts
+    reader = _create_reader(task.options)
+
+    def is_wanted(checksum: int) -> bool:
+        is_held_out = (
+            checksum % _NUM_HASHES < options.eval_fraction * _NUM_HASHES
+        )
+        return is_held_out == task.is_evaluation
+
+    # Each part has its own random draws, but the evaluation set is small, so
+    # its documents are taken together.
+    texts: dict[Any, Iterator[Document]] = {
+        number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
+        for number, part in task.parts.items()
+    }
+    if task.is_evaluation:
+        texts = {"eval": itertools.chain.from_iterable(texts.values())}
+        options = dataclasses.replace(
+            options, dynamic_masking=False, dupe_factor=1
+        )
+    previous: list[Document] = []
+    with records.RecordWriter(task.shards) as writer:
+        for name, text in texts.items():
+            rng = random.Random(f"{options.random_seed}/{name}")
+            for group in _group(text):
+                # The random next sentences of a single document come from the
+                # group before it.
+                lent = previous if len(group) == 1 else []
+                for record in _create_records(
+                    group, reader.pieces, options, rng, made, lent
+                ):
+                    writer.write(record)
+                previous = group
+    result = {"shards": writer.describe(), "counts": dict(counts)}
+    write_json(task.result_file, result)
 
 
-def _is_done(task: parts.Task) -> bool:
+def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
+    # Yields lists of documents that fit into memory.
+    group, num_pieces = [], 0
+    for document in text:
+        group.append(document)
+        num_pieces += sum(map(len, document))
+        if num_pieces >= _MAX_PIECES:
+            yield group
+            group, num_pieces = [], 0
+    if group:
+        yield group
+
+
+def _create_records(
+    group: list[Document],
+    pieces: documents.Pieces,
+    options: InstanceOptions,
+    rng: random.Random,
+    counts: Counter[str],
+    lent: Sequence[Document],
+) -> Iterator[bytes]:
+    # Creates instances from the documents of a group, which it shuffles in
+    # place, and yields their records shuffled. Counts the instances and their
+    # WordPieces. The documents in `lent` only provide random next sentences.
+    encode = instances.InstanceEncoder(options)
+    shuffle(group, rng)
+    available = [*group, *lent]
+    batch: list[bytes] = []
+    num_bytes = 0
+    for _ in range(options.dupe_factor):
+        for index in range(len(group)):
+            for instance in instances.create_instances_from_document(
+                available, index, pieces, rng, options
+            ):
+                counts["num_instances"] += 1
+                counts["num_pieces"] += len(instance.tokens)
+                batch.append(encode(instance))
+                num_bytes += len(batch[-1])
+        if num_bytes > _MAX_RECORD_BYTES:
+            shuffle(batch, rng)
+            yield from batch
+            batch, num_bytes = [], 0
+    shuffle(batch, rng)
+    yield from batch
+
+
+def _is_done(task: Task) -> bool:
     # The result file appears when the task is finished.
     if not os.path.exists(task.result_file):
         return False
     entries = read_json(task.result_file)["shards"]
     return all(map(records.is_whole, task.shards, entries))
+
+
+def _combine(
+    tasks: Sequence[Task],
+    options: InstanceOptions,
+    input_files: Sequence[str],
+    output: Output,
+) -> dict[str, Any]:
+    # Combines the tasks' result files for the manifest. Raises a ValueError if
+    # the input contains no text, or if all documents or none are held out.
+    results = [read_json(task.result_file) for task in tasks]
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
+    documents.log_counts(counts, input_files)
+    found: dict[str, Any] = {}
+    if fraction := options.eval_fraction:
+        found["eval_shards"] = results.pop(0)["shards"]
+        num_held_out = found["eval_shards"][0]["num_records"]
+        if not num_held_out or not counts["num_instances"]:
+            raise ValueError(
+                f"--eval_fraction={fraction} holds out "
+                f"{'all' if num_held_out else 'none'} of the "
+                f"{counts['num_documents']} documents; set another "
+                "fraction, or put blank lines between documents so that "
+                "the input has more of them"
+            )
+    shards = [entry for result in results for entry in result["shards"]]
+    kept = output.remove_empty(shards)
+    return {**found, "corpus": dict(counts), "shards": kept}

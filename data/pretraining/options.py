@@ -3,6 +3,7 @@
 import dataclasses
 
 from files import flags
+from files.paths import Kind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,8 +46,20 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Flags for turning documents into pretraining instances."""
+    """Flags for turning text into pretraining instances."""
 
+    vocab_file: str = flags.flag(
+        ..., "The model's vocabulary.", kind=Kind.INPUT_FILE
+    )
+    do_lower_case: bool = flags.flag(
+        True,
+        "Lower-case the text: True for uncased models, False for cased models.",
+    )
+    sentence_split: str | None = flags.flag(
+        None,
+        "Split lines into sentences by the rules of this language: a code such "
+        "as en or de. Needs the package sentencex.",
+    )
     max_seq_length: int = flags.head(
         128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
     )

@@ -2,15 +2,15 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-All other tokenizers in this project must return the same WordPieces. The
-WordPieces of each word are cached, because words repeat in natural text.
+All other tokenizers in this project must return the same WordPieces.
 """
 
 import functools
+import itertools
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -18,13 +18,15 @@ from absl import logging
 from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
-from data.text.word_cache import WordCache
 from modeling.presets import read as read_preset
 from modeling.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
+# Maximum number of words in a cache, and of characters in a cached word.
+_MAX_CACHED_WORDS = 1 << 17
+_MAX_CACHED_LENGTH = 64
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK = 8192
 # Matches white space or an ideograph: a word always ends before them.
@@ -60,6 +62,32 @@ def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
         KeyError: an item is not in `vocab`.
     """
     return [vocab[item] for item in items]
+
+
+class WordCache(dict):
+    """Caches the tokens of each word, because words repeat in natural text.
+
+    `cache[word]` returns `function(word)`.
+    """
+
+    def __init__(self, function: Callable[[str], list]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> list:
+        """Computes and caches the tokens of a word."""
+        result = self._function(word)
+        if len(word) <= _MAX_CACHED_LENGTH:
+            # If the cache is full, clear it. Frequent words are soon cached
+            # again.
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = result
+        return result
+
+    def of_all(self, words: Iterable[str]) -> list:
+        """Returns the tokens of all words, concatenated to one list."""
+        return list(itertools.chain.from_iterable(map(self.__getitem__, words)))
 
 
 class FullTokenizer:

@@ -1,6 +1,6 @@
 import pytest
 
-from data.pretraining import splitting
+from data.pretraining import documents
 from data.text import tokenization
 
 
@@ -25,4 +25,4 @@ def tokenizer(create_tokenizer):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cuts the sample corpora into parts, too."""
-    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
+    monkeypatch.setattr(documents, "_LEAST_PART_BYTES", 300)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import splitting
+from data.pretraining import documents
 from tests.shards import create, read, warnings, write_documents
 
 
@@ -54,8 +54,8 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
 
 def test_one_document(tmp_path, monkeypatch, caplog):
     """In parts of its lines; random next sentences are from the part itself."""
-    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
-    monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
+    monkeypatch.setattr(documents, "_PART_BYTES", 100)
+    monkeypatch.setattr(documents, "_MAX_SEARCH", 20)
     text = "The old harbor.\nThe keeper.\nA light.\n" * 20
     manifest = create(tmp_path, text)
     assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}

@@ -64,7 +64,7 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
     path = tmp_path / "eval-out"
     given = {"input_files": [path]}
     if which == "vocabulary":
-        given = {"text": {"vocab_file": str(tmp_path / "link")}}
+        given = {"vocab_file": str(tmp_path / "link")}
         os.symlink("eval-out", tmp_path / "link")
     text = Path(VOCAB).read_text(encoding="utf-8")
     path.write_text(text)

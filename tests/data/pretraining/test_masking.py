@@ -24,7 +24,7 @@ def mask(tokens, candidates, seed, **options):
         list(candidates),
         PIECES,
         random.Random(seed),
-        InstanceOptions(**options),
+        InstanceOptions(vocab_file="", **options),
     )
 
 

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from data.text import tokenization, word_cache
+from data.text import tokenization
 from tests import golden
 from tests.data import reference_tokenizer
 
@@ -100,7 +100,7 @@ def test_wordpiece_tokenizer():
 
 
 def test_the_tokenizer_forgets_within_bounds(monkeypatch):
-    monkeypatch.setattr(word_cache, "MAX_CACHED_WORDS", 10)
+    monkeypatch.setattr(tokenization, "_MAX_CACHED_WORDS", 10)
     tokenizer = tokenization.FullTokenizer(VOCAB)
     words = [f"w{number}" for number in range(100)]
     first = tokenizer.tokenize(" ".join(words))
