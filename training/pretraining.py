@@ -171,7 +171,7 @@ def find_records(
     spec = feature_specs.bounded(
         spec, bert_config.vocab_size, bert_config.type_vocab_size
     )
-    feature_specs.check_records(files, spec)
+    tfrecords.check_records(files, spec)
     if not config.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
         # training, `fingerprint_records` checks all records.

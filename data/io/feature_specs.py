@@ -1,16 +1,10 @@
-"""Defines the features of each task's TFRecords, and checks files of records.
+"""Defines the features of each task's TFRecords.
 
 Features that Google's code also writes have the names and types that it uses.
 """
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-
-import numpy as np
-
-from data.io import records
 
 
 class Feature(NamedTuple):
@@ -26,20 +20,6 @@ Spec = dict[str, Feature]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
 _LARGEST = 3.4e38
-# {feature: flag that sets its length}. --max_seq_length sets all others.
-_LENGTH_FLAGS = {
-    "masked_lm_positions": "max_predictions_per_seq",
-    "masked_lm_ids": "max_predictions_per_seq",
-    "masked_lm_weights": "max_predictions_per_seq",
-}
-# {feature: key of bert_config.json that limits its values}.
-_SIZES = {
-    "input_ids": "vocab_size",
-    "masked_lm_ids": "vocab_size",
-    "segment_ids": "type_vocab_size",
-}
-# Number of records to check at the start of each file.
-_NUM_CHECKED = 16
 
 
 def _inputs(*shape: int) -> Spec:
@@ -57,10 +37,14 @@ def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
     WordPiece ids must be below `vocab_size`, and segment ids must be below
     `type_vocab_size`.
     """
-    sizes = {"vocab_size": vocab_size, "type_vocab_size": type_vocab_size}
+    sizes = {
+        "input_ids": vocab_size,
+        "masked_lm_ids": vocab_size,
+        "segment_ids": type_vocab_size,
+    }
     return spec | {
-        name: spec[name]._replace(at_most=sizes[key] - 1)
-        for name, key in _SIZES.items()
+        name: spec[name]._replace(at_most=size - 1)
+        for name, size in sizes.items()
         if name in spec
     }
 
@@ -154,71 +138,3 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
         for name in ("start_positions", "end_positions"):
             spec[name] = Feature((), "int64", 0, max_seq_length - 1)
     return spec
-
-
-def check_records(files: Sequence[str], spec: Spec) -> None:
-    """Checks the first records of each file against a spec.
-
-    This function finds a wrong file before the model is built. Later, training
-    checks each record that it reads (`tfrecords.create_dataset`).
-
-    Raises:
-        ValueError: a file is empty, truncated, corrupt or compressed, its
-            features differ from `spec` in name or length, or a value is out of
-            range.
-    """
-    for path in files:
-        if path.endswith(".gz"):
-            raise ValueError(f"{path}: unpack this file with gunzip first")
-        if not check_file(path, spec, _NUM_CHECKED):
-            raise ValueError(
-                f"{path}: the file contains no record. Create it again"
-            )
-
-
-def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
-    """Checks the first `limit` records (None = all). Returns their number."""
-    # Import late, because TensorFlow loads slowly.
-    from tensorflow.core.example import example_pb2
-
-    count = 0
-    for record in itertools.islice(records.read_records(path), limit):
-        try:
-            features = example_pb2.Example.FromString(record).features.feature
-        except Exception as error:
-            raise ValueError(
-                f"{path}, record {count}: not a tf.train.Example: {error}"
-            ) from error
-        if problem := _find_problem(features, spec):
-            raise ValueError(
-                f"{path}, record {count}: {problem}. Create the records for "
-                "this script and model"
-            )
-        count += 1
-    return count
-
-
-def _find_problem(features: Mapping, spec: Spec) -> str | None:
-    for name, (shape, dtype, at_least, at_most) in spec.items():
-        kind = "float_list" if dtype == "float32" else "int64_list"
-        values = np.array(getattr(features[name], kind).value)
-        # A record stores a scalar as one value.
-        expected = math.prod(shape)
-        if len(values) != expected:
-            flag = _LENGTH_FLAGS.get(name, "max_seq_length")
-            return (
-                f"'{name}' has {len(values)} values of type {dtype} instead of "
-                f"{expected} (--{flag})"
-            )
-        if not ((values >= at_least) & (values <= at_most)).all():
-            size = f" (the model's {_SIZES[name]})" if name in _SIZES else ""
-            return f"'{name}' is not from {at_least:g} to {at_most:g}{size}"
-    if "input_mask" in spec:
-        length = spec["input_mask"].shape[-1]
-        mask = np.reshape(features["input_mask"].int64_list.value, (-1, length))
-        # Allow the padding examples with which Google's code fills the last
-        # batch. Their mask is 0 at each position.
-        is_padding = [0] == [*features["is_real_example"].int64_list.value]
-        if not (mask.any(-1).all() or is_padding):
-            return "'input_mask' is 0 at each position"
-    return None

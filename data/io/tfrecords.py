@@ -4,6 +4,7 @@ B = batch size.
 """
 
 import contextlib
+import itertools
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +13,15 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from data.io.feature_specs import Spec, check_file
+from data.io.feature_specs import Spec
 from data.io.records import count_records, read_records
 
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
 # message of `decode`, or the name of the operation that parses records.
 _WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
+# Number of records to check at the start of each file.
+_NUM_CHECKED = 16
 # In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
 # In training: number of files that are read at the same time.
@@ -65,13 +68,12 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
             `naming_wrong_records` to find out which record.
     """
-    features = {
-        name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
-        for name, feature in spec.items()
-    }
-    values = tf.io.parse_example(serialized, features)
-    check = tf.debugging.Assert(_are_right(values, spec), [_OUT_OF_RANGE])
-    with tf.control_dependencies([check]):
+    values = _parse(serialized, spec)
+    checks = [
+        tf.debugging.Assert(is_right, [_OUT_OF_RANGE, problem])
+        for problem, is_right in _conditions(values, spec)
+    ]
+    with tf.control_dependencies(checks):
         return {
             name: tf.cast(value, tf.int32)
             if value.dtype == tf.int64
@@ -80,30 +82,37 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         }
 
 
-def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
-    # Returns whether all values of a batch are in the spec's ranges, before the
+def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+    features = {
+        name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
+        for name, feature in spec.items()
+    }
+    return tf.io.parse_example(serialized, features)
+
+
+def _conditions(
+    values: dict[str, tf.Tensor], spec: Spec
+) -> Iterator[tuple[str, tf.Tensor]]:
+    # Yields (problem, whether a batch does not have it). Compares before the
     # integers become int32, which turns 2 ** 32 into 0.
-    are_right = [tf.constant(True)]
     for name, value in values.items():
-        _, _, at_least, at_most = spec[name]
+        _, _, low, high = spec[name]
+        is_right = tf.constant(True)
         # Both comparisons are false for NaN.
-        if math.isfinite(at_least):
-            are_right.append(
-                tf.reduce_all(value >= tf.cast(at_least, value.dtype))
-            )
-        if math.isfinite(at_most):
-            are_right.append(
-                tf.reduce_all(value <= tf.cast(at_most, value.dtype))
-            )
+        if math.isfinite(low):
+            is_right &= tf.reduce_all(value >= tf.cast(low, value.dtype))
+        if math.isfinite(high):
+            is_right &= tf.reduce_all(value <= tf.cast(high, value.dtype))
+        yield f"'{name}' is not from {low:g} to {high:g}", is_right
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
-            # Allow padding examples, as in feature_specs.py.
+            # Google's code fills the last batch with padding examples, whose
+            # mask is 0 at each position.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
-        are_right.append(tf.reduce_all(is_used))
-    return tf.reduce_all(are_right)
+        yield "'input_mask' is 0 at each position", tf.reduce_all(is_used)
 
 
 def trim_padding(
@@ -213,8 +222,7 @@ def create_dataset(
 def _training_records(
     files: Sequence[str], seed: int, skip_records: int
 ) -> tf.data.Dataset:
-    """Returns a shuffled, endless dataset without its first `skip_records`."""
-
+    # Returns a shuffled, endless dataset without its first `skip_records`.
     def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
         draw = tf.random.stateless_uniform(
             [], [seed, number], 0, tf.int64.max, tf.int64
@@ -239,6 +247,41 @@ def _training_records(
     return tf.data.Dataset.counter(epoch).flat_map(read_epoch).skip(rest)
 
 
+def check_records(
+    files: Sequence[str], spec: Spec, limit: int | None = _NUM_CHECKED
+) -> None:
+    """Checks the first records of each file, or all if `limit` is None.
+
+    This function finds a wrong file before the model is built. Later, `decode`
+    checks each record.
+
+    Raises:
+        ValueError: a file is empty, truncated or corrupt, its features differ
+            from `spec` in name or length, or a value is out of range.
+    """
+    for path in files:
+        number = -1
+        for number, record in enumerate(
+            itertools.islice(read_records(path), limit)
+        ):
+            problem = ""
+            try:
+                values = _parse(tf.constant([record]), spec)
+            except tf.errors.InvalidArgumentError as error:
+                # The message begins and ends with TensorFlow's operation.
+                problem = error.message.split("}} ")[-1].split(" [Op:")[0]
+            else:
+                for found, is_right in _conditions(values, spec):
+                    problem = problem if is_right else found
+            if problem:
+                raise ValueError(
+                    f"{path}, record {number}: {problem}. Create the records "
+                    "for this script and model, with the same --max_seq_length"
+                )
+        if number < 0:
+            raise ValueError(f"{path}: the file contains no record")
+
+
 @contextlib.contextmanager
 def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
     """Adds the file and the record's number to errors about wrong records.
@@ -259,8 +302,7 @@ def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
         if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
             logging.info("Searching all files for the record that is wrong")
             for files, spec, _ in read:
-                for path in files:
-                    check_file(path, spec)
+                check_records(files, spec, None)
         if is_corrupt:
             raise ValueError(str(error)) from error
         raise

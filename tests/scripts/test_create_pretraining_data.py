@@ -74,9 +74,7 @@ def test_scalable_form(corpus):
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     manifest = json.loads((made / "out.manifest.json").read_text())
     files = [str(made / name) for name in names]
-    feature_specs.check_records(
-        files, feature_specs.pretraining_features(128, 20)
-    )
+    tfrecords.check_records(files, feature_specs.pretraining_features(128, 20))
     count = records.count_records(files)
     assert count == manifest["corpus"]["num_instances"] > 1000
     assert f"{count:,} instances" in done.stdout
