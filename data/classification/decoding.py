@@ -17,6 +17,21 @@ from files.paths import StrPath
 Label = str | list[str] | float
 
 
+def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
+    """Converts a classifier's logits to probabilities, float [..., labels].
+
+    In regression, `logits` are predicted values, which the function returns.
+    `output_mode` is "classification", "multilabel" or "regression".
+    """
+    if output_mode == "multilabel":
+        doubles = logits.astype(np.float64)
+        return np.exp(-np.logaddexp(0, -doubles)).astype(logits.dtype)
+    if output_mode == "classification":
+        powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return powers / powers.sum(axis=-1, keepdims=True)
+    return logits
+
+
 class LabelDecoder:
     """Turns a classifier's outputs into probabilities and labels.
 
@@ -60,16 +75,7 @@ class LabelDecoder:
         In regression, `outputs` are predicted values [examples, 1], which the
         function returns as float32.
         """
-        # Import SciPy late, because it needs half a second to load, and --help
-        # should not wait for it.
-        from scipy import special
-
-        outputs = outputs.astype(np.float32)
-        if self.output_mode == "regression":
-            return outputs
-        if self.output_mode == "multilabel":
-            return special.expit(outputs)
-        return special.softmax(outputs, axis=-1)
+        return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
         """Converts a Label of each example to the numbers of its record.

@@ -10,21 +10,6 @@ import numpy as np
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
 
-def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
-    """Converts a classifier's logits to probabilities, float32 [..., labels].
-
-    In regression, `logits` are predicted values, which the function returns as
-    float32. `output_mode` is "classification", "multilabel" or "regression".
-    """
-    if output_mode == "multilabel":
-        logits = -np.logaddexp(0, -logits)
-    elif output_mode == "classification":
-        logits = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-    else:
-        return logits.astype(np.float32)
-    return np.exp(logits).astype(np.float32)
-
-
 def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
     """Averages the logits of a text's windows into one vector for each text.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from data.classification import pooling
+from data.classification.decoding import to_probabilities
 from data.text.token_windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
@@ -48,7 +49,8 @@ def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
         return first
     mode = model.settings["output_mode"]
     every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-    return pooling.to_probabilities(pooling.pool(every, [0])[0], mode)
+    pooled = pooling.pool(every, [0])[0]
+    return to_probabilities(pooled, mode).astype(np.float32)
 
 
 def _decode(

@@ -11,7 +11,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.classification import pooling
-from data.classification.decoding import LabelDecoder
+from data.classification.decoding import LabelDecoder, to_probabilities
 from data.ner import reading
 from data.ner import sentence_windows as windows
 from data.squad import decoding as squad_decoding
@@ -135,7 +135,7 @@ def expected_outputs(model, mode):
             features = engines.pack([Input(part, len(part))], len(part))
             logits.append(np.array(model(features))[0])
         pooled = pooling.pool(np.stack(logits), [0])
-        rows.append(pooling.to_probabilities(pooled, mode)[0])
+        rows.append(to_probabilities(pooled, mode)[0])
     return np.stack(rows)
 
 
