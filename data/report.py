@@ -146,7 +146,7 @@ def write_entities(
 
 
 def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
-    """Returns (outcome, label or entity) of everything right or found."""
+    # Returns (outcome, label or entity) of everything right or found.
     right, found = dict.fromkeys(right), dict.fromkeys(found)
     outcomes = [("right" if one in right else "wrong", one) for one in found]
     return outcomes + [("missed", one) for one in right if one not in found]

@@ -34,13 +34,11 @@ _LARGEST_SCORE = 5.0
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
     # Returns a copy of `options` for regression. `names` are the columns of the
     # two texts and of the label, unless the user set the flags.
-    default, given = TableOptions(), options.given_flags
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
         field: name
         for field, name in zip(fields, names, strict=True)
-        if field not in given
-        and getattr(options, field) == getattr(default, field)
+        if field not in options.given_flags
     }
     return dataclasses.replace(options, output_mode="regression", **changes)
 

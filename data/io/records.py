@@ -57,8 +57,8 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
 def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
     """Serializes a model input and other features as a `tf.train.Example`.
 
-    `inputs` is an object with the attributes input_ids, input_mask and
-    segment_ids. `more` contains the other features, {name: values}.
+    `inputs` has the attributes input_ids, input_mask and segment_ids. `more`
+    contains the other features, {name: values}.
     """
     names = ("input_ids", "input_mask", "segment_ids")
     return encode_example(
@@ -247,7 +247,7 @@ def _damaged(path: StrPath, position: int, how: str) -> ValueError:
 def measure_file(path: str) -> dict[str, Any]:
     """Returns a file's size and checksum, {"bytes": int, "crc32c": str}."""
     checksum = google_crc32c.Checksum()
-    with text_files.open_raw(path) as file:
+    with text_files.open_binary(path) as file:
         for _ in checksum.consume(file, 1 << 20):
             pass
     return {

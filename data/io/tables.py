@@ -272,7 +272,7 @@ def _read_parquet(
         raise ValueError(
             f"{path} needs pyarrow: pip install -r requirements/tables.txt"
         ) from None
-    with text_files.open_raw(path) as file:
+    with text_files.open_binary(path) as file:
         try:
             table = pyarrow.parquet.ParquetFile(file)
         except pyarrow.ArrowException as error:

@@ -42,12 +42,10 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
-        scheme = "file://" if pattern.startswith("file://") else ""
-        if is_remote(pattern) and not scheme:
+        if is_remote(pattern):
             found = sorted(_gfile().glob(pattern))
         else:
-            matches = find_matches(pattern.removeprefix(scheme))
-            found = [scheme + path for path in matches if os.path.isfile(path)]
+            found = [*filter(os.path.isfile, find_matches(pattern))]
         if not found:
             raise FileNotFoundError(f"--{flag_name}: no file is {pattern!r}")
         files.extend(found)
@@ -57,34 +55,25 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file, or STDIN, to read its bytes. Does not decompress `.gz`."""
+def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """Opens a file, or STDIN, to read bytes. Unpacks it if its name is `*.gz`.
+
+    Raises:
+        OSError: the file cannot be read, or a `.gz` is damaged.
+    """
     with named_errors(path):
         if path == STDIN:
             # Do not use sys.stdin, which cannot be closed while a thread waits
             # for input.
             opened = open(0, "rb", closefd=False)
-        elif is_remote(path):
-            opened = _gfile().GFile(path, "rb")
         else:
-            opened = open(path, "rb")
+            opened = (_gfile().GFile if is_remote(path) else open)(path, "rb")
         with opened as file:
-            yield file
-
-
-@contextlib.contextmanager
-def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Opens a file to read bytes, decompressed if its name ends in `.gz`.
-
-    Raises:
-        OSError: the file cannot be read, or a `.gz` is damaged.
-    """
-    with open_raw(path) as file:
-        is_packed = os.fspath(path).endswith(".gz")
-        try:
-            yield gzip.GzipFile(fileobj=file) if is_packed else file
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise OSError(f"{path}: the gzip file is damaged") from error
+            is_packed = os.fspath(path).endswith(".gz")
+            try:
+                yield gzip.GzipFile(fileobj=file) if is_packed else file
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise OSError(f"{path}: the gzip file is damaged") from error
 
 
 def size(path: StrPath) -> int:
@@ -217,8 +206,7 @@ def find_set_file(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: there are several, or `data_dir` is None, because --data_dir
-            is not set.
+        ValueError: there are several, or --data_dir is not set.
     """
     if data_dir is None:
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")
@@ -231,8 +219,5 @@ def find_set_file(
             f"{' or '.join(file_names)}"
         )
     if len(found) > 1:
-        raise ValueError(
-            f"there must be only one file of the {name} set, not "
-            f"{' and '.join(found)}. Keep one of these files"
-        )
+        raise ValueError(f"keep only one of the files {' and '.join(found)}")
     return found[0]

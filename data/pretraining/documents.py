@@ -144,7 +144,7 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
     # first line after `position`, in the middle of a document. Returns (offset
     # of the part's first byte, True if this byte is in the middle of a
     # document).
-    with text_files.open_raw(path) as file:
+    with text_files.open_binary(path) as file:
         file.seek(position)
         # Skip the rest of the line that contains `position`.
         first_line = position = position + len(file.readline())

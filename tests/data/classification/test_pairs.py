@@ -1,7 +1,5 @@
 """Tables of queries and passages, and of pairs of texts."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -13,19 +11,10 @@ from data.text.tokenization import FullTokenizer
 from tests.script_runner import SAMPLES
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Options(TableOptions):
-    """As run_classifier.py has them."""
-
-    given_flags: dict
-
-
-def read(folder, name, text, kind, given_flags=None, **options):
+def read(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    options = TableOptions(**options)
-    if given_flags:
-        options = Options(**given_flags, given_flags=given_flags)
+    options = TableOptions(**flags, given_flags=flags)
     examples = kind(folder, options).read_set(folder, name)
     return [(each.text_a, each.text_b, each.label) for each in examples]
 
@@ -83,9 +72,9 @@ def test_columns_have_names_of_their_own(tmp_path):
     # A name that is a default elsewhere counts if the user has set it.
     args = "query,text,label\na,b,1\na,c,0\n", pairs.RankingProcessor
     flags = {"text_b_column": "text", "label_column": "label"}
-    assert read(tmp_path, "dev", *args, flags)[0] == ("a", "b", 1.0)
+    assert read(tmp_path, "dev", *args, **flags)[0] == ("a", "b", 1.0)
     args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", pairs.PairProcessor
-    found = read(tmp_path, *args, {"label_column": "label"})
+    found = read(tmp_path, *args, label_column="label")
     assert [label for _, _, label in found] == [1.0, 2.0]
     with pytest.raises(ValueError, match="scroe"):
         read(tmp_path, *args, label_column="scroe")
@@ -110,9 +99,9 @@ def test_scores_in_another_column_are_asked_for(tmp_path, name):
     args = tmp_path, "train", text, pairs.PairProcessor
     with pytest.raises(ValueError, match=f"--label_column.*{name}"):
         read(*args)
-    found = read(*args, {"label_column": name})
+    found = read(*args, label_column=name)
     assert [label for *_, label in found] == [1, 0]
-    assert read(*args, {"label_column": ""})[1] == ("c", "d", None)
+    assert read(*args, label_column="")[1] == ("c", "d", None)
 
 
 @pytest.mark.parametrize(
