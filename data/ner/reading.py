@@ -127,19 +127,19 @@ class NerProcessor:
         examples: list[NerExample] = []
         # {tag that is not one of the labels: place where it first occurs}
         unknown: dict[str, str] = {}
-        for example, where in read(path, name == "test"):
+        for where, example in read(path, name == "test"):
             example.guid = f"{name}-{len(examples) + 1}"
             example.labels = to_scheme(example.labels, self._labels or ())
-            for tag, place in zip(example.labels, where, strict=True):
-                if self._labels is not None and tag not in self._labels:
-                    unknown.setdefault(tag, place)
+            if self._labels is not None:
+                for tag in sorted({*example.labels} - {*self._labels}):
+                    unknown.setdefault(tag, where)
             examples.append(example)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if unknown:
-            tag, place = next(iter(unknown.items()))
+            tag, where = next(iter(unknown.items()))
             message = (
-                f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
+                f"{where}: unknown tag {tag!r}. The tags are {self._labels}"
             )
             tags = {tag for example in examples for tag in example.labels}
             # A warning suffices for a dev or test set, unless all its tags
@@ -154,18 +154,17 @@ class NerProcessor:
 
     def _read_spans(
         self, path: str, is_test: bool
-    ) -> Iterator[tuple[NerExample, list[str]]]:
-        # Yields each text of a set, with the file and entry of each tag.
+    ) -> Iterator[tuple[str, NerExample]]:
+        # Yields the place in the file and each text of a set.
         texts = spans.read(path, needs_spans=not is_test)
         for number, (where, text, places, tags) in enumerate(texts, start=1):
             words = [text[start:end] for start, end in places]
-            example = NerExample("", words, tags, number, text, places)
-            yield example, [where] * len(tags)
+            yield where, NerExample("", words, tags, number, text, places)
 
     def _read_columns(
         self, path: str, is_test: bool
-    ) -> Iterator[tuple[NerExample, list[str]]]:
-        # Yields each sentence of a set, with the file and line of each tag.
+    ) -> Iterator[tuple[str, NerExample]]:
+        # Yields the first line and each sentence of a set.
         sentences, width = _read_sentences(path, self._label_column)
         if not sentences:
             return
@@ -183,16 +182,18 @@ class NerProcessor:
                 f"{text_column} must be the words, and {label_column} the tags;"
                 " set --text_column and --label_column"
             )
-        cells = [[row[text_column - 1] for _, row in x] for _, x in sentences]
         rows = [row for _, lines in sentences for _, row in lines]
+        columns = [*zip(*rows, strict=True)]
         if not self._text_column and width > 1:
-            _check_words(path, cells, width)
+            words = [[x[text_column - 1] for _, x in y] for _, y in sentences]
+            _check_words(path, words, width)
         if not self._label_column:
-            _check_nested(path, rows, text_column)
-        prefix = _find_language(cells)
-        tags = (
-            {row[label_column - 1] for row in rows} if label_column else {"O"}
-        )
+            _check_nested(path, columns, text_column)
+        # PAN-X writes a language before each word, such as "en:".
+        common = os.path.commonprefix(columns[text_column - 1])
+        language = re.match("[a-z-]+:", common) if len(sentences) > 1 else None
+        prefix = language.group() if language else ""
+        tags = {*columns[label_column - 1]} if label_column else {"O"}
         # Tags without a scheme, such as PER, are the types of words. Successive
         # words of one type are an entity, as in IOB1.
         has_types = "O" in tags and not (
@@ -200,64 +201,58 @@ class NerProcessor:
             or _COLUMN_NAMES & {*map(str.lower, tags)}
         )
         for document, lines in sentences:
-            example, where = NerExample("", [], [], document), []
+            example = NerExample("", [], [], document)
             for number, row in lines:
-                where.append(f"{path}, line {number}")
                 word = row[text_column - 1]
                 tag = row[label_column - 1] if label_column else "O"
                 if has_types and tag != "O":
                     tag = f"I-{tag}"
                 if not word or not _TAG.fullmatch(tag):
                     raise ValueError(
-                        f"{where[-1]}: the word is {word!r} and its tag is "
-                        f"{tag!r}, which must be O, or B, I, E, S, L, U or M, "
-                        "usually followed by a hyphen and a type, as in "
+                        f"{path}, line {number}: the word is {word!r} and its "
+                        f"tag is {tag!r}, which must be O, or B, I, E, S, L, U "
+                        "or M, usually followed by a hyphen and a type, as in "
                         "B-PER. If the tags are in another column, set "
                         "--label_column. Remove a line of column names"
                     )
                 example.words.append(word.removeprefix(prefix) or word)
                 example.labels.append(tag)
-            yield example, where
+            yield f"{path}, line {lines[0][0]}", example
 
 
-def _check_nested(path: str, rows: list[list[str]], text_column: int) -> None:
+def _check_nested(
+    path: str, columns: list[tuple[str, ...]], text_column: int
+) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
     # types such as NP, which are not entity types.
     *others, last = (
         {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
-        for column in zip(*rows, strict=True)
+        for column in columns
     )
     for number, types in enumerate(others, start=1):
         if number != text_column and types & last:
             raise ValueError(
-                f"{path}: columns {number} and {len(others) + 1} both contain "
+                f"{path}: columns {number} and {len(columns)} both contain "
                 f"tags of the type {min(types & last)}. Set --label_column to "
                 f"the column to learn, such as {number}"
             )
 
 
 def _check_words(path: str, words: list[list[str]], width: int) -> None:
-    # Raises an error if the first column numbers the words or sentences of a
-    # file. In a file of two columns, the column beside the tags contains the
-    # words, even if each sentence only repeats one word.
+    # Raises an error if the column of the words numbers words or sentences. In
+    # a file of two columns, the column beside the tags contains the words, even
+    # if each sentence only repeats one word.
     has_digits = all(re.search(r"\d", x) for rows in words for x in rows)
     is_same = width > 2 and all(len({*rows}) == 1 for rows in words)
     if has_digits or (is_same and max(map(len, words)) > 1):
         raise ValueError(
-            f"{path}: column 1, such as {words[0][:3]}, does not seem to "
-            "contain words: each cell contains a digit, or the cells of each "
-            "sentence are equal. Remove the digits, or set --text_column to "
-            "the column of the words (1 if these are the words)"
+            f"{path}: cells such as {words[0][:3]} are no words: each "
+            "contains a digit, or the cells of each sentence are equal. "
+            "Remove the digits, or set --text_column to the column of the "
+            "words, even if it is this one"
         )
-
-
-def _find_language(words: list[list[str]]) -> str:
-    # Returns the prefix of all words of PAN-X, such as "en:", or "".
-    common = os.path.commonprefix([word for rows in words for word in rows])
-    match = re.match("[a-z-]+:", common)
-    return match.group() if match and len(words) > 1 else ""
 
 
 def _read_sentences(

@@ -214,7 +214,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
         ["B-LOC", "I-LOC"],
         ["B-X"],
     ]
-    assert "dev.txt, line 2: unknown tag 'I-LOC'" in caplog.text
+    assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
     first, second = windows.create_features(examples, labels, 8, tokenizer)
     assert first.label_weights == [0, 1, 0, 0, 0, 0, 0, 0]
