@@ -164,8 +164,7 @@ class SquadTask(task.Task):
                 examples,
                 self.tokenizer,
                 self.options,
-                is_training=True,
-                num_processes=self.options.num_processes,
+                self.options.num_processes,
             )
         features = self.features = list(
             passage_windows.create_features(

@@ -11,9 +11,9 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1820,
+    ".": 1819,
     "benchmarks": 1589,
-    "data": 10056,
+    "data": 10031,
     "docs": 180,
     "examples": 191,
     "files": 1146,

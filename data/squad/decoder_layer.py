@@ -15,12 +15,13 @@ import tensorflow as tf
 
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
-    Alignment,
     Spans,
+    add_texts,
     find_null,
     find_spans,
     first_of_equals,
     order_by_score,
+    remove_repeated,
 )
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
@@ -31,6 +32,15 @@ _OF_CHOSEN = {
     "probability": "nbest_probabilities",
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
+}
+# {column of the n-best list: (type, padding)}.
+_COLUMNS = {
+    "texts": (tf.string, ""),
+    "probabilities": (tf.float64, 0),
+    "start_logits": (tf.float64, 0),
+    "end_logits": (tf.float64, 0),
+    "start_bytes": (tf.int32, -1),
+    "end_bytes": (tf.int32, -1),
 }
 
 
@@ -108,18 +118,19 @@ class SquadDecoder:
             rows = tf.range(tf.size(passages.contexts))
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
-            alignment = Alignment(passages, row, self.use_char_offsets)
-            bounds = tf.cast([row, row + 1], tf.int64)
-            begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
-            found = self._find_nbest(windows, best, begin, end, alignment)
-            return self._answer(*found)
+            return self._answer(*self._find_nbest(windows, passages, best, row))
 
+        size = self.options.n_best_size + 1
+        specs = {
+            "chosen": tf.TensorSpec([], tf.int32),
+            "null_odds": tf.TensorSpec([], tf.float64),
+            "nbest_sizes": tf.TensorSpec([], tf.int32),
+        }
+        for name, (dtype, _) in _COLUMNS.items():
+            specs[f"nbest_{name}"] = tf.TensorSpec([size], dtype)
         # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(
-            answer,
-            rows,
-            fn_output_signature=self._specs(),
-            parallel_iterations=1,
+            answer, rows, fn_output_signature=specs, parallel_iterations=1
         )
         chosen = outputs.pop("chosen")
         return outputs | {
@@ -127,44 +138,36 @@ class SquadDecoder:
             for name, column in _OF_CHOSEN.items()
         }
 
-    def _specs(self) -> dict[str, tf.TensorSpec]:
-        size = self.options.n_best_size + 1
-        return {
-            "chosen": tf.TensorSpec([], tf.int32),
-            "null_odds": tf.TensorSpec([], tf.float64),
-            "nbest_texts": tf.TensorSpec([size], tf.string),
-            "nbest_probabilities": tf.TensorSpec([size], tf.float64),
-            "nbest_start_logits": tf.TensorSpec([size], tf.float64),
-            "nbest_end_logits": tf.TensorSpec([size], tf.float64),
-            "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
-            "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
-            "nbest_sizes": tf.TensorSpec([], tf.int32),
-        }
-
     def _find_nbest(
         self,
         windows: Windows,
+        passages: Passages,
         best: Mapping[str, tf.Tensor],
-        begin: tf.Tensor,
-        end: tf.Tensor,
-        alignment: Alignment,
+        row: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
-        # Returns the best spans with distinct texts of the question whose
-        # windows are `begin` to `end`, best first, and the score of no answer.
-        most = self.options.max_answer_length
-        spans = find_spans(begin, end, windows, best, most)
+        # Returns the best spans with distinct texts of a question, best first,
+        # and the score of no answer.
+        bounds = tf.cast([row, row + 1], tf.int64)
+        begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        spans = find_spans(
+            *(begin, end, windows, passages, best),
+            self.options.max_answer_length,
+            self.use_char_offsets,
+        )
         # Sort before removing spans, because `remove_repeated` keeps the first
         # of several spans at the same position in the passage.
-        spans = spans.gather(order_by_score(spans))
-        spans = alignment.remove_repeated(spans)
-        num_spans, num_best = tf.size(spans.starts), self.options.n_best_size
+        spans = remove_repeated(spans.gather(order_by_score(spans)))
+        num_spans, num_best = tf.size(spans.texts), self.options.n_best_size
 
         def add_spans(
             begin: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(begin + num_best, num_spans)
             more = spans.gather(tf.range(begin, following))
-            nbest = nbest.concat(alignment.locate(more))
+            context = passages.contexts[row]
+            nbest = nbest.concat(
+                add_texts(more, context, self.use_char_offsets)
+            )
             firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
 
@@ -178,7 +181,7 @@ class SquadDecoder:
             (0, null.gather(tf.range(0))),
             shape_invariants=(
                 tf.TensorShape([]),
-                Spans(*[tf.TensorShape([None])] * 7),
+                Spans(*[tf.TensorShape([None])] * 5),
             ),
         )
         return self._add_null(nbest, null), null_score
@@ -205,10 +208,9 @@ class SquadDecoder:
     def _answer(
         self, nbest: Spans, null_score: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        # Returns the outputs that `_specs` lists, for one question. `chosen` is
-        # the index of the predicted answer in the n-best list.
-        probabilities = tf.nn.softmax(nbest.scores)
-        is_answer = nbest.starts >= 0
+        # Returns the outputs of `__call__` for one question. `chosen` is the
+        # index of the predicted answer in the n-best list.
+        is_answer = nbest.start_bytes >= 0
         best = _first_true(is_answer)
         has_answer = is_answer[best]
         null_odds = tf.where(
@@ -221,19 +223,16 @@ class SquadDecoder:
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         size = tf.size(nbest.texts)
         padding = [[0, self.options.n_best_size + 1 - size]]
-        return {
+        values = nbest._asdict() | {
+            "probabilities": tf.nn.softmax(nbest.scores)
+        }
+        columns = {
+            f"nbest_{name}": tf.pad(values[name], padding, constant_values=fill)
+            for name, (_, fill) in _COLUMNS.items()
+        }
+        return columns | {
             "chosen": chosen,
             "null_odds": null_odds,
-            "nbest_texts": tf.pad(nbest.texts, padding, constant_values=""),
-            "nbest_probabilities": tf.pad(probabilities, padding),
-            "nbest_start_logits": tf.pad(nbest.start_logits, padding),
-            "nbest_end_logits": tf.pad(nbest.end_logits, padding),
-            "nbest_start_bytes": tf.pad(
-                nbest.start_bytes, padding, constant_values=-1
-            ),
-            "nbest_end_bytes": tf.pad(
-                nbest.end_bytes, padding, constant_values=-1
-            ),
             "nbest_sizes": size,
         }
 

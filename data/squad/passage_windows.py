@@ -123,15 +123,14 @@ def create_records(
     examples: Iterable[SquadExample],
     tokenizer: FullTokenizer,
     options: WindowOptions,
-    is_training: bool,
     num_processes: int = 1,
 ) -> Iterator[bytes]:
-    """Yields each window of the examples as a serialized tf.train.Example.
+    """Yields each window to train on as a serialized tf.train.Example.
 
     `num_processes` is the number of processes that create the windows. 0 starts
     one process for each processor. The records do not depend on this number.
     """
-    encode = functools.partial(_encode_windows, tokenizer, options, is_training)
+    encode = functools.partial(_encode_windows, tokenizer, options)
     numbered = _number(examples, tokenizer, options)
     chunks = iter(lambda: list(itertools.islice(numbered, _CHUNK_SIZE)), [])
     with contextlib.closing(
@@ -145,11 +144,11 @@ def create_records(
 def _encode_windows(
     tokenizer: FullTokenizer,
     options: WindowOptions,
-    is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> list[bytes]:
-    windows = create_windows(tokenizer, options, is_training, examples)
-    return [*map(_encode_inputs, windows)]
+    return [
+        *map(_encode_inputs, create_windows(tokenizer, options, True, examples))
+    ]
 
 
 def _number(

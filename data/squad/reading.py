@@ -229,20 +229,18 @@ def _in_squad_form(qa: Any) -> Any:
     return qa
 
 
-def field(
-    mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
-) -> _Kind:
+def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
     """Returns the value of `key` in a JSON object.
 
-    Raises a ValueError, with `where` and the expected `layout`, if `mapping` is
-    not a dict or the value is not of the type `kind`.
+    Raises a ValueError that names `where` if `mapping` is not a dict, or the
+    value is not of the type `kind`.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
     if type(value) is not kind:
         raise ValueError(
             f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
-            f"{layout}'s JSON layout. Received: {str(mapping)[:80]!r}"
+            f"SQuAD's JSON layout. Received: {str(mapping)[:80]!r}"
         )
     return value
 

@@ -25,29 +25,23 @@ from data.text.tokenizer_layer import drop_invalid
 
 
 class Spans(NamedTuple):
-    """S spans of WordPieces that may be the answer to a question.
-
-    WordPieces are numbered consecutively across all passages.
+    """S spans of a passage that may be the answer to a question.
 
     Attributes:
-        starts: int64 [S], the first WordPiece, or -1 for no answer.
-        ends: int64 [S], the last WordPiece, or -1 for no answer.
         start_logits: float64 [S], start logits at the first WordPieces.
         end_logits: float64 [S], end logits at the last WordPieces.
-        texts: string [S], the text of each span.
         start_bytes: int32 [S], offset in the passage of each text's first byte,
             or -1 for no answer.
         end_bytes: int32 [S], offset after each text's last byte, or -1 for no
             answer.
+        texts: string [S], the text of each span, "" until `add_texts` cuts it.
     """
 
-    starts: tf.Tensor
-    ends: tf.Tensor
     start_logits: tf.Tensor
     end_logits: tf.Tensor
-    texts: tf.Tensor
     start_bytes: tf.Tensor
     end_bytes: tf.Tensor
+    texts: tf.Tensor
 
     @property
     def scores(self) -> tf.Tensor:
@@ -68,17 +62,21 @@ def find_spans(
     begin: tf.Tensor,
     end: tf.Tensor,
     windows: Windows,
+    passages: Passages,
     best: Mapping[str, tf.Tensor],
     max_answer_length: int,
+    use_char_offsets: bool,
 ) -> Spans:
     """Combines the best starts and ends of windows into possible answers.
 
     Reads the windows from `begin` to before `end` in `windows` and `best`, the
-    result of `SquadDecoder.find_best` for all windows.
+    result of `SquadDecoder.find_best` for all windows. Unless
+    `use_char_offsets` is true, a span that contains [UNK] reaches to the ends
+    of its words, as in Google's code.
 
     Returns:
-        Spans, without texts and bytes. They are sorted by window, then from the
-        highest to the lowest start logit, then by the end logit.
+        Spans, without texts. They are sorted by window, then from the highest
+        to the lowest start logit, then by the end logit.
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
@@ -102,20 +100,71 @@ def find_spans(
         & (num_further < max_answer_length)
     )
     at_start, at_end = index[:, :2], index[:, ::2]
-    nowhere = tf.fill([tf.shape(index)[0]], -1)
+    first, last = _find_letters(
+        passages,
+        tf.gather_nd(tokens, at_start),
+        tf.gather_nd(first_tokens + ends, at_end),
+        use_char_offsets,
+    )
+    size = tf.cast(tf.gather(passages.sizes, last), tf.int32)
     return Spans(
-        starts=tf.gather_nd(tokens, at_start),
-        ends=tf.gather_nd(first_tokens + ends, at_end),
         start_logits=tf.cast(
             tf.gather_nd(best["start_logits"], at_start), tf.float64
         ),
         end_logits=tf.cast(
             tf.gather_nd(best["end_logits"], at_end), tf.float64
         ),
+        start_bytes=tf.gather(passages.starts, first),
+        end_bytes=tf.gather(passages.starts, last) + size,
         texts=tf.fill([tf.shape(index)[0]], ""),
-        start_bytes=nowhere,
-        end_bytes=nowhere,
     )
+
+
+def _find_letters(
+    passages: Passages,
+    starts: tf.Tensor,
+    ends: tf.Tensor,
+    use_char_offsets: bool,
+) -> tuple[tf.Tensor, tf.Tensor]:
+    # Returns the first and the last letter of each span, int32 [S]. `starts`
+    # and `ends` are the first and the last WordPiece of each span.
+    first_char = tf.gather(passages.first_char, starts)
+    last_char = tf.gather(passages.first_char, ends + 1) - 1
+    first = tf.gather(passages.char_letters, first_char)
+    last = tf.gather(passages.char_letters, last_char)
+    last = tf.gather(passages.last_letters, last)
+    if use_char_offsets:
+        return first, last
+    is_known = tf.gather(passages.num_unknown, starts) == tf.gather(
+        passages.num_unknown, ends + 1
+    )
+    first_word, last_word = (
+        tf.searchsorted(passages.word_letters, letter, side="right") - 1
+        for letter in (first, last)
+    )
+    begin = tf.gather(passages.word_letters, first_word)
+    end = tf.gather(passages.word_letters, last_word + 1)
+    return tf.where(is_known, first, begin), tf.where(is_known, last, end - 1)
+
+
+def add_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
+    """Returns the spans with their texts, cut out of a passage.
+
+    `context` is the passage, string []. `spans` must not contain "no answer".
+    `keeps_space` is False to replace white space by single spaces, as in
+    Google's code.
+    """
+    # Call `tf.strings.substr` for one span at a time. For all spans at once, it
+    # would copy the complete passage for each span.
+    texts = tf.map_fn(
+        lambda part: tf.strings.substr(context, part[0], part[1] - part[0]),
+        (spans.start_bytes, spans.end_bytes),
+        fn_output_signature=tf.string,
+    )
+    texts = drop_invalid(texts)
+    if not keeps_space:
+        texts = tf.strings.regex_replace(texts, WHITE_SPACE_RUN, " ")
+    return spans._replace(texts=texts)
 
 
 def find_null(
@@ -138,15 +187,12 @@ def find_null(
     # If a score is NaN, no score equals `lowest`. Choose the appended values.
     places = tf.where(scores == lowest)[:, 0]
     first = tf.concat([places, [tf.size(scores, tf.int64) - 1]], 0)[:1]
-    nothing, nowhere = tf.constant([-1], tf.int64), tf.constant([-1])
     null = Spans(
-        nothing,
-        nothing,
-        tf.gather(start_logits, first),
-        tf.gather(end_logits, first),
-        tf.constant([""]),
-        nowhere,
-        nowhere,
+        start_logits=tf.gather(start_logits, first),
+        end_logits=tf.gather(end_logits, first),
+        start_bytes=tf.constant([-1]),
+        end_bytes=tf.constant([-1]),
+        texts=tf.constant([""]),
     )
     return null, lowest
 
@@ -159,6 +205,12 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
+def remove_repeated(spans: Spans) -> Spans:
+    """Keeps only the first of the spans at each position in the passage."""
+    start, end = tf.cast(spans.start_bytes, tf.int64), spans.end_bytes
+    return spans.gather(first_of_equals(start * 2**32 + tf.cast(end, tf.int64)))
+
+
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
@@ -168,71 +220,3 @@ def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     return tf.math.unsorted_segment_min(
         tf.range(tf.size(numbers)), numbers, tf.size(values)
     )
-
-
-class Alignment(NamedTuple):
-    """Finds the text of spans of WordPieces in their passage.
-
-    Attributes:
-        passages: all passages.
-        row: int32, index of the passage that contains the spans.
-        use_char_offsets: True to cut texts out of the unchanged passage. False
-            to replace white space in texts by single spaces and, as in Google's
-            code, to return the complete words of a span that contains [UNK].
-    """
-
-    passages: Passages
-    row: tf.Tensor
-    use_char_offsets: bool
-
-    def remove_repeated(self, spans: Spans) -> Spans:
-        """Keeps only the first of the spans at each position in the passage."""
-        first, last = (
-            tf.cast(value, tf.int64) for value in self._letters_of(spans)
-        )
-        return spans.gather(first_of_equals(first * 2**32 + last))
-
-    def locate(self, spans: Spans) -> Spans:
-        """Returns the spans with their texts and the texts' byte offsets.
-
-        `spans` must not contain "no answer".
-        """
-        first, last = self._letters_of(spans)
-        size = tf.cast(tf.gather(self.passages.sizes, last), tf.int32)
-        starts = tf.gather(self.passages.starts, first)
-        ends = tf.gather(self.passages.starts, last) + size
-        text = self.passages.contexts[self.row]
-        # Call `tf.strings.substr` for one span at a time. For all spans at
-        # once, it would copy the complete passage for each span.
-        texts = tf.map_fn(
-            lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
-            (starts, ends),
-            fn_output_signature=tf.string,
-        )
-        texts = drop_invalid(texts)
-        if not self.use_char_offsets:
-            texts = tf.strings.regex_replace(texts, WHITE_SPACE_RUN, " ")
-        return spans._replace(texts=texts, start_bytes=starts, end_bytes=ends)
-
-    def _letters_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        # Returns the first and the last letter of each span, int32 [S].
-        passages = self.passages
-        first_char = tf.gather(passages.first_char, spans.starts)
-        last_char = tf.gather(passages.first_char, spans.ends + 1) - 1
-        first = tf.gather(passages.char_letters, first_char)
-        last = tf.gather(passages.char_letters, last_char)
-        last = tf.gather(passages.last_letters, last)
-        if self.use_char_offsets:
-            return first, last
-        is_known = tf.gather(passages.num_unknown, spans.starts) == tf.gather(
-            passages.num_unknown, spans.ends + 1
-        )
-        first_word, last_word = (
-            tf.searchsorted(passages.word_letters, letter, side="right") - 1
-            for letter in (first, last)
-        )
-        begin = tf.gather(passages.word_letters, first_word)
-        end = tf.gather(passages.word_letters, last_word + 1)
-        return tf.where(is_known, first, begin), tf.where(
-            is_known, last, end - 1
-        )

@@ -270,9 +270,10 @@ def test_questions_that_were_cut_are_counted(
     """Passages never are: windows cover them."""
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c d", "a b c d a", "q", "q " * 9]
-    questions = [{"question": text} for text in texts]
-    examples = read(tmp_path, questions, "a b " * 20, training=False)
-    args = examples, tokenizer, OPTIONS, False
+    answers = [{"text": "a", "answer_start": 0}]
+    questions = [{"question": text, "answers": answers} for text in texts]
+    examples = read(tmp_path, questions, "a b " * 20)
+    args = examples, tokenizer, OPTIONS
     list(passage_windows.create_records(*args, num_processes))
     found = [x for x in caplog.messages if "cut" in x]
     assert found == [
@@ -285,14 +286,13 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
         tmp_path, tokenizer, "a b c d " * 5, (2, "b"), training=True
     )
     # More than a chunk for each process.
-    args = ([example] * 700, tokenizer, OPTIONS, True)
-    features = list(passage_windows.create_features(*args))
+    args = ([example] * 700, tokenizer, OPTIONS)
+    features = list(passage_windows.create_features(*args, True))
     expected = [*map(passage_windows.encode_squad_features, features)]
     for num_processes in (1, 2):
-        records = passage_windows.create_records(
-            *args, num_processes=num_processes
+        assert [*passage_windows.create_records(*args, num_processes)] == (
+            expected
         )
-        assert list(records) == expected
     parsed = tf.train.Example.FromString(expected[-1]).features.feature
     assert {k: list(v.int64_list.value) for k, v in parsed.items()} == {
         "unique_ids": [1000000000 + len(features) - 1],
