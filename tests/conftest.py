@@ -9,6 +9,7 @@ import pytest
 from absl import logging as absl_logging
 
 from tests import script_runner
+from tests.task_runs import run_task_test
 
 # Folders of test files, slowest first. The slowest files start first, so that
 # all processes end at about the same time.
@@ -176,14 +177,14 @@ def classified(made_once, model_flags):
         (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
             --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
-            --output_dir=run --export_dir=export --export_weights=weights
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
-            --max_seq_length=32 --num_train_epochs=0.3
+            --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
-        done = script_runner.run(
-            "run_classifier.py", folder, **model_flags | flags
-        )
-        return folder, done.check()
+        outputs = {"output_dir": "run", "export_dir": "export"}
+        outputs["export_weights"] = "weights"
+        flags |= {name: folder / each for name, each in outputs.items()}
+        flags = model_flags | flags
+        return folder, run_task_test("run_classifier.py", flags, "f1")
 
     return made_once(make_classified)
 

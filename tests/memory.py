@@ -59,14 +59,6 @@ TOKENIZER_SHAPES = [*_SHAPES]
 
 
 def measure(path, signature, size, shapes):
-    """Returns {shape: bytes of memory per byte of text}, from a new process."""
-    return {
-        line["shape"]: (line["memory"] - BASE) / line["bytes"]
-        for line in measure_lines(path, signature, size, shapes)
-    }
-
-
-def measure_lines(path, signature, size, shapes):
     """Returns the JSON lines that a new process prints, as dicts."""
     arguments = [str(path), signature, str(size), *shapes]
     shown = run_python("-m", "tests.memory", *arguments)

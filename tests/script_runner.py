@@ -6,9 +6,6 @@ its file and run as `__main__`, with its own command line, standard streams and
 exit status.
 """
 
-import collections
-import concurrent.futures
-import contextlib
 import dataclasses
 import json
 import multiprocessing
@@ -234,37 +231,12 @@ def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
         return script.finish()
 
 
-def run_all(commands):
-    """Runs (script, folder, flags) commands two at a time. Returns their Dones.
-
-    Commands that write the same folder run one after the other, because the
-    folder is locked.
-    """
-    in_use = collections.defaultdict(threading.Lock)
-
-    def run_alone(command):
-        script, cwd, flags = command
-        outputs = {
-            os.path.join(cwd, flags[name])
-            for name in ("output_dir", "export_dir", "export_weights")
-            if flags.get(name)
-        }
-        with contextlib.ExitStack() as stack:
-            for output in sorted(outputs):
-                stack.enter_context(in_use[output])
-            return run(script, cwd, **flags)
-
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return list(pool.map(run_alone, commands))
-
-
 def run_each(script, folder, flags, changes):
     """Runs a script for each dict of changed flags. Returns their Dones.
 
     Fails if one of these commands fails.
     """
-    commands = [(script, folder, {**flags, **more}) for more in changes]
-    return [done.check() for done in run_all(commands)]
+    return [run(script, folder, **flags | more).check() for more in changes]
 
 
 def read_results(folder, name="eval_results.txt"):
@@ -311,8 +283,8 @@ def snapshot(folder):
     }
 
 
-def check_errors(folder, script, flags, cases):
-    """Runs commands that must fail, and checks their error messages.
+def check_refusals(folder, script, flags, cases):
+    """Runs commands that must fail with one line, and change no file.
 
     Args:
         folder: folder to run the commands in.
@@ -321,23 +293,11 @@ def check_errors(folder, script, flags, cases):
         cases: tuples of the flags to change, as "--name=value ...", and texts
             that the error message must contain.
     """
-    commands = []
-    for number, (text, *_) in enumerate(cases):
-        changed = {**flags, **parse_flags(text)}
-        if changed.get("output_dir") == "out":
-            # Set another folder, because commands run at the same time.
-            changed["output_dir"] = f"out{number}"
-        commands.append((script, folder, changed))
-    found = run_all(commands)
-    for done, (text, *parts) in zip(found, cases, strict=True):
-        lost = [part for part in parts if part not in done.error]
-        assert not lost, f"{text}: {done.error}"
-
-
-def check_refusals(folder, script, flags, cases):
-    """Does the same as `check_errors`, and checks that no file changes."""
     before = snapshot(folder)
-    check_errors(folder, script, flags, cases)
+    for text, *parts in cases:
+        error = run(script, folder, **flags | parse_flags(text)).error
+        lost = [part for part in parts if part not in error]
+        assert not lost, f"{text}: {error}"
     after = snapshot(folder)
     names = {*before, *after}
     assert not [one for one in names if before.get(one) != after.get(one)]

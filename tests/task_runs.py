@@ -2,12 +2,14 @@
 
 import signal
 
+import numpy as np
 import pytest
 
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
 from training import checkpointing
+from training.callbacks import history
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
@@ -46,10 +48,17 @@ def run_task_test(script, flags, metric, form="saved_model"):
     return done
 
 
-def check_resume(script, flags):
-    """Kills a second run of a task that `run_task_test` ran, and resumes it.
+def check_resume(script, flags, kill_when=None):
+    """Kills a second run of a task that has ended, and resumes it.
 
-    Its checkpoint must end with the same bits, and its files be the same.
+    Its checkpoint must end with the same bits, its history have the same lines,
+    and its files be the same.
+
+    Args:
+        script: the script.
+        flags: flags of the run that has ended.
+        kill_when: function (folder of the run) -> bool. By default, the run is
+            killed after the checkpoint of step 4.
     """
     undisturbed = flags["output_dir"]
     folder = undisturbed.parent
@@ -60,19 +69,40 @@ def check_resume(script, flags):
             more[name] = folder / "again" / flags[name].name
     killed = more["output_dir"]
     killed.parent.mkdir()
+    kill_when = kill_when or (lambda run: (run / "model.ckpt-4.index").exists())
 
     def run(kill_when=lambda: False):
         return script_runner.run(script, folder, kill_when=kill_when, **more)
 
-    done = run((killed / "model.ckpt-4.index").exists)
+    done = run(lambda: kill_when(killed))
     assert done.status == -signal.SIGKILL
-    assert "Restored the checkpoint" in run().check().stderr
+    killed_at = checkpointing.checkpoint_steps(killed)[-1]
+    restored = f"Restored the checkpoint {killed}/model.ckpt-{killed_at}"
+    assert restored in run().check().stderr
     step = checkpointing.checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, step), values(undisturbed, step))
     found, expected = read_outputs(killed), read_outputs(undisturbed)
     assert found.keys() == expected.keys()
     for name, content in expected.items():
         assert found[name] == content, name
+    assert read_history(killed) == read_history(undisturbed)
+
+
+def read_history(run):
+    """Returns the lines of a history, without what differs from run to run."""
+    found = history.read(run / history.FILE)
+    for line in found:
+        del line["hours"]
+        for name in list(line["metrics"]):
+            if name.endswith(("_per_second", "mfu", "_gib")):
+                del line["metrics"][name]
+    return found
+
+
+def read_predictions(run):
+    """Returns the table of a classifier's outputs, and a dict per example."""
+    table = np.loadtxt(run / "test_results.tsv", delimiter="\t", ndmin=2)
+    return table, script_runner.read_lines(run / "predictions.jsonl")
 
 
 def read_outputs(run):

@@ -1,4 +1,4 @@
-"""The commands of the tutorials, from top to bottom, with fewer steps."""
+"""The demo, and the commands of the tutorials with fewer steps."""
 
 import os
 import re
@@ -9,37 +9,73 @@ import sys
 
 import pytest
 
-import modeling
-from data.text.tokenization import FullTokenizer
+import serving
 from tests.docs.test_pages import blocks
 from tests.golden import ROOT
-from tests.script_runner import SAMPLES
 
-# Of these pages, the sections with a number.
+pytestmark = pytest.mark.slow
+
+# Of these pages, the sections with a number. A later tutorial uses what an
+# earlier one wrote.
 PAGES = ["tutorial_table", "named_entities", "own_text", "server"]
 SECTIONS = re.compile(r"^## \d\. .*?(?=^## |\Z)", re.M | re.S)
 # What installs, downloads or needs Docker is not run.
 SKIPPED = re.compile(r"^(pip install|docker|curl -LO|make) .*\n", re.M)
 SHORTER = {"num_train_epochs": 1, "num_train_steps": 4, "num_warmup_steps": 1}
+# Texts of the server's page.
+EXAMPLES = {
+    "text": "[MASK] light of the harbour can be seen when the air is clear "
+    "[MASK]",
+    "text_a": "The market in Ostrel is held on Sunday.",
+    "text_b": "Sunday is market day in Ostrel.",
+    "question": "What does the Old Lamp catch?",
+    "context": "The Old Lamp is a small boat from Ivelle. She is used to catch "
+    "eels. Her owner is a retired teacher.",
+}
 
 
-@pytest.mark.slow
-def test_the_tutorials_run(tmp_path):
-    """A later tutorial uses what an earlier one made."""
-    for path in ROOT.iterdir():
-        if not path.name.startswith(".") and path.name != "output":
-            (tmp_path / path.name).symlink_to(path)
-    demo = tmp_path / "output/demo/pretraining"
-    config = modeling.BertConfig.from_json_file(SAMPLES / "bert_config.json")
-    model = modeling.BertPretrainer(config, seed=1)
-    model.build()
-    demo.parent.mkdir(parents=True)
-    modeling.save_release(model, demo, FullTokenizer(SAMPLES / "vocab.txt"))
-    shutil.copy(demo / "vocab.txt", demo.parent)
+def run(folder, *command):
+    """Runs a command in a folder, and returns what it prints."""
+    binaries = os.path.dirname(sys.executable)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """(a copy of the project, what its demo printed)."""
+    folder = tmp_path_factory.mktemp("copy") / "project"
+    ignored = shutil.ignore_patterns(".*", "output", "tests", "benchmarks")
+    shutil.copytree(ROOT, folder, ignore=ignored)
+    return folder, run(folder.parent, "python", "project/examples/demo.py")
+
+
+def test_the_demo_trains_a_model_that_answers(project):
+    folder, shown = project
+    assert shown.count("\n    -> Marr\u00e9\n") == 1
+    assert float(re.search(r"dev exact match (.*),", shown)[1]) > 60
+    # What the page asks at first is what this model answers.
+    page = (ROOT / "serving/page/page.js").read_text()
+    page = re.sub(r'" \+\s*"', "", page)
+    assert [text for text in EXAMPLES.values() if text not in page] == []
+    asked = serving.load(folder / "output/demo/squad_model").answer(
+        EXAMPLES["question"], EXAMPLES["context"]
+    )
+    assert asked["answer"] == "eels" and asked["probability"] > 0.5
+
+
+def test_the_tutorials_run(project):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    binaries = os.path.dirname(sys.executable)
     for name in PAGES:
         page = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
         numbered = "".join(SECTIONS.findall(page))
@@ -47,13 +83,5 @@ def test_the_tutorials_run(tmp_path):
         code = code.replace("8501", str(port)).replace("8502", str(port + 1))
         for flag, value in SHORTER.items():
             code = re.sub(rf"--{flag}=\d+", f"--{flag}={value}", code)
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-m", "-c", code],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
-        assert not done.returncode, f"{name}: {done.stderr[-2000:]}"
-        assert done.stdout
+        options = ("-euo", "pipefail", "-m", "-c")
+        assert run(project[0], "bash", *options, code), name

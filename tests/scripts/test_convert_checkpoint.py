@@ -12,6 +12,7 @@ import safetensors.numpy
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from files.json_files import read_json
 from modeling import presets
 from tests import golden, script_runner
 from tests.checkpoints import listed
@@ -136,10 +137,9 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
     weights = "model.safetensors"
     check_weights(RECORDED / name / weights, folder / weights)
     original, config = (
-        json.loads((path / "config.json").read_text())
-        for path in (RECORDED / name, folder)
+        read_json(path / "config.json") for path in (RECORDED / name, folder)
     )
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings = read_json(folder / "tokenizer_config.json")
     # The one kind there is, which transformers no longer writes.
     assert config.pop("position_embedding_type") == "absolute"
     assert config == {k: v for k, v in original.items() if k in config}
@@ -168,7 +168,7 @@ def test_what_a_file_does_not_have_is_not_made_up(converted):
 def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(RECORDED / "BertForTokenClassification", tmp_path / "short")
-    config = json.loads((tmp_path / "short/config.json").read_text())
+    config = read_json(tmp_path / "short/config.json")
     config["id2label"] = {"0": "no"}
     (tmp_path / "short/config.json").write_text(json.dumps(config))
     write_vocab(tmp_path / "tape.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
@@ -190,66 +190,61 @@ def create(folder, model_class, *arguments, **options):
     return built(model_class(config, *arguments, **options)), tokenizer
 
 
+def there_and_back(folder, model, labels, tokenizer, **options):
+    """Converts a model to Google's format and back.
+
+    Checks that all weights keep their bits. Returns config.json of the first
+    folder and of the last.
+    """
+    there, back = folder / "there", folder / "back"
+    modeling.save_huggingface(model, there, labels, tokenizer, **options)
+    convert(there, folder / "tf1")
+    convert(folder / "tf1", back)
+    check_weights(there / "model.safetensors", back / "model.safetensors")
+    return [read_json(path / "config.json") for path in (there, back)]
+
+
 def test_the_task_goes_there_and_back(tmp_path):
-    """Through Google's format, which has no entry for it."""
+    """Google's format has no entry for it."""
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 3)
-    modeling.save_huggingface(
-        *(model, tmp_path / "there", LABELS, tokenizer),
-        problem_type="multi_label_classification",
+    kind = "multi_label_classification"
+    configs = there_and_back(
+        *(tmp_path, model, LABELS, tokenizer),
+        problem_type=kind,
         max_length=20,
     )
-    convert(tmp_path / "there", tmp_path / "tf1")
-    # --model is told, too.
-    convert(tmp_path / "tf1", tmp_path / "back")
     extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
     convert(
         *(tmp_path / "there", tmp_path / "more"), extended_vocab_file=extended
     )
-    weights = "model.safetensors"
-    check_weights(tmp_path / "there" / weights, tmp_path / "back" / weights)
-    for name in ("there", "back", "more"):
-        written = json.loads((tmp_path / name / "config.json").read_text())
-        assert written["problem_type"] == "multi_label_classification"
-        assert [*written["id2label"].values()] == LABELS
+    for config in (*configs, read_json(tmp_path / "more/config.json")):
+        assert config["problem_type"] == kind
+        assert [*config["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
         found = presets.read(tmp_path / name)
         assert found.head == "BertClassifier"
         assert found.settings["output_mode"] == "multilabel"
-        length = json.loads((tmp_path / name / "model.json").read_text())
-        assert length["task"]["max_seq_length"] == 20
+        assert found.settings["max_seq_length"] == 20
 
 
 def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     """Then transformers' pipeline applies a sigmoid, as it did before."""
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
-    modeling.save_huggingface(model, tmp_path / "there", None, tokenizer)
-    convert(tmp_path / "there", tmp_path / "tf1")
-    convert(tmp_path / "tf1", tmp_path / "back")
-    assert presets.read(tmp_path / "tf1").settings["output_mode"] == (
-        "regression"
-    )
-    for name in ("there", "back"):
-        config = json.loads((tmp_path / name / "config.json").read_text())
+    for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
+    settings = presets.read(tmp_path / "tf1").settings
+    assert settings["output_mode"] == "regression"
 
 
 def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
     """It is a BertPretrainer without the head of the masked words."""
     model, tokenizer = create(tmp_path, modeling.BertPretrainer)
     names = modeling.named_variables(model)
-    modeling.save_huggingface(
-        *(model, tmp_path / "there", None, tokenizer),
-        leave_out=[name for name in names if "cls/predictions" in name],
-    )
-    theirs = tmp_path / "there/config.json"
-    architecture = ["BertForNextSentencePrediction"]
-    assert json.loads(theirs.read_text())["architectures"] == architecture
-    convert(tmp_path / "there", tmp_path / "tf1")
-    convert(tmp_path / "tf1", tmp_path / "back")
-    weights = "model.safetensors"
-    check_weights(tmp_path / "there" / weights, tmp_path / "back" / weights)
-    config = json.loads((tmp_path / "back/config.json").read_text())
-    assert config["architectures"] == architecture
+    missing = [name for name in names if "cls/predictions" in name]
+    for config in there_and_back(
+        tmp_path, model, None, tokenizer, leave_out=missing
+    ):
+        assert config["architectures"] == ["BertForNextSentencePrediction"]
 
 
 def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
@@ -280,7 +275,7 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
         convert(tmp_path / "tf1", tmp_path / "back")
     assert presets.read(tmp_path / "tf1").settings["max_seq_length"] == 7
     for name, values in texts.items():
-        assert json.loads((tmp_path / "back" / name).read_text()) == values
+        assert read_json(tmp_path / "back" / name) == values
 
 
 def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):

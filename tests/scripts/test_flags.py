@@ -70,24 +70,16 @@ def test_flags_are_the_originals(script):
     assert {*ORIGINAL[script].split()} <= found
 
 
-def path_flags(script):
-    """Returns {name: kind} of a script's flags for paths.
-
-    A flag for a path that is not defined as one has the kind None.
-    """
-    named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    fields = dataclasses.fields(importlib.import_module(script).Config)
-    found = {
-        field.name: field.metadata["flag"].kind
-        for field in fields
-        if "flag" in field.metadata
-    }
-    return {k: v for k, v in found.items() if v or named.fullmatch(k)}
-
-
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
-    found = path_flags(script)
+    named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
+    kinds = {
+        field.name: field.metadata["flag"].kind
+        for field in dataclasses.fields(importlib.import_module(script).Config)
+        if "flag" in field.metadata
+    }
+    found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
+    # The kind of a flag that is not defined as a path is None.
     assert None not in found.values(), found
     outputs = {name for name, kind in found.items() if kind in paths.OUTPUTS}
     named = {name for name in found if name.startswith(("output", "export_"))}

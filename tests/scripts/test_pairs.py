@@ -11,12 +11,7 @@ import serving
 from data.text.tokenization import FullTokenizer
 from tests import script_runner
 from tests.conftest import TINY
-from tests.script_runner import (
-    check_errors,
-    parse_flags,
-    read_lines,
-    read_results,
-)
+from tests.script_runner import parse_flags, read_lines, read_results
 from tests.task_files import write_csv
 from tests.task_runs import run_task_test
 
@@ -158,5 +153,3 @@ def test_vectors_have_no_head(trained, tmp_path):
     # A classifier has vectors as well.
     assert "outputs are random" not in done.stderr
     assert "spearman" in read_results(tmp_path / "out")
-    case = f"--do_train --init_checkpoint={run} --bilstm", "--bilstm"
-    check_errors(tmp_path, "run_classifier.py", flags, [case])

@@ -1,30 +1,52 @@
 import shutil
 
 import numpy as np
+import pytest
 
-from tests import events, script_runner
+from tests import script_runner
+from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
 from tests.data.test_report import ReportPage
 from tests.script_runner import check_refusals, parse_flags, read_results
+from tests.task_runs import read_predictions
 
 
 def test_results_are_the_originals_and_shown(classified):
-    run, done = classified[0] / "run", classified[1]
+    folder, done = classified
+    run = folder / "run"
     results = read_results(run)
+    names = {"eval_accuracy", "eval_loss", "global_step", "loss"}
+    names |= {"accuracy", "f1", "0_precision", "0_recall", "0_f1"}
+    assert results.keys() == names | {"1_precision", "1_recall", "1_f1"}
     # 900 pairs in batches of 32, 0.3 times, rounded down.
     assert results["global_step"] == 8
     # 120 pairs in batches of 8: the two means are of the same numbers.
     assert abs(results["eval_loss"] - results["loss"]) < 1e-5
     assert 0.3 < results["eval_loss"] < 1.2
-    rows = np.loadtxt(run / "test_results.tsv", delimiter="\t")
-    assert rows.shape == (60, 2) and len(np.unique(rows)) > 30
-    np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-6)
-    assert {*events.check_evaluations(run)} == {8}
     assert "Wrote the report" in done.stderr
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right
     assert sum(int(cell) for row in page.rows[1:] for cell in row[1:]) == 120
+    weights = values(folder / "weights/bert_model.ckpt")
+    trained = values(run, 8)
+    assert_same_bits(weights, {name: trained[name] for name in weights})
+    assert not any("adam" in name for name in weights)
+    assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
+
+
+def test_predictions_name_examples_and_labels(classified):
+    run = classified[0] / "run"
+    table, lines = read_predictions(run)
+    assert table.shape == (60, 2) and len(np.unique(table)) > 30
+    np.testing.assert_allclose(table.sum(-1), 1, atol=1e-6)
+    submission = (run / "MRPC.tsv").read_text().splitlines()
+    assert submission[0] == "index\tprediction"
+    for i, (row, entry) in enumerate(zip(table, lines, strict=True)):
+        assert entry["guid"] == f"test-{i + 1}"
+        assert list(entry["probabilities"].values()) == pytest.approx(row)
+        assert entry["label"] == "01"[np.argmax(row)]
+        assert submission[i + 1] == f"{i}\t{entry['label']}"
 
 
 def test_predicts_from_a_finished_run_whatever_the_batch(
@@ -47,9 +69,9 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
         "run_classifier.py", tmp_path, flags, ({"output_dir": "a"}, rough)
     )
     assert kept.exists() and not left.exists()
-    rows = np.loadtxt(run / "test_results.tsv", delimiter="\t")
+    rows, _ = read_predictions(run)
     for name, tolerance in (("a", 1e-6), ("b", 0.02)):
-        found = np.loadtxt(tmp_path / name / "test_results.tsv", delimiter="\t")
+        found, _ = read_predictions(tmp_path / name)
         np.testing.assert_allclose(found, rows, atol=tolerance)
 
 

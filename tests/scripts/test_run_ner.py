@@ -99,40 +99,37 @@ def test_resumes(flags):
     check_resume("run_ner.py", flags)
 
 
-def write_export(path, count):
-    """Writes sentences as Label Studio exports them, in one line."""
-    tasks = []
+def write_texts(path, count):
+    """Writes sentences as texts with entities. Returns them."""
+    rows = []
     for i in range(count):
         words, tags = zip(
             *(word.split() for word in SENTENCES[i % 3]), strict=True
         )
-        text, results = f"\U0001f600 {' '.join(words)}", []
+        words, tags = ("\U0001f600", *words), ("O", *tags)
+        entities = []
         for kind, first, last in scoring.find_entities(tags):
-            start = len(" ".join(["\U0001f600", *words[:first], ""]))
-            part = " ".join(words[first:last])
-            value = {"start": start, "end": start + len(part), "text": part}
-            value["labels"] = [kind]
-            results.append({"type": "labels", "value": value})
-        annotation = {"result": results, "was_cancelled": False}
-        tasks.append(
-            {"id": i, "data": {"text": text}, "annotations": [annotation]}
-        )
-    path.write_text(json.dumps(tasks))
-    return tasks
+            start = len(" ".join([*words[:first], ""]))
+            end = start + len(" ".join(words[first:last]))
+            entities.append([start, end, kind])
+        rows.append({"text": " ".join(words), "entities": entities})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return rows
 
 
 @pytest.mark.slow
-def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
+def test_texts_with_entities_get_entities(tmp_path, tiny):
     for name, count in (("train", 48), ("dev", 9), ("test", 9)):
-        tasks = write_export(tmp_path / f"{name}.json", count)
+        rows = write_texts(tmp_path / f"{name}.jsonl", count)
     flags = script_runner.fine_tuning_flags(
         tmp_path,
         tiny / "one_block",
         num_train_epochs=3,
         learning_rate=2e-3,
         export_dir=tmp_path / "served",
+        export_format="litert",
     )
-    run_task_test("run_ner.py", flags, "f1")
+    run_task_test("run_ner.py", flags, "f1", "litert")
     assert read_results(flags["output_dir"])["f1"] > 0.9
     # The predictions have the form that is read.
     entries = read_lines(tmp_path / "run/predictions.jsonl")
@@ -141,7 +138,7 @@ def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
     assert [tags for *_, tags in again] == [each["labels"] for each in entries]
     # The export gives the same spans.
     bert = serving.load(tmp_path / "served")
-    answers = bert.tag([task["data"]["text"] for task in tasks])
+    answers = bert.tag([row["text"] for row in rows])
     for entry, answer in zip(entries, answers, strict=True):
         assert answer["text"] == entry["text"]
         assert answer["label"] == entry["entities"]

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 
 webdriver = pytest.importorskip(
@@ -12,7 +13,6 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
-from tests.contrast import contrast  # noqa: E402
 from tests.serving.server_process import running  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -167,6 +167,24 @@ do { color = getComputedStyle(behind).backgroundColor;
 return [getComputedStyle(arguments[0]).color, color].map(
   (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number));
 """
+
+
+def contrast(*colors):
+    """Returns the contrast of two RGB colors in [0, 1], as WCAG 2 defines it.
+
+    WCAG 2 requires at least 4.5.
+    """
+    luminances = [
+        np.dot(
+            [0.2126, 0.7152, 0.0722],
+            [
+                x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
+                for x in color
+            ],
+        )
+        for color in colors
+    ]
+    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
