@@ -275,7 +275,7 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
         convert(tmp_path / "tf1", tmp_path / "back")
     assert presets.read(tmp_path / "tf1").settings["max_seq_length"] == 7
     for name, values in texts.items():
-        assert read_json(tmp_path / "back" / name) == values
+        assert json.loads((tmp_path / "back" / name).read_text()) == values
 
 
 def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
@@ -314,7 +314,3 @@ def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
     script_runner.run(SCRIPT, tmp_path, **flags).check()
     vocabulary = (tmp_path / "tf1/vocab.txt").read_bytes()
     assert vocabulary == (converted / "vocab.txt").read_bytes()
-    flags |= {"output_dir": "new", "do_lower_case": True}
-    done = script_runner.run(SCRIPT, tmp_path, **flags)
-    assert "saved/tokenizer.json" in done.error
-    assert not (tmp_path / "new").exists()
