@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-INPUTS = ("input_ids", "input_mask", "segment_ids")
-
 
 def values(path, step=None):
     """Returns {name: array} of a checkpoint, or of a step in a folder."""
@@ -27,13 +25,6 @@ def listed(path):
         for name, shape in tf.train.list_variables(str(path))
         if not re.search(r"^global_step|/adam_[mv]$", name)
     }
-
-
-def read_records(path, shape):
-    """Returns {name: int32 array} of the INPUTS in the records of a run."""
-    spec = dict.fromkeys(INPUTS, tf.io.FixedLenFeature(shape, tf.int64))
-    found = tf.io.parse_example([*tf.data.TFRecordDataset(str(path))], spec)
-    return {k: v.numpy().astype("int32") for k, v in found.items()}
 
 
 def serve(export_dir, inputs, signature="ids"):

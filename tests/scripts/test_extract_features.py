@@ -1,6 +1,7 @@
 """extract_features.py, and its vectors against the blocks of the model."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -8,9 +9,12 @@ import pytest
 
 import extract_features
 import modeling
+from data.text.tokenization import FullTokenizer
+from serving import engines
 from tests import golden, script_runner
+from tests.checkpoints import serve
 from tests.models import built, tiny_config
-from tests.script_runner import read_lines
+from tests.script_runner import parse_flags, read_lines
 
 
 def run(output_file, **flags):
@@ -97,3 +101,39 @@ def test_a_left_to_right_network_stays_one(flags, tmp_path):
 def test_a_block_that_the_model_lacks(flags, tmp_path):
     with pytest.raises(ValueError, match="--layers=-1,-3 .* 2 blocks"):
         run(tmp_path / "out.jsonl", **flags | {"layers": "-1,-3"})
+
+
+@pytest.mark.slow
+def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
+    line = "Who sang in Ostrel? ||| On Thursday the singers sang for hours.\n"
+    (tmp_path / "lines.txt").write_text(line)
+    flags = parse_flags("""
+        --input_file=lines.txt --output_file=features.jsonl --layers=-1
+        --max_seq_length=40 --export_dir=encoder --export_version=12
+    """)
+    flags |= model_flags
+    script_runner.run("extract_features.py", tmp_path, **flags).check()
+    # Versions are numbered folders and nothing else.
+    assert os.listdir(tmp_path / "encoder") == ["12"]
+    (line,) = read_lines(tmp_path / "features.jsonl")
+    values = [token["layers"][0]["values"] for token in line["features"]]
+    tokens = [token["token"] for token in line["features"]]
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    ids = tokenizer.convert_tokens_to_ids(tokens)
+    pair = engines.Input(ids, tokens.index("[SEP]") + 1)
+    one = engines.pack([pair], len(ids))
+    found = serve(tmp_path / "encoder/12", one)
+    np.testing.assert_allclose(found["sequence_output"], [values], atol=1e-5)
+    assert found["pooled_output"].shape == (1, 32)
+
+    flags = parse_flags(f"""
+        --input_file={tiny}/train.tfrecord --output_dir=pretraining
+        --max_seq_length=32 --max_predictions_per_seq=5
+        --export_dir=pretrainer --export_version=1
+    """)
+    flags |= model_flags | {"vocab_file": None}
+    script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    assert os.listdir(tmp_path / "pretrainer") == ["1"]
+    found = serve(tmp_path / "pretrainer/1", one)
+    assert found["masked_lm_probabilities"].shape == (1, len(ids), 1600)
+    assert found["next_sentence_probabilities"].shape == (1, 2)

@@ -49,6 +49,20 @@ def test_predictions_name_examples_and_labels(classified):
         assert submission[i + 1] == f"{i}\t{entry['label']}"
 
 
+def test_vocabulary_and_labels_go_with_it(tiny, classified):
+    folder, _ = classified
+    extra = folder / "export" / "assets.extra"
+    vocab = (folder / "words.txt").read_bytes()
+    assert (extra / "vocab.txt").read_bytes() == vocab
+    assert (extra / "labels.txt").read_text() == "0\n1\n"
+    card = (folder / "export/README.md").read_text()
+    assert "0. `0`\n1. `1`\n" in card and "Text: lower-cased" in card
+    assert "| train_records | train.tf_record |" in card
+    for path in (folder, tiny, script_runner.SAMPLES):
+        assert str(path) not in card
+    assert not [*folder.glob("export.*")]
+
+
 def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):
