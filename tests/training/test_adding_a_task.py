@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.golden import ROOT
+from tests.task_runs import run_task_test
 
 
 @pytest.mark.slow
@@ -35,17 +36,13 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
     flags = script_runner.fine_tuning_flags(
         folder,
         tiny,
-        export_dir="served",
+        export_dir=folder / "served",
         num_train_epochs=2,
         evaluate_each_epoch=True,
     )
-    done = script_runner.run(script, folder, **flags).check()
-    assert "Training step 8 of 8" in done.stderr
-    results = (folder / "run/eval_results.txt").read_text()
-    names = [line.split(" = ")[0] for line in results.splitlines()]
-    assert names == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
-    exported = (folder / "run/export_eval_results.txt").read_text()
-    assert f"saved_model_{results.splitlines()[0]}\n" in exported
+    run_task_test(script, flags, "accuracy")
+    names = script_runner.read_results(folder / "run")
+    assert [*names] == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
     entries = script_runner.read_lines(folder / "run/predictions.jsonl")
     for entry in entries:
         assert entry["question"] == "is the river blue"
