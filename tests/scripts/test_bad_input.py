@@ -81,7 +81,7 @@ def test_run_pretraining(files, two_blocks, pretrained):
         --input_file=none* -> --input_file
         --input_file=other.tfrecord -> input_ids
         --max_seq_length=31 -> --max_seq_length
-        --bert_config_file=fewer_words.json -> vocab_size
+        --bert_config_file=fewer_words.json -> masked_lm_ids
         {evaluating} --input_file=lies.tfrecord -> lies.tfrecord
         --output_dir=damaged -> damaged
         --export_dir=few -> --export_dir
