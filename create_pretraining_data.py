@@ -105,17 +105,11 @@ def create_at_scale(
         OSError: a file is missing.
     """
     output_file = config.output_file
-    if "," in output_file:
+    if "," in output_file or is_remote(output_file):
         raise ValueError(
-            "--output_file must be one name with flags such as --num_processes "
-            "(the scalable mode, see --help), because the script adds the "
-            f"numbers of the shards to the name. Received: {output_file}"
-        )
-    if is_remote(output_file):
-        raise ValueError(
-            f"--output_file={output_file}: with flags such as --num_processes "
-            "(scalable mode, see --help), this script can resume killed runs "
-            "only on a local file system; use a local path, and copy the shards"
+            f"--output_file={output_file} must be one local path with flags "
+            "such as --num_processes (the scalable mode, see --help), because "
+            "the script adds the numbers of the shards to it"
         )
     run: RunTasks
     if config.pipeline == "beam":
@@ -209,12 +203,6 @@ def main(config: Config, rest: Sequence[str]) -> None:
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     tokenizer = tokenization.load_tokenizer(config)
     config = dataclasses.replace(config, do_lower_case=tokenizer.do_lower_case)
-    if config.max_predictions_per_seq > config.max_seq_length:
-        raise ValueError(
-            f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
-            f"more than --max_seq_length={config.max_seq_length}; use about "
-            "15% of --max_seq_length for --max_predictions_per_seq"
-        )
     config.check_shares()
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
@@ -233,9 +221,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
             logging.info(
                 "The first instance:\n%s", made[0].describe(reader.pieces)
             )
-            encode = instances.InstanceEncoder(config)
             for each in progress.track(made, len(made), "instance", "Writing"):
-                writer.write(encode(each))
+                writer.write(instances.encode_instance(each, config))
         num_instances = len(made)
         place = f"written to {len(output_files)} file(s), {config.output_file}"
     print(

@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import MutableSequence, Sequence
 from typing import Any
 
-import numpy as np
-
 from data.io import records
 from data.pretraining.documents import (
     Block,
@@ -65,45 +63,33 @@ class TrainingInstance:
         )
 
 
-class InstanceEncoder:
-    """Encodes instances as records with the features of Google's code.
+def encode_instance(
+    instance: TrainingInstance, options: InstanceOptions
+) -> bytes:
+    """Returns a record with the features of Google's code, padded with zeros.
 
-    Each feature is padded with zeros. If the option `dynamic_masking` is on,
-    the records contain no features whose names begin with "masked_lm_".
+    If the option `dynamic_masking` is on, the record contains no features whose
+    names begin with "masked_lm_".
     """
-
-    def __init__(self, options: InstanceOptions) -> None:
-        length = options.max_seq_length
-        number = options.max_predictions_per_seq
-        self._length, self._number = length, number
-        self._is_masked = not options.dynamic_masking
-        # Encode all possible positions and weights once, because they recur in
-        # many instances.
-        self._positions = [*map(records.encode_varint, range(length))]
-        self._weights = np.tri(number + 1, number, -1, np.float32)
-
-    def __call__(self, instance: TrainingInstance) -> bytes:
-        """Returns an instance as the bytes of a `tf.train.Example`."""
-        num_tokens = len(instance.tokens)
-        padding = bytes(self._length - num_tokens)
-        features: dict[str, Any] = {
-            "input_ids": b"".join(instance.tokens) + padding,
-            "input_mask": b"\1" * num_tokens + padding,
-            "segment_ids": bytes(instance.segment_ids) + padding,
-        }
-        if self._is_masked:
-            positions = instance.masked_lm_positions
-            padding = bytes(self._number - len(positions))
-            features["masked_lm_positions"] = (
-                b"".join([self._positions[index] for index in positions])
-                + padding
-            )
-            features["masked_lm_ids"] = (
-                b"".join(instance.masked_lm_labels) + padding
-            )
-            features["masked_lm_weights"] = self._weights[len(positions)]
-        features["next_sentence_labels"] = bytes([instance.is_random_next])
-        return records.encode_example(features)
+    num_tokens = len(instance.tokens)
+    padding = bytes(options.max_seq_length - num_tokens)
+    features: dict[str, Any] = {
+        "input_ids": b"".join(instance.tokens) + padding,
+        "input_mask": b"\1" * num_tokens + padding,
+        "segment_ids": bytes(instance.segment_ids) + padding,
+    }
+    if not options.dynamic_masking:
+        positions = instance.masked_lm_positions
+        num_left = options.max_predictions_per_seq - len(positions)
+        features["masked_lm_positions"] = positions + [0] * num_left
+        features["masked_lm_ids"] = b"".join(
+            [*instance.masked_lm_labels, bytes(num_left)]
+        )
+        features["masked_lm_weights"] = [1.0] * len(positions) + [
+            0.0
+        ] * num_left
+    features["next_sentence_labels"] = bytes([instance.is_random_next])
+    return records.encode_example(features)
 
 
 def create_training_instances(

@@ -259,7 +259,6 @@ def _create_records(
     # Creates instances from the documents of a group, which it shuffles in
     # place, and yields their records shuffled. Counts the instances and their
     # WordPieces. The documents in `lent` only provide random next sentences.
-    encode = instances.InstanceEncoder(options)
     shuffle(group, rng)
     available = [*group, *lent]
     batch: list[bytes] = []
@@ -271,7 +270,7 @@ def _create_records(
             ):
                 counts["num_instances"] += 1
                 counts["num_pieces"] += len(instance.tokens)
-                batch.append(encode(instance))
+                batch.append(instances.encode_instance(instance, options))
                 num_bytes += len(batch[-1])
         if num_bytes > _MAX_RECORD_BYTES:
             shuffle(batch, rng)

@@ -64,7 +64,10 @@ class InstanceOptions(MaskingOptions):
         128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
     )
     max_predictions_per_seq: int = flags.head(
-        20, "Maximum number of masked WordPieces in an instance.", at_least=1
+        20,
+        "Maximum number of masked WordPieces in an instance.",
+        at_least=1,
+        at_most=1 << 16,
     )
     random_seed: int = flags.flag(12345, "Seed of all random draws.")
     dupe_factor: int = flags.flag(

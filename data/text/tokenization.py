@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -46,22 +46,6 @@ def convert_to_unicode(text: str | bytes) -> str:
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
-
-
-def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
-    """Reads a vocabulary file, and returns {WordPiece: id}."""
-    return FullTokenizer(vocab_file, None).vocab
-
-
-def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
-    """Returns `vocab[item]` for each item.
-
-    `vocab` is {WordPiece: id} or {id: WordPiece}.
-
-    Raises:
-        KeyError: an item is not in `vocab`.
-    """
-    return [vocab[item] for item in items]
 
 
 class WordCache(dict):
@@ -168,9 +152,7 @@ class FullTokenizer:
                 "part of its first WordPiece; save the file without the mark"
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
-        self.inv_vocab = {v: k for k, v in self.vocab.items()}
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
-        self._warned: set[str] = set()
         self.set_casing(do_lower_case is not False)
 
     def set_casing(self, do_lower_case: bool) -> None:
@@ -215,9 +197,9 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary fits a model.
 
-        As in Google's code, the vocabulary may repeat a line, or be smaller
-        than `vocab_size`. In each of these cases, a warning is logged once. The
-        id of a repeated line is the index of its last occurrence.
+        As in Google's code, the vocabulary may be smaller than `vocab_size`,
+        which is only a warning, or repeat a line. The id of a repeated line is
+        the index of its last occurrence.
 
         Args:
             vocab_size: size of the model's vocabulary. None skips this check.
@@ -255,29 +237,12 @@ class FullTokenizer:
                 f"but vocab_size is {vocab_size}; use the vocabulary that the "
                 "model was trained with"
             )
-        warnings = []
         if rows_left:
-            warnings.append(
+            logging.warning(
                 f"{path} is smaller than the model: {num_tokens} WordPieces, "
                 f"but vocab_size is {vocab_size}; the model's last {rows_left} "
                 "embeddings stay unused"
             )
-        # Some released vocabularies contain several lines of only white space.
-        # All of them become "" above, so do not warn about a repeated "".
-        repeated = [
-            f"line {line}, '{token}', equals line {self.vocab[token] + 1}"
-            for line, token in enumerate(self.tokens, start=1)
-            if token and self.vocab[token] != line - 1
-        ]
-        if repeated:
-            warnings.append(
-                f"{path} repeats {len(repeated)} lines, and the tokenizer uses "
-                f"the last of equal lines: {repeated[0]}"
-            )
-        for message in warnings:
-            if message not in self._warned:
-                logging.warning("%s", message)
-        self._warned.update(warnings)
 
     def check_same_words(self, other: str, source: str = "") -> None:
         """Checks that another file contains the same WordPieces.
@@ -331,11 +296,11 @@ class FullTokenizer:
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
         """Converts WordPieces to ids."""
-        return convert_by_vocab(self.vocab, tokens)
+        return [self.vocab[token] for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Converts ids to WordPieces."""
-        return convert_by_vocab(self.inv_vocab, ids)
+        return [self.tokens[number] for number in ids]
 
 
 def load_tokenizer(
