@@ -5,7 +5,6 @@ import re
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import documents
 from tests.shards import create, read, warnings, write_documents
 
 
@@ -50,14 +49,3 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     # Each part is one document. Only the first part has no part before it.
     others = {pair for pair in found[1] if pair[0] != pair[1]}
     assert len(others) == 4 and len(found[1] - others) == 1
-
-
-def test_one_document(tmp_path, monkeypatch, caplog):
-    """In parts of its lines; random next sentences are from the part itself."""
-    monkeypatch.setattr(documents, "_PART_BYTES", 100)
-    monkeypatch.setattr(documents, "_MAX_SEARCH", 20)
-    text = "The old harbor.\nThe keeper.\nA light.\n" * 20
-    manifest = create(tmp_path, text)
-    assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
-    assert manifest["corpus"]["num_documents"] == 1
-    assert any("one document" in line for line in warnings(caplog))

@@ -72,17 +72,3 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
         create(tmp_path, eval_fraction=0.1, **given)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}
-
-
-def test_long_documents_are_held_out(tmp_path, small_parts):
-    """Those that are alone in their part, too."""
-    path = tmp_path / "corpus.txt"
-    ids = write_documents(path, 5, 60)
-    manifest = create(tmp_path, [path], eval_fraction=0.3, num_shards=0, **KEPT)
-    held_out = read({"shards": manifest["eval_shards"]})["input_ids"]
-    training = read(manifest)["input_ids"]
-    found = [ids & set(rows.ravel()) for rows in (held_out, training)]
-    assert all(found) and not found[0] & found[1]
-    assert found[0] | found[1] == ids
-    assert manifest["corpus"]["num_documents"] == 5
-    assert len(manifest["shards"]) == len(found[1])

@@ -31,25 +31,3 @@ def test_the_window_of_a_token(num_tokens, max_tokens, doc_stride):
             found[positions] == index,
             [is_max_context(spans, index, p) for p in positions],
         )
-
-
-class Counted(list):
-    """Counts the windows that are looked at."""
-
-    num_read = 0
-
-    def __getitem__(self, key):
-        found = super().__getitem__(key)
-        self.num_read += len(found) if isinstance(key, slice) else 1
-        return found
-
-    def __iter__(self):
-        self.num_read += len(self)
-        return super().__iter__()
-
-
-def test_each_window_is_compared_once():
-    """Otherwise the time grows with the square of the text's length."""
-    spans = Counted(cut_spans(10_000, 16, 8))
-    assert len(most_context(spans)) == 10_000
-    assert spans.num_read < len(spans) + 10
