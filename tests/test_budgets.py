@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1819,
+    ".": 1806,
     "benchmarks": 1589,
-    "data": 10031,
+    "data": 9986,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6277,
     "serving": 4716,
-    "tests": 21933,
+    "tests": 21853,
     "tools": 692,
     "training": 4703,
 }

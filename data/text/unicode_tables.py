@@ -70,14 +70,16 @@ def create_tables(do_lower_case: bool) -> Tables:
     """Creates tables that normalize as `BasicTokenizer(do_lower_case)` does."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
-    # The default entry: no replacement. Unassigned code points keep this entry.
+    # Unassigned code points and most ideographs keep these entries.
     entries = np.full(sys.maxunicode + 1, STARTER, np.int32)
-    ideographs = {
-        cp for low, high in characters.CJK_RANGES for cp in range(low, high + 1)
-    }
+    for low, high in characters.CJK_RANGES:
+        entries[low : high + 1] = BORDER | STARTER
     for cp, char in enumerate(map(chr, range(sys.maxunicode + 1))):
         category = unicodedata.category(char)
-        if category in ("Cn", "Cs", "Co") and cp not in ideographs:
+        is_ideograph = category == "Lo" and entries[cp] != STARTER
+        if category in ("Cn", "Cs", "Co") or (
+            is_ideograph and not unicodedata.decomposition(char)
+        ):
             continue
         flags, result = _normalize(char, do_lower_case)
         value = ord(result) - cp if len(result) == 1 else 0
