@@ -200,15 +200,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
-    read = functools.partial(
-        requests.read,
-        task,
-        paths,
-        config.input_format,
-        config.quoting,
-        columns,
-        config.delimiter,
-    )
+    how = config.input_format, config.quoting, config.delimiter
+    layout = tables.Layout(*how)
+    read = functools.partial(requests.read, task, paths, columns, layout)
     count: int | None = None
     batches: Iterable[Sequence[requests.Item]]
     if arguments:

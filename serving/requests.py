@@ -12,6 +12,8 @@ from data.io import tables
 from files.paths import named_errors
 from serving.tasks.base import TextTask
 
+_DEFAULT = tables.Layout()
+
 
 class Item(NamedTuple):
     """A request, and its position in the input.
@@ -36,10 +38,8 @@ class Item(NamedTuple):
 def read(
     task: TextTask,
     paths: Sequence[str],
-    form: str | None = None,
-    quoting: bool = True,
     columns: Sequence[str | None] = (),
-    delimiter: str | None = None,
+    layout: tables.Layout = _DEFAULT,
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
@@ -48,12 +48,9 @@ def read(
     Args:
         task: task that will answer the requests.
         paths: paths of the files, or text_files.STDIN for standard input.
-        form: format of the files, one of tables.FORMS. None infers the format
-            of each file from the file's name or first line.
-        quoting: whether `"` quotes cells of CSV and TSV files.
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
-        delimiter: character between the cells, one of tables.DELIMITERS.
+        layout: how the files are written.
 
     Raises:
         OSError: a file cannot be read.
@@ -69,31 +66,18 @@ def read(
         for field, column in zip(task.fields, columns, strict=False)
         if column
     }
-    needed: list[list[str]] = []
-    # Also read the second text of a model of single texts. Otherwise `check`
-    # could not reject it.
-    optional = ["id", "text_b"]
-    for field, is_needed in task.fields.items():
-        if field in chosen:
-            needed.append([chosen[field]])
-        elif is_needed:
-            needed.append(_names_of(task, field))
-        else:
-            optional += _names_of(task, field)
-    if all(column.isdecimal() for some in needed for column in some):
-        # If the columns are selected by number, the table's first line is not a
-        # header, so no optional column can be found by its name.
-        optional = []
+    # If the columns are chosen by number, the first line is no header.
+    by_number = chosen and all(map(str.isdecimal, chosen.values()))
     for path in paths:
-        own = form or tables.form_of(path)
-        is_table = own not in ("jsonl", "text", None)
+        form = layout.form or tables.form_of(path)
+        is_table = form not in ("jsonl", "text", None)
+        needed = [
+            [chosen[field]] if field in chosen else _names_of(task, field)
+            for field, is_needed in task.fields.items()
+            if field in chosen or (is_table and is_needed)
+        ]
         rows = tables.read_rows(
-            path,
-            needed if is_table else [[name] for name in chosen.values()],
-            optional,
-            own,
-            quoting,
-            delimiter,
+            path, layout._replace(form=form, has_header=not by_number)
         )
         file = path if len(paths) > 1 else ""
         with named_errors(path):
@@ -101,8 +85,20 @@ def read(
                 if isinstance(row, ValueError):
                     yield Item(number, {}, row, file)
                     continue
-                request = _to_request(task, row, chosen, is_table)
-                yield Item(number, request, None, file)
+                is_plain = form in (None, "text") and [*row] == ["text"]
+                for names in needed if not is_plain else ():
+                    if row.keys().isdisjoint(names):
+                        error = ValueError(
+                            f"there is no {' or '.join(map(repr, names))}, "
+                            f"only {', '.join(map(repr, row))}"
+                        )
+                        if is_table:
+                            raise ValueError(f"{path}: {error}")
+                        yield Item(number, {}, error, file)
+                        break
+                else:
+                    request = _to_request(task, row, chosen, is_table)
+                    yield Item(number, request, None, file)
 
 
 def _names_of(task: TextTask, field: str) -> list[str]:

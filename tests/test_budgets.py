@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1806,
+    ".": 1800,
     "benchmarks": 1589,
-    "data": 9986,
+    "data": 9954,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6277,
-    "serving": 4716,
-    "tests": 21853,
+    "serving": 4712,
+    "tests": 21849,
     "tools": 692,
     "training": 4703,
 }

@@ -15,13 +15,8 @@ from data.classification.features import (
     ClassificationFeatures,
     create_joined_features,
 )
-from data.classification.table_task import (
-    EXTENSIONS,
-    TableOptions,
-    TableProcessor,
-)
-from data.io.tables import read_rows
-from data.io.text_files import SETS, find_set_file
+from data.classification.table_task import TableOptions, TableProcessor
+from data.io.text_files import SETS
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -139,18 +134,12 @@ class PairProcessor(TableProcessor):
                 "column of the scores"
             )
         if self._options.label_column:
-            path = find_set_file(
-                data_dir, name, [f"{name}{x}" for x in EXTENSIONS]
-            )
-            how = None, self._options.quoting, self._options.delimiter
-            _, row = next(read_rows(path, (), (), *how))
             known = {*self.text_columns, self._options.id_column}
-            others = [] if isinstance(row, ValueError) else {*row} - known
-            if others:
+            if others := {*self.columns} - known:
                 raise ValueError(
-                    f"{path}: set --label_column to the column of the scores, "
-                    "or to nothing if the two texts of each row are similar. "
-                    f"The other columns are {sorted(others)}"
+                    f"{data_dir}: set --label_column to the column of the "
+                    "scores, or to nothing if the two texts of each row are "
+                    f"similar. The other columns are {sorted(others)}"
                 )
         return examples
 

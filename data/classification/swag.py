@@ -65,9 +65,9 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     path = find_set_file(data_dir, name, _SET_FILES[name])
     columns = ["sent1", "sent2", *_ENDINGS]
     is_test = name == "test"
-    label_columns = ["label"] * (not is_test), ["label"] * is_test
+    label_columns = ["label"] * (not is_test)
     examples: list[SwagExample] = []
-    for where, row in read_table(path, columns, *label_columns):
+    for where, row in read_table(path, columns, label_columns):
         sent1, sent2, *endings = (row[column] for column in columns)
         label, cell = None, row.get("label")
         if not is_test or cell not in (None, ""):

@@ -16,7 +16,7 @@ from data.classification.examples import (
     InputExample,
     regression_label,
 )
-from data.io.tables import DELIMITERS, read_table
+from data.io.tables import DELIMITERS, Layout, read_table
 from data.io.text_files import find_set_file
 from files import flags
 from files.json_files import parse_json
@@ -89,6 +89,8 @@ class TableProcessor(DataProcessor):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
+    `columns` are the columns of the last row that was read.
+
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. But in multi-label classification, an empty
     cell is an empty list of labels, and only a JSON null becomes None.
@@ -174,6 +176,10 @@ class TableProcessor(DataProcessor):
             return self._sets.pop(name)
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         options, label_columns = self._options, self._label_columns
+        id_columns = [*filter(None, [options.id_column])]
+        columns = [*self.text_columns, *id_columns, *label_columns]
+        has_header = not all(map(str.isdecimal, columns))
+        layout = Layout(None, options.quoting, options.delimiter, has_header)
         is_test = name == "test" or self.may_lack_labels
         # In multi-label classification an empty cell is an empty list of
         # labels, not an unknown label.
@@ -183,11 +189,8 @@ class TableProcessor(DataProcessor):
         for where, row in read_table(
             path,
             self.text_columns,
-            [*filter(None, [options.id_column])]
-            + label_columns * (not is_test),
-            label_columns * is_test,
-            options.quoting,
-            options.delimiter,
+            [*id_columns, *label_columns * (not is_test)],
+            layout,
         ):
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:
@@ -209,6 +212,7 @@ class TableProcessor(DataProcessor):
                             "--labels or to the train set. If a test set "
                             "should not be scored, remove its label column"
                         )
+            self.columns = [*row]
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
         if not examples:

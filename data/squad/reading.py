@@ -181,13 +181,12 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
             entries = field(entries, "data", list, path)
         yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
         return
-    needed = [] if form == "jsonl" else [["question"], ["context"]]
-    optional = ["answer", "answer_start", "id"]
-    for number, row in tables.read_rows(path, needed, optional):
-        where = f"{path}, line {number}"
-        if isinstance(row, ValueError):
-            raise ValueError(f"{where}: {row}")
-        yield where, {"id": str(number)} | row
+    needed = [] if form == "jsonl" else ["question", "context"]
+    names = {*needed, "answer", "answer_start", "id"}
+    for where, row in tables.read_table(path, needed):
+        if needed:
+            row = {name: row[name] for name in names & row.keys()}
+        yield where, {"id": where.rpartition(" ")[2]} | row
 
 
 def _read_paragraph(
