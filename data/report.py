@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import numpy as np
 from absl import logging
 
@@ -153,6 +152,9 @@ def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
 
 
 def _write(output_file: StrPath, judged: list[Judged], counts: Counts) -> None:
+    # Import late, because only training writes reports.
+    import jinja2
+
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
         counts=counts,

@@ -1,5 +1,8 @@
 """pip installs every script, and all that scripts need."""
 
+import os
+import subprocess
+import sys
 import tomllib
 
 from tests.golden import ROOT
@@ -47,6 +50,39 @@ def test_pages_and_templates_are_installed():
         if path.suffix in (".html", ".css", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
     assert found and found <= patterns
+
+
+BLOCK = """
+import runpy, sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("jinja2", "keras", "tensorflow"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Block())
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_missing_package_is_one_line(tmp_path):
+    """As in an environment of requirements/predict.txt."""
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]")
+    (tmp_path / "tiny.json").write_text('{"vocab_size": 5}')
+    flags = "--task_name=cola --data_dir=. --output_dir=run --do_train"
+    flags += " --vocab_file=vocab.txt --bert_config_file=tiny.json"
+    script = [ROOT / "run_classifier.py", *flags.split(), "--do_lower_case"]
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK, *script, "--max_seq_length=8"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: ") and last.endswith(" -r requirements.txt")
 
 
 def test_the_version_is_the_same_everywhere():

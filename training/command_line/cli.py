@@ -171,6 +171,8 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
+        if isinstance(error, ModuleNotFoundError) and not flags.FLAGS.debug:
+            return _fail(f"{error}: pip install -r requirements.txt")
         # Importing TensorFlow here would take seconds.
         tf = sys.modules.get("tensorflow")
         users = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
