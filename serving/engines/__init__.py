@@ -68,7 +68,10 @@ class Engine(abc.ABC):
             raise
         except Exception as error:
             # ONNX Runtime's errors have no common base class but Exception.
-            raise damaged(path, error) from error
+            raise OSError(
+                f"{path} cannot be loaded; export or copy the model again: "
+                f"{' '.join(str(error).split())}"
+            ) from error
 
     @abc.abstractmethod
     def _load(self, path: Path, num_threads: int) -> None:
@@ -95,7 +98,11 @@ class Engine(abc.ABC):
             with self._lock:
                 return self._compute(features)
         except Exception as error:
-            raise failure(error) from None
+            # Omit the runtime's traceback: the usual cause is a lack of memory.
+            reason = " ".join(str(error).split())[:200] or "out of memory"
+            raise ValueError(
+                f"the model failed on this input: {reason}"
+            ) from None
 
 
 class Runtime(NamedTuple):
@@ -253,20 +260,6 @@ def _choose(names: Sequence[str]) -> str:
                 if module.finds_gpu():
                     return name
     return (installed or names)[0]
-
-
-def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
-    """Returns the OSError for a file or folder that cannot be loaded."""
-    return OSError(
-        f"{os.fspath(path)} cannot be loaded; export or copy the model again: "
-        f"{' '.join(str(reason).split())}"
-    )
-
-
-def failure(error: Exception) -> ValueError:
-    """Converts a runtime's error to a ValueError with a one-line message."""
-    reason = " ".join(str(error).split())[:200] or "out of memory"
-    return ValueError(f"the model failed on this input: {reason}")
 
 
 def cut(

@@ -137,8 +137,14 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
         ],
     )
     for number in (1, 2):
-        task = serving.load(tmp_path / f"export{number}").task()
-        assert len(predict.to_requests(task, ["one", "two"])) == 3 - number
+        bert = serving.load(tmp_path / f"export{number}")
+        texts = predict.to_requests(bert.task(), ["one", "two"])
+        assert len(texts) == 3 - number
+    # Two outputs rank by the probability of the second.
+    ((best, _),) = bert.rerank("one", ["two", ""]).values()
+    found = bert.classify("one", ["two", ""][best["index"]])
+    expected = found["probabilities"]["yes"]
+    assert best["score"] == pytest.approx(expected, abs=1e-5)
 
 
 def test_vectors_have_no_head(trained, tmp_path):

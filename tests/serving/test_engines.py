@@ -244,6 +244,13 @@ def test_what_cannot_be_loaded_or_computed_is_said(
         ask(engine, "classifier").engine.run(dict.fromkeys(engines.INPUTS, ids))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_engine_is_given_zero_rows(engine, ask):
+    nothing = dict.fromkeys(engines.INPUTS, np.ones([0, 8], np.int32))
+    with pytest.raises(ValueError, match="one row"):
+        ask(engine, "classifier").engine.run(nothing)
+
+
 def run(script, *arguments, text=""):
     """Runs a program that has only what requirements/predict.txt lists."""
     done = subprocess.run(
