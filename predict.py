@@ -29,7 +29,7 @@ import dataclasses
 import functools
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -129,7 +129,7 @@ class Config(EngineConfig, TaskOptions):
     batch_size: int = flag(
         32,
         "Maximum number of requests in a batch. Requests from a pipe are "
-        "answered without waiting for a full batch.",
+        "answered one by one.",
         at_least=1,
     )
 
@@ -188,37 +188,39 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         )
     paths, path = config.find_inputs(), config.output_file
     form = answers.find_form(config.output_format, path)
-    fields = config.output_fields
-    if form == "npy" and fields and len(fields) > 1:
-        raise ValueError(
-            f"--output_fields={','.join(fields)}: npy stores only one field"
-        )
     # Import late, so that errors in flags appear before TensorFlow loads.
     import serving
 
     model = serving.load(config.model, **config.engine_options())
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    columns = config.text_column, config.text_b_column
-    how = config.input_format, config.quoting, config.delimiter
-    layout = tables.Layout(*how)
-    read = functools.partial(requests.read, task, paths, columns, layout)
-    count: int | None = None
-    batches: Iterable[Sequence[requests.Item]]
+    if config.min_probability and task.name != "classify":
+        raise ValueError(
+            f"--min_probability={config.min_probability} is only for classify"
+        )
+
+    def read() -> Iterator[requests.Item]:
+        columns = config.text_column, config.text_b_column
+        layout = config.input_format, config.quoting, config.delimiter
+        return requests.read(task, paths, columns, tables.Layout(*layout))
+
+    # Requests from a pipe are answered one by one, as they arrive.
+    count, batch_size = None, 1
     if arguments:
         found = enumerate(to_requests(task, arguments), start=1)
-        items = [requests.Item(*each) for each in found]
-        batches = requests.cut_batches(items, config.batch_size)
-    elif all(map(os.path.isfile, paths)):
-        # Files, unlike pipes, can be read twice. Count the requests first, to
-        # find errors in the files before the script answers any request.
-        count = sum(1 for _ in read())
-        batches = requests.cut_batches(read(), config.batch_size)
+        items = iter([requests.Item(*each) for each in found])
     else:
-        batches = requests.read_batches(read(), config.batch_size)
-    answerer = answers.Answerer(model, task, config, fields)
+        if all(map(os.path.isfile, paths)):
+            # Read the files twice, to find errors before the script answers any
+            # request.
+            count, batch_size = sum(1 for _ in read()), config.batch_size
+        items = read()
+    batches = requests.cut_batches(items, batch_size)
+    rows = answers.answer(
+        model, task, config, batches, config.output_fields or ()
+    )
     try:
-        answers.write(path, form, answerer, batches, count)
+        num_answers, num_errors = answers.write(path, form, rows, count)
     except BrokenPipeError:
         # The reader of standard output closed the pipe. Replace the pipe, so
         # that Python does not fail again when it flushes the output at exit.
@@ -226,12 +228,12 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         return _BROKEN_PIPE
     logging.info(
         "%d %s answered, %d failed%s",
-        answerer.num_answers,
-        "line" if answerer.num_answers == 1 else "lines",
-        answerer.num_errors,
+        num_answers,
+        "line" if num_answers == 1 else "lines",
+        num_errors,
         f"; wrote {path}" if path else "",
     )
-    return int(answerer.num_errors > 0)
+    return int(num_errors > 0)
 
 
 command = functools.partial(cli.run, main, Config, takes_arguments=True)

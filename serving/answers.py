@@ -5,11 +5,8 @@ import csv
 import gzip
 import io
 import json
-import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -21,7 +18,7 @@ from files.paths import StrPath, named_errors
 from files.progress import Progress
 from serving.models import TextModel
 from serving.requests import Item
-from serving.tasks.base import Reply, Request, TaskOptions, TextTask
+from serving.tasks.base import Reply, TaskOptions, TextTask
 
 # Formats of answers. A format is also the extension of the output file's name.
 FORMS = ("jsonl", "csv", "npy")
@@ -56,93 +53,65 @@ def find_form(form: str | None, path: StrPath | None) -> str:
     return form or [*found, "jsonl"][0]
 
 
-class Answerer:
-    """Answers batches of requests, and counts the answers.
+def answer(
+    model: TextModel,
+    task: TextTask,
+    options: TaskOptions,
+    batches: Iterable[Sequence[Item]],
+    fields: Sequence[str] = (),
+) -> Iterator[list[Reply]]:
+    """Yields, for each request of a batch, its id and the answer or the error.
 
     Args:
         model: model that answers the requests.
         task: task of the model.
         options: options of the task.
-        fields: names of the fields of a reply to write, or None for all fields.
+        batches: batches of requests.
+        fields: names of the fields of a reply to keep, () for all fields.
 
-    Attributes:
-        num_answers: number of requests with an answer.
-        num_errors: number of requests with an error instead.
+    Raises:
+        ValueError: the first reply lacks one of the fields.
     """
-
-    def __init__(
-        self,
-        model: TextModel,
-        task: TextTask,
-        options: TaskOptions,
-        fields: Sequence[str] | None = None,
-    ) -> None:
-        self._model, self._task, self._options = model, task, options
-        self._fields = fields
-        self.num_answers = self.num_errors = 0
-
-    def answer(self, batch: Sequence[Item]) -> Iterator[Reply]:
-        """Yields, for each request, its id and the answer or the error.
-
-        Raises:
-            ValueError: the first reply lacks one of the fields.
-        """
-        errors = [
-            item.error
-            or self._task.has_no_text(item.request)
-            or _attempt(self._task.check, item.request)
-            for item in batch
-        ]
-        pairs = [*zip(batch, errors, strict=True)]
-        good = [item.request for item, error in pairs if not error]
-        replies = iter(self._reply(good))
-        for item, error in pairs:
-            # Answer an empty text by an empty answer.
-            reply = {} if error is True else error or next(replies)
-            row: Reply = {}
-            if "id" in item.request:
-                row = {"id": item.request["id"]}
+    num_errors, is_checked = 0, False
+    for batch in batches:
+        found = [item.error or _check(task, item) for item in batch]
+        pairs = [*zip(batch, found, strict=True)]
+        good = [item.request for item, reply in pairs if reply is None]
+        replies = iter(model.ask(task, good, options))
+        rows: list[Reply] = []
+        for item, reply in pairs:
+            reply = next(replies) if reply is None else reply
+            row = {"id": item.request["id"]} if "id" in item.request else {}
             if isinstance(reply, dict):
-                yield row | (self._select(reply) if reply else {})
-                self.num_answers += 1
+                # Later replies may lack an optional field.
+                if reply and not is_checked and not {*fields} <= {*reply}:
+                    raise ValueError(
+                        f"--output_fields={','.join(fields)}: choose from "
+                        f"{', '.join(reply)}"
+                    )
+                is_checked |= bool(reply)
+                rows.append(
+                    row | {x: reply[x] for x in fields or reply if x in reply}
+                )
                 continue
-            self.num_errors += 1
-            if self.num_errors <= _MAX_LOGGED:
+            num_errors += 1
+            if num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
             row |= {"file": item.file} if item.file else {}
-            yield row | {"line": item.line, "error": str(reply)}
-
-    def _select(self, reply: Reply) -> Reply:
-        if self._fields is None:
-            return reply
-        kept = {name: reply[name] for name in self._fields if name in reply}
-        # Later replies may lack an optional field.
-        if not self.num_answers and len(kept) < len(self._fields):
-            raise ValueError(
-                f"--output_fields={','.join(self._fields)}: choose from "
-                f"{', '.join(reply)}"
-            )
-        return kept
-
-    def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
-        """Returns a reply or a ValueError for each request.
-
-        If the model fails on the batch, runs it on each request separately.
-        """
-        replies = _attempt(self._model.ask, self._task, requests, self._options)
-        if not isinstance(replies, ValueError):
-            return replies
-        if len(requests) == 1:
-            return [replies]
-        return [reply for each in requests for reply in self._reply([each])]
+            rows.append(row | {"line": item.line, "error": str(reply)})
+        yield rows
 
 
-def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Returns the result of a function, or the ValueError that it raises."""
+def _check(task: TextTask, item: Item) -> Reply | ValueError | None:
+    # Returns the answer to an empty text, which is empty, the error of a bad
+    # request, or None for a request that the model can answer.
+    if task.has_no_text(item.request):
+        return {}
     try:
-        return function(*arguments)
+        task.check(item.request)
     except ValueError as error:
         return error
+    return None
 
 
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
@@ -158,39 +127,44 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
 def write(
     path: str | None,
     form: str,
-    answerer: Answerer,
-    batches: Iterable[Sequence[Item]],
+    batches: Iterable[list[Reply]],
     num_rows: int | None,
-) -> None:
-    """Answers batches of requests, and writes the answers.
+) -> tuple[int, int]:
+    """Writes answers. Returns the numbers of answers and of errors.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
         form: format of the output, one of FORMS.
-        answerer: Answerer that answers the batches.
-        batches: all batches of requests.
+        batches: the rows that `answer` yields.
         num_rows: number of rows in all batches, or None if unknown.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: `answerer` fails, or an array cannot store the answers.
+        ValueError: an array cannot store the answers.
     """
-    is_stream = path is None or (
-        os.path.exists(path) and not os.path.isfile(path)
-    )
+    counts = [0, 0]
+
+    def track() -> Iterator[list[Reply]]:
+        # Counts the rows, and shows a progress bar.
+        with Progress(num_rows, 0, "row", 1, "Predicting") as progress:
+            for rows in batches:
+                yield rows
+                for row in rows:
+                    counts["error" in row] += 1
+                if path and progress.due(sum(counts)):
+                    progress.update(sum(counts))
+
     with _open(path) as output:
-        if form == "jsonl" and is_stream:
-            for batch in batches:
-                output.writelines(map(to_json_line, answerer.answer(batch)))
-                output.flush()
-            return
-        rows = _track(answerer, batches, num_rows)
         if form == "jsonl":
-            output.writelines(map(to_json_line, rows))
+            for rows in track():
+                output.writelines(map(to_json_line, rows))
+                output.flush()
         else:
-            (write_csv if form == "csv" else write_npy)(rows, output)
+            each = (row for rows in track() for row in rows)
+            (write_csv if form == "csv" else write_npy)(each, output)
+    return counts[0], counts[1]
 
 
 @contextlib.contextmanager
@@ -210,28 +184,6 @@ def _open(path: str | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _track(
-    answerer: Answerer,
-    batches: Iterable[Sequence[Item]],
-    num_rows: int | None,
-) -> Iterator[Reply]:
-    """Yields all answers, and shows a progress bar."""
-    done = 0
-    with Progress(num_rows, 0, "row", 1, "Predicting") as progress:
-        for batch in batches:
-            yield from answerer.answer(batch)
-            done += len(batch)
-            if progress.due(done):
-                progress.update(done)
-
-
-@contextlib.contextmanager
-def _temporary_file() -> Iterator[IO[bytes]]:
-    folder = tempfile.gettempdir()
-    with named_errors(folder), tempfile.TemporaryFile() as file:
-        yield file
-
-
 def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     """Writes one field of all answers as float32 [rows, ...].
 
@@ -241,35 +193,25 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     Raises:
         ValueError: the field is not numeric, or its shape changes.
     """
-    count, name, shape = 0, "", None
-    with _temporary_file() as values:
-        for row in rows:
-            count += 1
-            fields = [*row.keys() - {"id"}]
-            if shape is None and fields and "error" not in row:
-                name = _find_number(fields)
-                shape = _to_array(name, row[name]).shape
-                unknown = np.full(shape, np.nan, "<f4").tobytes()
-                values.write(unknown * (count - 1))
-            if name in row:
-                array = _to_array(name, row[name])
-                if array.shape != shape:
-                    raise ValueError(
-                        f"{name!r} is of shape {array.shape} in row {count}, "
-                        f"and of shape {shape} before. Set "
-                        "--output_format=jsonl"
-                    )
-                values.write(array.tobytes())
-            elif shape is not None:
-                values.write(unknown)
-        if shape is None:
-            shape = ()
-            values.write(np.full(count, np.nan, "<f4").tobytes())
-        header = {"descr": "<f4", "fortran_order": False}
-        header["shape"] = (count, *shape)
-        np.lib.format.write_array_header_1_0(output, header)
-        values.seek(0)
-        shutil.copyfileobj(values, output)
+    name, shape = "", ()
+    found: list[np.ndarray | None] = []
+    for row in rows:
+        fields = [*row.keys() - {"id"}]
+        if not name and fields and "error" not in row:
+            name = _find_number(fields)
+            shape = _to_array(row[name]).shape
+        values = _to_array(row[name]) if name in row else None
+        found.append(values)
+        if values is not None and values.shape != shape:
+            raise ValueError(
+                f"{name!r} is of shape {values.shape} in row {len(found)}, and "
+                f"of shape {shape} before. Set --output_format=jsonl"
+            )
+    unknown = np.full(shape, np.nan)
+    array = np.array([unknown if x is None else x for x in found], "<f4")
+    header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(output, header)
+    output.write(array.data)
 
 
 def _find_number(names: Sequence[str]) -> str:
@@ -280,49 +222,42 @@ def _find_number(names: Sequence[str]) -> str:
             "npy stores one numeric field: set --output_fields to one of "
             f"{', '.join(names)}"
         )
-    return names[0] if len(names) == 1 else found[0]
+    return [*found, *names][0]
 
 
-def _to_array(name: str, value: Any) -> np.ndarray:
-    """Converts a number, a list or the values of a dict to a float32 array."""
+def _to_array(value: Any) -> np.ndarray:
+    # Converts a number, a list or the values of a dict.
     numbers = [*value.values()] if isinstance(value, dict) else value
-    try:
-        return np.array(numbers, "<f4")
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name!r} is not numeric, so npy cannot store it. Received: "
-            f"{str(value)[:80]}"
-        ) from None
+    return np.array(numbers, "<f4")
 
 
 def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
     """Writes the answers as CSV.
 
-    A temporary file stores the answers, because the columns are known only when
-    all rows are answered.
+    The columns are known only when all rows are answered. Until then, this
+    function keeps the rows as JSON, which needs less memory than dicts.
     """
     columns: dict[str, None] = {}
-    with _temporary_file() as lines:
-        for row in rows:
-            columns |= dict.fromkeys(_flatten(row))
-            lines.write(to_json_line(row))
-        for name in [name for name in _OF_ERRORS if name in columns]:
-            # Move the column to the end.
-            columns[name] = columns.pop(name)
-        # Escape lone surrogates. An id may contain them, but UTF-8 cannot
-        # encode them.
-        text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
-        writer = csv.DictWriter(text, [*columns], lineterminator="\n")
-        if columns:
-            writer.writeheader()
-        lines.seek(0)
-        for line in lines:
-            row = _flatten(parse_json(line, "an answer"))
-            for name, value in row.items():
-                if isinstance(value, list | dict | bool):
-                    row[name] = json.dumps(value, ensure_ascii=False)
-            writer.writerow(row)
-        text.detach()
+    lines = []
+    for row in rows:
+        columns |= dict.fromkeys(_flatten(row))
+        lines.append(to_json_line(row))
+    for name in [name for name in _OF_ERRORS if name in columns]:
+        # Move the column to the end.
+        columns[name] = columns.pop(name)
+    # Escape lone surrogates. An id may contain them, but UTF-8 cannot encode
+    # them.
+    text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
+    writer = csv.DictWriter(text, [*columns], lineterminator="\n")
+    if columns:
+        writer.writeheader()
+    for line in lines:
+        row = _flatten(parse_json(line, "an answer"))
+        for name, value in row.items():
+            if isinstance(value, list | dict | bool):
+                row[name] = json.dumps(value, ensure_ascii=False)
+        writer.writerow(row)
+    text.detach()
 
 
 def _flatten(answer: Reply) -> Reply:

@@ -127,20 +127,24 @@ class TextModel:
         """Answers requests, which `task.check` has accepted.
 
         Returns:
-            a reply to each request, or a ValueError if it has none.
-
-        Raises:
-            ValueError: the network fails on the requests.
+            a reply to each request, or a ValueError if it has none, for example
+            because the network fails on it.
         """
         encoded = [task.encode(self, request) for request in requests]
         replies: list[Any] = [None] * len(requests)
-        for row, outputs in self._run(task, [inputs for inputs, _ in encoded]):
-            try:
-                replies[row] = task.decode(
-                    self, encoded[row][1], outputs, options
-                )
-            except ValueError as error:
-                replies[row] = error
+        rows = [inputs for inputs, _ in encoded]
+        try:
+            for row, outputs in self._run(task, rows):
+                context = encoded[row][1]
+                try:
+                    replies[row] = task.decode(self, context, outputs, options)
+                except ValueError as error:
+                    replies[row] = error
+        except ValueError as error:
+            # The network failed. Find out on which of the requests.
+            many = requests if len(requests) > 1 else ()
+            asked = [self.ask(task, [each], options)[0] for each in many]
+            return asked or [error]
         return replies
 
     def _run(

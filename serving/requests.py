@@ -3,9 +3,8 @@
 If a row cannot be read, reading continues with the next row.
 """
 
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data.io import tables
@@ -134,50 +133,8 @@ def _to_request(
     return request
 
 
-def read_batches(
-    items: Iterable[Item], batch_size: int
-) -> Iterator[list[Item]]:
-    """Yields batches of the requests that have arrived so far.
-
-    A thread reads the requests, so that a line from a pipe is answered as soon
-    as it arrives. Lines that arrive during a computation form the next batch.
-
-    Args:
-        items: items that `read` yields.
-        batch_size: maximum number of requests in a batch.
-    """
-    waiting: queue.Queue[Item | None] = queue.Queue(maxsize=batch_size)
-    failures = []
-
-    def read() -> None:
-        try:
-            for item in items:
-                waiting.put(item)
-        except Exception as error:
-            failures.append(error)
-        waiting.put(None)
-
-    threading.Thread(target=read, daemon=True).start()
-    arrived: Iterator[Any] = iter(waiting.get, None)
-    yield from cut_batches(arrived, batch_size, waiting.empty)
-    for failure in failures:
-        raise failure
-
-
-def cut_batches(
-    items: Iterable[Item],
-    batch_size: int,
-    is_last: Callable[[], bool] = lambda: False,
-) -> Iterator[list[Item]]:
-    """Divides requests into batches.
-
-    A batch ends after `batch_size` requests, or when `is_last` returns True.
-    """
-    batch: list[Item] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == batch_size or is_last():
-            yield batch
-            batch = []
-    if batch:
+def cut_batches(items: Iterable[Item], batch_size: int) -> Iterator[list[Item]]:
+    """Divides requests into batches."""
+    items = iter(items)
+    while batch := [*itertools.islice(items, batch_size)]:
         yield batch
