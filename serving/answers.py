@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -234,30 +235,31 @@ def _to_array(value: Any) -> np.ndarray:
 def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
     """Writes the answers as CSV.
 
-    The columns are known only when all rows are answered. Until then, this
-    function keeps the rows as JSON, which needs less memory than dicts.
+    A temporary file stores the answers, because the columns are known only when
+    all rows are answered.
     """
     columns: dict[str, None] = {}
-    lines = []
-    for row in rows:
-        columns |= dict.fromkeys(_flatten(row))
-        lines.append(to_json_line(row))
-    for name in [name for name in _OF_ERRORS if name in columns]:
-        # Move the column to the end.
-        columns[name] = columns.pop(name)
-    # Escape lone surrogates. An id may contain them, but UTF-8 cannot encode
-    # them.
-    text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
-    writer = csv.DictWriter(text, [*columns], lineterminator="\n")
-    if columns:
-        writer.writeheader()
-    for line in lines:
-        row = _flatten(parse_json(line, "an answer"))
-        for name, value in row.items():
-            if isinstance(value, list | dict | bool):
-                row[name] = json.dumps(value, ensure_ascii=False)
-        writer.writerow(row)
-    text.detach()
+    with tempfile.TemporaryFile() as lines:
+        for row in rows:
+            columns |= dict.fromkeys(_flatten(row))
+            lines.write(to_json_line(row))
+        for name in [name for name in _OF_ERRORS if name in columns]:
+            # Move the column to the end.
+            columns[name] = columns.pop(name)
+        # Escape lone surrogates. An id may contain them, but UTF-8 cannot
+        # encode them.
+        text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
+        writer = csv.DictWriter(text, [*columns], lineterminator="\n")
+        if columns:
+            writer.writeheader()
+        lines.seek(0)
+        for line in lines:
+            row = _flatten(parse_json(line, "an answer"))
+            for name, value in row.items():
+                if isinstance(value, list | dict | bool):
+                    row[name] = json.dumps(value, ensure_ascii=False)
+            writer.writerow(row)
+        text.detach()
 
 
 def _flatten(answer: Reply) -> Reply:

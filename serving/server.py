@@ -15,16 +15,13 @@ batch forms in the queue.
 import asyncio
 import dataclasses
 import functools
-import gzip
 import hmac
-import io
 import json
 import os
 import signal
 import socket
 import threading
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from pathlib import Path
@@ -43,6 +40,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from files.json_files import parse_json
 from serving.models import TextModel
+from serving.tasks import TASKS
 from serving.tasks.base import Reply, TaskOptions, TextTask
 
 # A batch contains the requests that wait, up to this number of texts. A request
@@ -51,18 +49,29 @@ _MAX_BATCH_SIZE = 32
 # Maximum bytes of a reply. With words and their tags, a reply is many times as
 # long as its request.
 _MAX_REPLY_BYTES = 1 << 24
-# Maximum bytes of a body that is parsed in the thread of the event loop. A
-# longer body would delay the other clients, so another thread parses it.
-_SMALL = 1 << 14
 # Number of seconds after a stop signal during which an open connection may
 # still send a request. The reply then contains `Connection: close`.
 _LAST_S = 5
 # Options of the tasks, for all clients.
 _OPTIONS = TaskOptions(top_k=8, n_best=8)
 _PAGE = Path(__file__).parent / "page"
-# Part of openapi.json. `read_requests` checks the bodies, because their fields
-# depend on the task.
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {}}}}
+# The fields of each task, for openapi.json. `read_requests` checks the bodies.
+_SCHEMAS = [
+    {
+        "title": task.name,
+        "properties": {
+            name: {"type": "array" if name in task.lists else "string"}
+            for name in (*task.fields, *sum(task.other_names.values(), []))
+        },
+    }
+    for task in {x.name: x for tasks in TASKS.values() for x in tasks}.values()
+]
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"anyOf": _SCHEMAS}}},
+    }
+}
 
 
 @dataclasses.dataclass(eq=False)
@@ -226,8 +235,8 @@ def read_requests(
         if not isinstance(value, list):
             raise ValueError("'instances' must be a list of texts or objects")
         value = [{first: x} if isinstance(x, str) else x for x in value]
-    requests, is_many = _split_lists(value, task, max_texts)
-    _check_count(len(requests), max_texts)
+    requests, is_many = _split_lists(value, task)
+    count = 0
     for number, request in enumerate(requests, 1):
         try:
             if not isinstance(request, dict):
@@ -239,46 +248,36 @@ def read_requests(
         except ValueError as error:
             where = f"text {number}: " if is_many else ""
             raise ValueError(f"{where}{error}") from None
-    count = sum(len(each[name]) for each in requests for name in task.lists)
-    _check_count(count, max_texts)
+        count += sum(len(request[name]) for name in task.lists) or 1
+    if count > max_texts:
+        raise HTTPException(
+            413,
+            f"{count} texts are more than {max_texts}, the server's "
+            "--max_texts; send fewer texts per request",
+        )
     return requests, is_many
 
 
-def _split_lists(
-    value: Any, task: TextTask, max_texts: int
-) -> tuple[list[Any], bool]:
+def _split_lists(value: Any, task: TextTask) -> tuple[list[Any], bool]:
     """Returns the requests in a JSON value, and whether there may be several.
 
     An object with lists of texts contains one request for each text.
     """
-    if isinstance(value, list):
-        return value, True
-    texts = {*task.fields, "text"}
-    lists = {
-        name: each
-        for name, each in (value.items() if isinstance(value, dict) else ())
-        if name in texts - {*task.lists} and isinstance(each, list)
-    }
+    if not isinstance(value, dict):
+        return (value, True) if isinstance(value, list) else ([value], False)
+    names = {*task.fields, "text"} & value.keys()
+    lists = {x for x in names - {*task.lists} if isinstance(value[x], list)}
     if not lists:
         return [value], False
-    if len({*map(len, lists.values())}) > 1:
+    counts = {len(value[name]) for name in lists}
+    if len(counts) > 1:
         raise ValueError(
             f"{', '.join(sorted(lists))} must be lists of equal length"
         )
-    # Check the number before creating a copy of the other fields for each text.
-    _check_count(len(next(iter(lists.values()))), max_texts)
-    others = {name: value[name] for name in texts & value.keys()}
-    rows = zip(*lists.values(), strict=True)
-    return [others | dict(zip(lists, row, strict=True)) for row in rows], True
-
-
-def _check_count(count: int, most: int) -> None:
-    if count > most:
-        raise HTTPException(
-            413,
-            f"{count} texts are more than {most}, the server's --max_texts; "
-            "send fewer texts per request",
-        )
+    return [
+        {x: value[x][i] if x in lists else value[x] for x in names}
+        for i in range(counts.pop())
+    ], True
 
 
 class Server:
@@ -287,7 +286,7 @@ class Server:
     Args:
         models: {name of the model in requests: ServedModel}.
         token: bearer token that clients must send, or "" for no token.
-        max_body_bytes: maximum bytes of a body, also after decompression.
+        max_body_bytes: maximum bytes of a body.
         max_texts: maximum number of texts, or pairs of texts, in a request.
         timeout_s: maximum seconds to receive a request, to compute its reply,
             and to send the reply.
@@ -383,22 +382,12 @@ class Server:
         task_name = task_name or next(iter(model.tasks))
         task = _find(f"task of {name}", task_name, model.tasks)
         body = await self._read_body(request)
-        encoding = request.headers.get("content-encoding", "identity").lower()
-        if encoding not in ("identity", "gzip"):
-            message = "send the body uncompressed or compressed by gzip"
-            raise HTTPException(400, message)
-
-        def parse() -> tuple[list[dict[str, Any]], bool]:
-            text = body if encoding == "identity" else self._inflate(body)
-            try:
-                return read_requests(text, task, self._max_texts, is_predict)
-            except ValueError as error:
-                raise _to_exception(error) from None
-
-        if len(body) <= _SMALL:
-            requests, is_many = parse()
-        else:
-            requests, is_many = await asyncio.to_thread(parse)
+        try:
+            requests, is_many = read_requests(
+                body, task, self._max_texts, is_predict
+            )
+        except ValueError as error:
+            raise _to_exception(error) from None
         try:
             async with asyncio.timeout(self.timeout_s):
                 replies = await model.submit(task, requests)
@@ -413,7 +402,7 @@ class Server:
         return Response(text, media_type="application/json")
 
     async def _read_body(self, request: Request) -> bytes:
-        """Returns the body of a request, which may be compressed.
+        """Returns the body of a request.
 
         If the body is too large, uvicorn reads and drops the rest, so that the
         client sees the reply.
@@ -427,31 +416,18 @@ class Server:
                 async for part in request.stream():
                     body += part
                     if len(body) > self._max_body_bytes:
-                        raise self._too_large()
+                        raise HTTPException(
+                            413,
+                            f"the body is longer than {self._max_body_bytes} "
+                            "bytes, the server's --max_body_bytes; send fewer "
+                            "texts per request",
+                        )
         except TimeoutError:
             message = f"the body did not arrive within {self.timeout_s:g} s"
             raise HTTPException(408, message, {"Connection": "close"}) from None
         except ClientDisconnect:
             raise HTTPException(400, "the body ended too early") from None
         return bytes(body)
-
-    def _inflate(self, data: bytes) -> bytes:
-        try:
-            # Stop one byte above the maximum, whatever the data contain.
-            with gzip.open(io.BytesIO(data)) as file:
-                body = file.read(self._max_body_bytes + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise HTTPException(400, f"the body is not gzip: {error}") from None
-        if len(body) > self._max_body_bytes:
-            raise self._too_large()
-        return body
-
-    def _too_large(self) -> HTTPException:
-        return HTTPException(
-            413,
-            f"the body is longer than {self._max_body_bytes} bytes, the "
-            "server's --max_body_bytes; send fewer texts per request",
-        )
 
 
 def _find(kind: str, name: str, known: Mapping[str, Any]) -> Any:

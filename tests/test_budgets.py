@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1800,
+    ".": 1802,
     "benchmarks": 1589,
-    "data": 9954,
+    "data": 9953,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6277,
-    "serving": 4712,
-    "tests": 21849,
+    "serving": 4551,
+    "tests": 21845,
     "tools": 692,
-    "training": 4703,
+    "training": 4705,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

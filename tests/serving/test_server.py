@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gzip
 import json
 import os
 import random
@@ -121,6 +120,7 @@ TABLE = [
     ("DELETE", TAG, None, 405, ""),
     ("GET", "/healthz", None, 200, "ready"),
     ("GET", "/openapi.json", None, 200, "/v1/models/{name}:predict"),
+    ("GET", "/openapi.json", None, 200, "passages"),
     ("GET", "/docs", None, 404, ""),
     ("GET", "/redoc", None, 404, ""),
     ("GET", "/../server.py", None, 404, ""),
@@ -147,7 +147,6 @@ def test_hostile_requests_cost_no_other_its_answer(server):
         HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
         HEAD + b"Content-Length: -1\r\n\r\n",
         HEAD + b"Content-Length: 99999999999999\r\n\r\n" + b" " * 10**6,
-        HEAD + b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\n{",
         HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
         HEAD
@@ -170,7 +169,7 @@ def test_hostile_requests_cost_no_other_its_answer(server):
     assert len(answers) == num_requests // 2
     for status, answer in answers:
         assert status == 200 and len(answer["words"]) == 6
-    for number, status in ((5, b"413"), (6, b"400"), (9, b"413")):
+    for number, status in ((5, b"413"), (6, b"413"), (8, b"413")):
         assert status in send(server, hostile[number]).split(b"\r\n")[0]
     assert "Traceback" not in server.script.stderr()
 
@@ -182,29 +181,6 @@ def test_a_client_that_sends_too_much_sees_why(server):
             assert status == 413 and "--max_body_bytes" in found["error"]
             # The connection is not lost.
             assert ask(connection, "POST", TAG, TEXT)[0] == 200
-
-
-def test_gzip_is_inflated_within_the_limit(server):
-    def ask(data):
-        headers = {"Content-Encoding": "gzip"}
-        return server.ask("POST", TAG, data, headers)
-
-    data = json.dumps(TEXT).encode()
-    status, found = ask(gzip.compress(data))
-    assert status == 200 and len(found["words"]) == 6
-    # 10 MB in 10 kB; then a body that is too large before it is inflated.
-    for body in (
-        gzip.compress(b" " * 10**7),
-        random.Random(1).randbytes(2**21),
-    ):
-        status, found = ask(body)
-        assert status == 413 and "--max_body_bytes" in found["error"]
-    # Several members are one body.
-    assert ask(gzip.compress(data[:9]) + gzip.compress(data[9:]))[0] == 200
-    for body in (data, gzip.compress(data)[:-9], gzip.compress(data) + b"x"):
-        status, found = ask(body)
-        assert status == 400 and "gzip" in found["error"]
-    assert ask(b"")[0] == 400
 
 
 def test_no_steady_client_loses_a_request(tmp_path, folders):
