@@ -25,7 +25,6 @@ from data.classification import (
     glue,
     metrics,
     pairs,
-    pooling,
 )
 from data.io import feature_specs, text_files
 from files import flags
@@ -83,7 +82,8 @@ class ClassifierTask(task.Task):
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         self.decoder = decoding.LabelDecoder(mode, self.labels)
-        classifier_flags.check_mode(options, mode)
+        if options.class_weights and mode != "classification":
+            raise ValueError(f"--class_weights is not for {mode}")
         losses = {
             "classification": modeling.ClassifierLoss,
             "multilabel": modeling.MultiLabelLoss,
@@ -167,7 +167,7 @@ class ClassifierTask(task.Task):
         """Combines the outputs of each text's windows (--doc_stride)."""
         if split not in self.starts:
             return batches
-        return pooling.pool_batches(batches, self.starts[split])
+        return decoding.pool_batches(batches, self.starts[split])
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes Google's eval_accuracy, and the metrics of the task."""
@@ -244,7 +244,6 @@ class EmbeddingTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        classifier_flags.check_mode(options, "regression")
         processor = pairs.PairProcessor(options.data_dir, options)
         self.processor = processor
         is_read = {"train": options.do_train, "eval": options.evaluates}

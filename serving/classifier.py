@@ -99,7 +99,7 @@ def export_classifier(
         )
         if doc_stride:
             ((name, values),) = outputs.items()
-            # The rules of data/classification/pooling.py.
+            # The rules of data/classification/decoding.py.
             pooled = tf.math.unsorted_segment_mean(
                 values, found.rows, num_texts
             )

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1802,
+    ".": 1801,
     "benchmarks": 1589,
-    "data": 9953,
+    "data": 9930,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6277,
-    "serving": 4551,
-    "tests": 21845,
+    "serving": 4550,
+    "tests": 21835,
     "tools": 692,
     "training": 4705,
 }

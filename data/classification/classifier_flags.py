@@ -12,6 +12,12 @@ from data.classification.examples import InputExample
 from data.classification.table_task import TableOptions
 from files import flags
 
+# Flags that --task_name=embedding does not use.
+_NOT_EMBEDDING = {
+    *("bilstm", "class_weights", "doc_stride", "labels", "output_mode"),
+    "report",
+}
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierOptions(TableOptions):
@@ -74,33 +80,13 @@ def check(options: Any) -> None:
     columns = {field.name for field in dataclasses.fields(TableOptions)}
     unused = {
         "csv": set(),
-        "embedding": {"bilstm", "doc_stride", "labels", "report"},
-        "ranking": {"labels"},
-    }.get(name, columns - {"output_mode"})
+        "embedding": _NOT_EMBEDDING,
+        "ranking": {"labels", "output_mode"},
+    }.get(name, columns)
     if found := sorted(unused & options.given_flags.keys()):
         raise ValueError(
             f"--{found[0]} is not used by --task_name={name}; remove the flag"
         )
-
-
-def check_mode(options: Any, output_mode: str) -> None:
-    """Checks that the flags work with the task's kind of labels.
-
-    Args:
-        options: the flags of run_classifier.py.
-        output_mode: "classification", "multilabel" or "regression".
-
-    Raises:
-        ValueError: a flag does not work with `output_mode`.
-    """
-    given = options.given_flags.get("output_mode", output_mode)
-    if given != output_mode:
-        raise ValueError(
-            f"--output_mode={given} does not fit --task_name="
-            f"{options.task_name}, which is {output_mode}; remove the flag"
-        )
-    if options.class_weights and output_mode != "classification":
-        raise ValueError(f"--class_weights is not for {output_mode}")
 
 
 def balance_classes(

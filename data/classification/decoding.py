@@ -1,7 +1,7 @@
 """Turns a classifier's outputs into labels, and writes files of predictions."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from files.paths import StrPath
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression.
 Label = str | list[str] | float
+# (features, logits or values) of a batch.
+Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
 
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
@@ -102,6 +104,41 @@ class LabelDecoder:
                 for row in predictions
             ]
         return [self._names[index] for index in predictions]
+
+
+def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+    """Averages the logits of a text's windows into one vector for each text.
+
+    Args:
+        logits: float [windows, labels]. The windows of a text are consecutive.
+        starts: int [texts], index of each text's first window.
+
+    Returns:
+        float64 [texts, labels].
+    """
+    counts = np.diff([*starts, len(logits)])
+    sums = np.add.reduceat(logits.astype(np.float64), starts)
+    return sums / counts[:, None]
+
+
+def pool_batches(
+    batches: Iterable[Batch], starts: Sequence[int]
+) -> Iterator[Batch]:
+    """Yields a single batch, which contains the pooled logits of all texts.
+
+    Args:
+        batches: pairs (features, logits) of windows.
+        starts: int [texts], index of each text's first window.
+    """
+    features, logits = zip(*batches, strict=True)
+    names = {"label_ids", "is_real_example"} & features[0].keys()
+    yield (
+        {
+            name: np.concatenate([each[name] for each in features])[starts]
+            for name in names
+        },
+        pool(np.concatenate(logits), starts).astype(np.float32),
+    )
 
 
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:

@@ -97,17 +97,16 @@ def create_features(
         the choices one after another, as lists of int, [choices *
         max_seq_length]. label_id is 0 if the right choice is unknown.
     """
-
-    def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
-        choices = [
-            InputExample(
-                f"{example.guid} ending {i}",
-                example.context_sentence,
-                f"{example.start_ending} {ending}",
-            )
-            for i, ending in enumerate(example.endings)
-        ]
-        return choices, LABELS.index(example.label or LABELS[0])
-
-    groups = map(choices_of, examples)
+    groups = (
+        (
+            [
+                InputExample(
+                    x.guid, x.context_sentence, f"{x.start_ending} {y}"
+                )
+                for y in x.endings
+            ],
+            LABELS.index(x.label or LABELS[0]),
+        )
+        for x in examples
+    )
     return create_joined_features(groups, max_seq_length, tokenizer)

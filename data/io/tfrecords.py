@@ -276,7 +276,7 @@ def check_records(
             if problem:
                 raise ValueError(
                     f"{path}, record {number}: {problem}. Create the records "
-                    "for this script and model, with the same --max_seq_length"
+                    "with this vocabulary and --max_seq_length"
                 )
         if number < 0:
             raise ValueError(f"{path}: the file contains no record")

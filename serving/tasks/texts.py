@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from data.classification import pooling
-from data.classification.decoding import to_probabilities
+from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
@@ -49,7 +48,7 @@ def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
         return first
     mode = model.settings["output_mode"]
     every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-    pooled = pooling.pool(every, [0])[0]
+    pooled = pool(every, [0])[0]
     return to_probabilities(pooled, mode).astype(np.float32)
 
 

@@ -79,7 +79,7 @@ def test_run_pretraining(files, two_blocks, pretrained):
     evaluating = f"--do_train=False --do_eval --init_checkpoint={prefix}"
     table = f"""
         --input_file=none* -> --input_file
-        --input_file=other.tfrecord -> input_ids
+        --input_file=other.tfrecord -> other.tfrecord
         --max_seq_length=31 -> --max_seq_length
         --bert_config_file=fewer_words.json -> masked_lm_ids
         {evaluating} --input_file=lies.tfrecord -> lies.tfrecord

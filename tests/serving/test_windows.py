@@ -10,8 +10,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification import pooling
-from data.classification.decoding import LabelDecoder, to_probabilities
+from data.classification.decoding import LabelDecoder, pool, to_probabilities
 from data.ner import reading
 from data.ner import sentence_windows as windows
 from data.squad import decoding as squad_decoding
@@ -134,7 +133,7 @@ def expected_outputs(model, mode):
             part = [cls, *ids[start : start + length], sep]
             features = engines.pack([Input(part, len(part))], len(part))
             logits.append(np.array(model(features))[0])
-        pooled = pooling.pool(np.stack(logits), [0])
+        pooled = pool(np.stack(logits), [0])
         rows.append(to_probabilities(pooled, mode)[0])
     return np.stack(rows)
 
@@ -259,7 +258,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
         windows = [[cls, *ids[i : i + 3], sep] for i in range(0, len(ids), 3)]
         rows = [Input(window, len(window)) for window in windows]
         found = model(engines.pack(rows, 5)).numpy()
-        logits.append(pooling.pool(found, [0])[0])
+        logits.append(pool(found, [0])[0])
     assert np.abs(logits).max() > 40
     decoder = LabelDecoder(mode, LABELS)
     chosen = decoder.predictions(np.stack(logits).astype(np.float32))

@@ -27,6 +27,8 @@ def test_balanced_weights_let_all_classes_count_the_same():
                 ("bilstm", True),
                 ("doc_stride", 7),
                 ("labels", ["a"]),
+                ("class_weights", "balanced"),
+                ("output_mode", "multilabel"),
             )
         ),
         ({"labels": ["a"], "task_name": "ranking"}, "--labels"),
@@ -46,14 +48,3 @@ def create_config(flags):
     every = dict.fromkeys(names, "x") | {"given_flags": flags}
     every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
     return run_classifier.Config(**every | flags)
-
-
-def test_the_mode_of_a_task_is_known():
-    options = create_config({"task_name": "mrpc", "output_mode": "multilabel"})
-    with pytest.raises(ValueError, match="--output_mode"):
-        cf.check_mode(options, "classification")
-    cf.check_mode(options, "multilabel")
-    options = create_config({"class_weights": "balanced"})
-    cf.check_mode(options, "classification")
-    with pytest.raises(ValueError, match="--class_weights"):
-        cf.check_mode(options, "regression")

@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 import tensorflow as tf
 
-from data.classification import features, pooling
+from data.classification import decoding, features
 from data.classification.examples import InputExample
 from modeling import losses
 
@@ -60,7 +60,7 @@ def test_batches_of_windows_become_one_of_texts():
         ({name: values[part] for name, values in every.items()}, rows[part])
         for part in (slice(0, 3), slice(3, 5))
     ]
-    ((found, logits),) = pooling.pool_batches(batches, [0, 2])
+    ((found, logits),) = decoding.pool_batches(batches, [0, 2])
     assert {name: values.tolist() for name, values in found.items()} == {
         "label_ids": [7, 8],
         "is_real_example": [1, 1],
