@@ -98,11 +98,6 @@ def test_a_left_to_right_network_stays_one(flags, tmp_path):
     assert first[0] == first[1] == first[2]
 
 
-def test_a_block_that_the_model_lacks(flags, tmp_path):
-    with pytest.raises(ValueError, match="--layers=-1,-3 .* 2 blocks"):
-        run(tmp_path / "out.jsonl", **flags | {"layers": "-1,-3"})
-
-
 @pytest.mark.slow
 def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     line = "Who sang in Ostrel? ||| On Thursday the singers sang for hours.\n"

@@ -33,15 +33,11 @@ def test_results_are_the_originals(pretrained):
     # A model that knows almost nothing about 1,600 words and 2 labels.
     assert abs(results["masked_lm_loss"] - math.log(1600)) < 0.5
     assert abs(results["next_sentence_loss"] - math.log(2)) < 0.2
-    for line in ("*** Input Files ***", "***** Eval results *****"):
-        assert line in done.stderr
     # Progress: step, loss, learning rate, speed and time left.
     assert re.search(
         r"Training step 7 of 7 .*loss .*learning_rate .*examples/s .* left",
         done.stderr,
     )
-    # --max_eval_steps is a limit, and these records are fewer batches.
-    assert "Evaluating batch 1\n" in done.stderr
 
 
 def test_checkpoints_are_the_originals(pretrained):
