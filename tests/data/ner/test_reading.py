@@ -1,5 +1,6 @@
 """Named entities: files, features and decoding."""
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -14,6 +15,8 @@ from serving import classifier
 from tests import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"
+# {what the file shows: its text, the flags to read it, and its sentence}.
+LAYOUTS = json.loads((FILES / "layouts.json").read_bytes())
 TRAIN = """-DOCSTART- -X- -X- O
 
 ad NN B-NP B-PER
@@ -51,48 +54,11 @@ def test_documents_begin_in_the_words_column(tmp_path):
     assert (example.words, example.document) == (["a", "b"], 1)
 
 
-@pytest.mark.parametrize(
-    "text, flags, words, tags",
-    [
-        # IOB1, as CoNLL-2003: B- only between neighbours of one type.
-        (
-            "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER",
-            {},
-            ["a", "b", "c", "d"],
-            ["B-LOC", "B-LOC", "I-LOC", "B-PER"],
-        ),
-        # Only spaces and tabs part columns, and either of them in a file.
-        ("\ufeffa\u00a0b  NN O\r\n\r\n", {}, ["a\u00a0b"], ["O"]),
-        ("a b\tB-X\r\nc\tO\n", {}, ["a b", "c"], ["B-X", "O"]),
-        ("a \tB-X\n \tO\n", {}, ["a", " "], ["B-X", "O"]),
-        # Numbers, comments and a second column of tags, as in GermEval 2014.
-        (
-            "#\thttp://a.b\t[2009]\n1\ta\tB-X\tO\n2\tb\tO\tB-Y\n",
-            {"text_column": 2, "label_column": 3},
-            ["a", "b"],
-            ["B-X", "O"],
-        ),
-        ("#\tO\n#1\tO\n# a comment\n", {}, ["#", "#1"], ["O", "O"]),
-        ("a B-X\rb O\r", {}, ["a", "b"], ["B-X", "O"]),
-        # Comments between sentences, with as many words as there are columns.
-        ("# 1\na O\n# O\n", {}, ["a", "#"], ["O", "O"]),
-        ("B-X a\nO b\n", {"label_column": 1}, ["a", "b"], ["B-X", "O"]),
-        ("B-X 1 a\n", {"label_column": 1, "text_column": 3}, ["a"], ["B-X"]),
-        # A word that is repeated, where no other column can have the words.
-        ("a O\na O\n", {}, ["a", "a"], ["O", "O"]),
-        # One type of entity without a name, and Chinese corpora's BMES.
-        ("a B\nb I\nc O\n", {}, ["a", "b", "c"], ["B", "I", "O"]),
-        (
-            "a B-X\nb M-X\nc E-X\nd S-X\n",
-            {},
-            ["a", "b", "c", "d"],
-            ["B-X", "I-X", "I-X", "B-X"],
-        ),
-    ],
-)
-def test_layouts(tmp_path, text, flags, words, tags):
-    (example,) = read(tmp_path, "dev", text, **flags)
-    assert (example.words, example.labels) == (words, tags)
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts(tmp_path, name):
+    layout = LAYOUTS[name]
+    (example,) = read(tmp_path, "dev", layout["text"], **layout["flags"])
+    assert (example.words, example.labels) == (layout["words"], layout["tags"])
 
 
 # Entities of files of public corpora and tools, in one string for each text.
@@ -183,8 +149,6 @@ def test_distributed_files(name, file, sentences, words, entities):
 def test_bad_files_are_named(tmp_path, text, culprit):
     with pytest.raises(ValueError, match=f"dev.txt.*{culprit}"):
         read(tmp_path, "dev", text, "O", "B-LOC")
-    with pytest.raises(OSError, match="train.txt"):
-        reading.NerProcessor().read_set(tmp_path, "train")
 
 
 def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
@@ -210,10 +174,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     """The model cannot predict them, so they count as errors."""
     text, labels = "a B-LOC\nb I-LOC\n\na B-X\n", ["O", "B-LOC"]
     examples = read(tmp_path, "dev", text, *labels)
-    assert [example.labels for example in examples] == [
-        ["B-LOC", "I-LOC"],
-        ["B-X"],
-    ]
+    assert [x.labels for x in examples] == [["B-LOC", "I-LOC"], ["B-X"]]
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
     first, second = windows.create_features(examples, labels, 8, tokenizer)
@@ -227,7 +188,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
         read(tmp_path, "train", text, *labels)
 
 
-def test_a_train_set_without_entities_is_refused(tmp_path):
+def test_what_cannot_be_learned_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
         reading.NerProcessor().get_labels(tmp_path)
@@ -235,15 +196,14 @@ def test_a_train_set_without_entities_is_refused(tmp_path):
         reading.NerProcessor(["O"])
 
 
-def features_of(tmp_path, tokenizer, **kwargs):
+def features_of(tmp_path, tokenizer, document_context):
     examples = read(tmp_path, "train", TRAIN)
-    return list(
-        windows.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
-    )
+    args = examples, LABELS, 8, tokenizer, document_context
+    return [*windows.create_features(*args)]
 
 
 def test_first_word_piece_has_the_label(tmp_path, tokenizer):
-    first, *rest = features_of(tmp_path, tokenizer, max_seq_length=8)
+    first, *rest = features_of(tmp_path, tokenizer, False)
     assert len(rest) == 2
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "[SEP]"]
     assert first.input_ids == [2, 4, 7, 5, 6, 3, 0, 0]
@@ -258,9 +218,7 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
 
 
 def test_document_context(tmp_path, tokenizer):
-    first, second = features_of(
-        tmp_path, tokenizer, max_seq_length=8, document_context=True
-    )
+    first, second = features_of(tmp_path, tokenizer, True)
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "a", "[SEP]"]
     assert first.words == [(1, 0, 0), (3, 0, 1), (4, 0, 2), (5, 1, 0)]
     assert second.tokens == ["[CLS]", "b", "[SEP]"]

@@ -61,10 +61,7 @@ def decode(examples, features, best, **kwargs):
     "content, culprit",
     [
         ("{'data': 1}", "not valid JSON"),
-        (
-            '{"data": [{"paragraphs": [{"qas": []}]}]}',
-            r"data\[0\]\.paragraphs\[0\] .*'context'",
-        ),
+        ('{"data": [{"paragraphs": [{"qas": []}]}]}', "'context'"),
         ('{"data": []}', "no question"),
     ],
 )
@@ -86,28 +83,23 @@ def test_training_needs_one_answer(tmp_path):
 
 
 @pytest.mark.parametrize("use_char_offsets", [False, True])
-@pytest.mark.parametrize(
-    "start, text",
-    # The last has no word.
-    [(0, "x"), (9, "a"), (-1, "b"), (1, " ")],
-)
 def test_answers_that_are_not_there_are_skipped(
-    tmp_path, caplog, start, text, use_char_offsets
+    tmp_path, caplog, use_char_offsets
 ):
-    answers = [[(start, text)], [(2, "b")]]
+    # The last of the wrong answers has no word.
+    wrong = [(0, "x"), (9, "a"), (-1, "b"), (1, " ")]
+    answers = [[answer] for answer in (*wrong, (2, "b"))]
     args = tmp_path, answers, "a b\u00a0 c"
-    with caplog.at_level("WARNING"):
-        (example,) = read(*args, use_char_offsets=use_char_offsets)
+    (example,) = read(*args, use_char_offsets=use_char_offsets)
     assert example.orig_answer_text == "b"
-    assert "qas[0]: could not find the answer" in caplog.text
-    assert "skipped 1 of 2 questions" in caplog.text
+    assert "qas[3]: could not find the answer" in caplog.text
+    assert "skipped 4 of 5 questions" in caplog.text
 
 
 def test_answers_near_their_place_are_counted(tmp_path, caplog):
     """As in Google's code they are used, with all the words that they touch."""
     answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
-    with caplog.at_level("WARNING"):
-        moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
+    moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
     assert (moved.start_position, moved.end_position) == (1, 2)
     assert "1 of 3 answers do not begin exactly at" in caplog.text
 
@@ -123,28 +115,23 @@ def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     assert "".join(words).replace(space, "") == "10000"
 
 
+# As in transformers' examples, in KorQuAD 2, and in SQuAD.
 @pytest.mark.parametrize(
-    "entry",
+    "answer",
     [
-        # As in transformers' examples, in KorQuAD 2, and in SQuAD.
         {"answers": {"text": ["nine"], "answer_start": [27]}},
+        {"answer": {"text": "nine", "answer_start": 27}},
         {"answers": [{"text": "nine", "answer_start": 27}]},
-        {"qas": {"answer": {"text": "nine", "answer_start": 27}}},
-        {"qas": {"answers": [{"text": "nine", "answer_start": 27}]}},
     ],
 )
-@pytest.mark.parametrize("qas_id", ["a", 51870])
+@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, 51870)])
 def test_questions_of_flat_files_and_ids_that_are_numbers(
-    tmp_path, entry, qas_id
+    tmp_path, answer, is_flat, qas_id
 ):
-    question = {"id": qas_id, "question": "When?"}
-    if "qas" in entry:
-        entry = {"qas": [entry["qas"] | question]}
-    else:
-        entry = entry | question
     context = "The ferry leaves Corrin at nine."
+    qa = {"id": qas_id, "question": "When?", **answer}
+    entry = {"context": context, **(qa if is_flat else {"qas": [qa]})}
     path = tmp_path / "flat.json"
-    entry["context"] = context
     path.write_text(json.dumps({"data": [entry]}))
     (example,) = reading.read_squad_examples(path, True)
     # Without `data`: a list, and lines.
@@ -153,8 +140,7 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
     lines = tmp_path / "flat.jsonl"
     lines.write_text("\n" + json.dumps(entry) + "\n")
     assert reading.read_squad_examples(lines, True) == [example]
-    assert example.qas_id == str(qas_id)
-    assert example.context == context
+    assert (example.qas_id, example.context) == (str(qas_id), context)
     assert context[example.answer_start :] == "nine."
     scores = scoring.score_predictions(path, {str(qas_id): "nine"})
     assert scores["exact_match"] == 100
@@ -170,11 +156,8 @@ def test_a_table_of_questions(tmp_path):
         return reading.read_squad_examples(path, True, **options)
 
     first, second = read_rows(f"{passage},met,", f"{passage},boat,13")
-    assert (first.qas_id, first.answer_start, first.start_position) == (
-        "2",
-        7,
-        2,
-    )
+    found = first.qas_id, first.answer_start, first.start_position
+    assert found == ("2", 7, 2)
     assert (second.answer_start, second.end_position) == (13, 4)
     assert first.doc_tokens is second.doc_tokens
     for row, word in (("boat,", "more than once"), ("ship,", "not in the")):
