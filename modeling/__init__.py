@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The names of this package. Python imports each name at its first use, so
     # that a script can print --help or report a wrong flag without TensorFlow.
-    from modeling.attention import AttentionLayer
     from modeling.bert import BertModel
     from modeling.checkpoints import (
         extend_model,

@@ -15,13 +15,12 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.layers import Dense, TruncatedNormal
+from modeling.layers import Dense
 from modeling.model import Shape
 from modeling.ops import Tensor
 from modeling.unpadding import Rows
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class AttentionLayer(keras.layers.Layer):
     """Lets each position of `from_tensor` attend to all of `to_tensor`.
 
@@ -33,8 +32,7 @@ class AttentionLayer(keras.layers.Layer):
         size_per_head: H, at least 1.
         attention_probs_dropout_prob: fraction of the attention weights to drop
             if a call passes a `seed`, in [0, 1).
-        kernel_initializer: initializer of the three projections. The default
-            is a truncated normal with standard deviation 0.02.
+        kernel_initializer: initializer of the three projections.
 
     Call arguments:
         from_tensor: float [B, F, width].
@@ -55,35 +53,24 @@ class AttentionLayer(keras.layers.Layer):
 
     def __init__(
         self,
-        num_attention_heads: int = 1,
-        size_per_head: int = 512,
-        attention_probs_dropout_prob: float = 0.0,
-        kernel_initializer: Any = None,
+        num_attention_heads: int,
+        size_per_head: int,
+        attention_probs_dropout_prob: float,
+        kernel_initializer: Any,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.num_attention_heads = num_attention_heads
         self.size_per_head = size_per_head
         self.attention_probs_dropout_prob = attention_probs_dropout_prob
-        self.kernel_initializer = keras.initializers.get(
-            kernel_initializer
-        ) or TruncatedNormal(stddev=0.02)
-        self.query, self.key, self.value = map(
-            self._create_projection, ("query", "key", "value")
-        )
-
-    def _create_projection(self, name: str) -> Dense:
-        initializer = self.kernel_initializer
-        seed = getattr(initializer, "seed", None)
-        # An initializer without a seed generator returns the same values at
-        # each call, so clone it for each projection.
-        if not isinstance(seed, keras.random.SeedGenerator):
-            initializer = initializer.clone()
-        return Dense(
-            self.num_attention_heads * self.size_per_head,
-            kernel_initializer=initializer,
-            name=name,
-            dtype=self.dtype_policy,
+        self.query, self.key, self.value = (
+            Dense(
+                num_attention_heads * size_per_head,
+                kernel_initializer=kernel_initializer,
+                name=name,
+                dtype=self.dtype_policy,
+            )
+            for name in ("query", "key", "value")
         )
 
     def build(self, from_tensor_shape: Shape, to_tensor_shape: Shape) -> None:
@@ -153,15 +140,3 @@ class AttentionLayer(keras.layers.Layer):
             projected, (*keras.ops.shape(projected)[:2], *heads)
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "num_attention_heads": self.num_attention_heads,
-            "size_per_head": self.size_per_head,
-            "attention_probs_dropout_prob": self.attention_probs_dropout_prob,
-            "kernel_initializer": keras.initializers.serialize(
-                self.kernel_initializer
-            ),
-        }

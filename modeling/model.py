@@ -113,10 +113,14 @@ class FeaturesModel(keras.Model):
                 f"Its inputs are {sorted(self.feature_ranks)}"
             )
 
-    def build_once(self) -> None:
-        """Creates the weights if they do not exist yet."""
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Configures training as Keras does, and creates the weights.
+
+        A graph compiled by XLA cannot create weights.
+        """
         if not self.built:
             self.build()
+        super().compile(*args, **kwargs)
 
     # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: Any) -> Any:
@@ -153,24 +157,6 @@ class FeaturesModel(keras.Model):
         for name, size in sizes.items():
             if size and features.get(name) is not None:
                 ops.check_range(features[name], name, size)
-
-    # Keras calls the next three methods before it traces a graph. They create
-    # the weights, because a graph compiled by XLA cannot use the state of the
-    # seed generator.
-    def make_train_function(self, force: bool = False) -> Any:
-        """Creates the weights, and returns the function that `fit` calls."""
-        self.build_once()
-        return super().make_train_function(force)
-
-    def make_test_function(self, force: bool = False) -> Any:
-        """Creates the weights, and returns the function `evaluate` calls."""
-        self.build_once()
-        return super().make_test_function(force)
-
-    def make_predict_function(self, force: bool = False) -> Any:
-        """Creates the weights, and returns the function `predict` calls."""
-        self.build_once()
-        return super().make_predict_function(force)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

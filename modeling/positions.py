@@ -24,18 +24,10 @@ def create_attention_mask_from_input_mask(
     Returns:
         int [B, 1, T], which broadcasts over the F positions, or
         [B, F, T].
-
-    Raises:
-        ValueError: the rank of `input_mask` is not 2 or 3.
     """
-    rank = len(input_mask.shape)
-    if rank not in (2, 3):
-        raise ValueError(
-            "`input_mask` must have rank 2, [batch, length], or rank 3, "
-            f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
-        )
     # Do not index with `[:, None]`, for which LiteRT lacks an operation.
-    mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
+    is_square = len(input_mask.shape) == 3
+    mask = input_mask if is_square else keras.ops.expand_dims(input_mask, 1)
     if not left_to_right:
         return mask
     order = keras.ops.arange(keras.ops.shape(mask)[-1])

@@ -17,9 +17,9 @@ LINES = {
     "docs": 180,
     "examples": 191,
     "files": 1146,
-    "modeling": 6277,
+    "modeling": 6222,
     "serving": 4550,
-    "tests": 21730,
+    "tests": 21723,
     "tools": 692,
     "training": 4705,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23642
+WORDS = 23640
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

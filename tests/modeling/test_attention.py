@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from modeling import AttentionLayer
+from modeling.attention import AttentionLayer
 
 # batch, from length, to length, heads, size per head; other widths each
 B, F, T, N, H, FROM_WIDTH, TO_WIDTH = 2, 5, 7, 3, 4, 6, 9
@@ -17,8 +17,8 @@ def inputs():
     )
 
 
-def create(**kwargs):
-    layer = AttentionLayer(N, H, dtype="float64", **kwargs)
+def create():
+    layer = AttentionLayer(N, H, 0.0, "zeros", dtype="float64")
     layer.build((B, F, FROM_WIDTH), (B, T, TO_WIDTH))
     rng = np.random.default_rng(1)
     for weight in layer.weights:
@@ -56,11 +56,3 @@ def test_equals_a_reference_in_loops(inputs):
     # Without a mask, each position sees all others.
     expected = attend(layer, from_tensor, to_tensor, np.ones((B, F, T)))
     np.testing.assert_allclose(layer(from_tensor, to_tensor), expected)
-
-
-def test_the_projections_start_apart():
-    for initializer in (None, "glorot_uniform", "zeros"):
-        layer = AttentionLayer(N, H, kernel_initializer=initializer)
-        layer.build((B, F, 6), (B, F, 6))
-        same = np.array_equal(layer.query.kernel, layer.key.kernel)
-        assert same == (initializer == "zeros")
