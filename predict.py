@@ -28,9 +28,8 @@ answers each text of the command line:
 import dataclasses
 import functools
 import os
-import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from absl import logging
 
@@ -39,18 +38,12 @@ from files.flags import flag
 from files.paths import Kind
 from serving import answers, requests
 from serving.engines import EngineConfig
-from serving.tasks.base import TaskOptions
+from serving.models import TextModel
+from serving.tasks import TASKS, TOKENIZE
+from serving.tasks.base import TaskOptions, TextTask
 from training.command_line import cli
 
-if TYPE_CHECKING:
-    from serving.tasks import base
-
-# Exit status with which shells report a broken pipe (SIGPIPE).
-_BROKEN_PIPE = 141
-_TASKS = (
-    *("fill-mask", "next-sentence", "classify", "answer", "tag", "embed"),
-    *("rerank", "tokenize"),
-)
+_TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,7 +61,7 @@ class Config(EngineConfig, TaskOptions):
     task: str | None = flag(
         None,
         "Task to run. The default is the main task of the model.",
-        choices=_TASKS,
+        choices=[*_TASKS, TOKENIZE.name],
     )
     input_file: str | None = flag(
         None,
@@ -133,22 +126,8 @@ class Config(EngineConfig, TaskOptions):
         at_least=1,
     )
 
-    def find_inputs(self) -> list[str]:
-        """Returns the paths of --input_file, or [text_files.STDIN].
 
-        Raises:
-            FileNotFoundError: no file matches --input_file.
-        """
-        if self.input_file and os.path.exists(self.input_file):
-            return [self.input_file]
-        if self.input_file:
-            return text_files.expand_patterns(self.input_file, "input_file")
-        return [text_files.STDIN]
-
-
-def to_requests(
-    task: "base.TextTask", texts: Sequence[Any]
-) -> list[dict[str, Any]]:
+def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     """Converts the texts of the command line to requests.
 
     If the task has one field, each text is a request. Otherwise the texts
@@ -186,12 +165,11 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"the command names both --input_file={config.input_file} and the "
             f"texts {[*arguments]}; pass only one of them"
         )
-    paths, path = config.find_inputs(), config.output_file
+    paths, path = [config.input_file or text_files.STDIN], config.output_file
+    if config.input_file and not os.path.exists(config.input_file):
+        paths = text_files.expand_patterns(config.input_file, "input_file")
     form = answers.find_form(config.output_format, path)
-    # Import late, so that errors in flags appear before TensorFlow loads.
-    import serving
-
-    model = serving.load(config.model, **config.engine_options())
+    model = TextModel(config.model, **config.engine_options())
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     if config.min_probability and task.name != "classify":
@@ -219,13 +197,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     rows = answers.answer(
         model, task, config, batches, config.output_fields or ()
     )
-    try:
-        num_answers, num_errors = answers.write(path, form, rows, count)
-    except BrokenPipeError:
-        # The reader of standard output closed the pipe. Replace the pipe, so
-        # that Python does not fail again when it flushes the output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
+    num_answers, num_errors = answers.write(path, form, rows, count)
     logging.info(
         "%d %s answered, %d failed%s",
         num_answers,

@@ -7,7 +7,7 @@ predict.py and serve.py call `TextModel.ask` with the tasks of serving/tasks/.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,7 @@ class TextModel:
     name of this class.
 
     A method raises a ValueError if the model does not support the task or if a
-    text is invalid, and a TypeError if an argument is neither a text nor a list
-    of texts.
+    text is invalid, and a TypeError if an argument is not a list either.
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
@@ -137,7 +136,10 @@ class TextModel:
             for row, outputs in self._run(task, rows):
                 context = encoded[row][1]
                 try:
-                    replies[row] = task.decode(self, context, outputs, options)
+                    reply = task.decode(self, context, outputs, options)
+                    if cut := max((x.num_cut for x in rows[row]), default=0):
+                        reply["num_wordpieces_cut"] = cut
+                    replies[row] = reply
                 except ValueError as error:
                     replies[row] = error
         except ValueError as error:
@@ -273,9 +275,7 @@ class TextModel:
 
         "index" is the position of the passage in `passages`.
         """
-        many = as_texts("passages", passages)
-        request = {"query": query, "passages": many}
-        return self._answer(self.task("rerank"), [request])[0]
+        return self._ask("rerank", query=query, passages=passages)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}.
@@ -288,63 +288,45 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the reply to one text, or a list of replies to many texts."""
+        """Returns the reply to one text, or a list of replies to many texts.
+
+        Raises the first error.
+        """
         task = self.task(name)
-        fields = {k: as_texts(k, texts) for k, texts in fields.items()}
-        counts = {k: len(v) for k, v in fields.items() if type(v) is list}
-        if len({*counts.values()}) > 1:
+        given = {k: _to_texts(k, texts) for k, texts in fields.items()}
+        lists = {
+            name: texts
+            for name, texts in given.items()
+            if name not in task.lists and isinstance(texts, list)
+        }
+        counts = {len(texts) for texts in lists.values()} or {1}
+        if len(counts) > 1:
             raise ValueError(
                 "pass lists of equal length, or one text for all. Received: "
-                + ", ".join(f"{n} {field}" for field, n in counts.items())
+                + ", ".join(f"{len(x)} {name}" for name, x in lists.items())
             )
-        count = next(iter(counts.values()), 1)
-        columns = [v if k in counts else [v] * count for k, v in fields.items()]
-        rows = zip(*columns, strict=True)
-        requests = [dict(zip(fields, row, strict=True)) for row in rows]
-        replies = self._answer(task, requests, options, bool(counts))
-        return replies if counts else replies[0]
-
-    def _answer(
-        self,
-        task: TextTask,
-        requests: Sequence[Request],
-        options: TaskOptions = DEFAULTS,
-        is_list: bool = False,
-    ) -> list[Reply]:
-        """Checks and answers requests. Raises the first error."""
+        requests = [
+            {k: lists[k][i] if k in lists else x for k, x in given.items()}
+            for i in range(counts.pop())
+        ]
         for request in requests:
             task.check(request)
-        replies: list[Reply] = []
-        for number, reply in enumerate(self.ask(task, requests, options), 1):
+        replies = self.ask(task, requests, options)
+        for number, reply in enumerate(replies, 1):
             if isinstance(reply, ValueError):
-                where = f"text {number}: " if is_list else ""
+                where = f"text {number}: " if lists else ""
                 raise ValueError(f"{where}{reply}") from None
-            replies.append(reply)
-        return replies
+        return replies if lists else replies[0]
 
 
 # A shorter name for calls: `serving.load(path)`.
 load = TextModel
 
 
-def as_texts(name: str, texts: Any) -> Texts:
-    """Checks an argument, and returns one text, or several texts as a list.
-
-    Args:
-        name: name of the argument, for the error message.
-        texts: one text, or an ordered iterable of texts.
-
-    Raises:
-        TypeError: `texts` is neither a text nor an iterable of texts.
-    """
+def _to_texts(name: str, texts: Any) -> Texts:
+    # Sets and dicts are iterable too, but have no order or texts as keys.
     if isinstance(texts, str):
         return texts
-    is_list = isinstance(texts, Iterable)
-    is_list &= not isinstance(texts, bytes | Mapping | Set)
-    values: list[Any] = [*texts] if is_list else [None]
-    if all(isinstance(value, str) for value in values):
-        return values
-    raise TypeError(
-        f"{name} must be a string or a list of strings. "
-        f"Received: {repr(texts)[:80]}"
-    )
+    if isinstance(texts, bytes | Mapping | Set):
+        raise TypeError(f"{name} must be a string or a list of strings")
+    return [*texts]

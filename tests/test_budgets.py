@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1801,
+    ".": 1773,
     "benchmarks": 1589,
     "data": 9930,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6222,
-    "serving": 4550,
-    "tests": 21723,
+    "serving": 4453,
+    "tests": 21589,
     "tools": 692,
-    "training": 4705,
+    "training": 4707,
 }
 # Different flags in docs/flags.md.
 FLAGS = 146

@@ -173,10 +173,13 @@ class Input(NamedTuple):
     Attributes:
         ids: ids of the WordPieces, including special tokens.
         first_length: number of ids in segment 0.
+        num_cut: number of WordPieces beyond the model's maximum length. It is a
+            lower bound, because the end of a very long text is not tokenized.
     """
 
     ids: list[int]
     first_length: int
+    num_cut: int = 0
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
@@ -268,7 +271,6 @@ def cut(
     longest: int,
     pads: bool = False,
     max_values: int = 1,
-    width: int = 1,
 ) -> Iterator[tuple[list[int], int]]:
     """Divides rows into batches of rows of similar length.
 
@@ -279,7 +281,6 @@ def cut(
         pads: True to pad all rows to `longest`. False to pad them to the
             length of the longest row of their batch, after `_round_up`.
         max_values: number of values that the network outputs per WordPiece.
-        width: number of inputs per row, above 1 only in multiple choice.
 
     Yields:
         (indices of the rows of a batch, length to which they are padded).
@@ -288,9 +289,7 @@ def cut(
     most = min(BUDGET, MAX_VALUES // max_values)
     while order:
         length = longest if pads else _round_up(sizes[order[0]], longest)
-        count = max(most // (length * width), 1)
-        if engine.is_row_wise:
-            count = 1
+        count = 1 if engine.is_row_wise else max(most // length, 1)
         yield order[:count], length
         order = order[count:]
 

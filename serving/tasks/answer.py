@@ -1,7 +1,7 @@
 """Answers questions about passages of any length."""
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import Any
 
 from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
@@ -16,13 +16,9 @@ from serving.tasks.base import (
     to_number,
 )
 
-Options = TypeVar(
-    "Options", passage_windows.WindowOptions, decoding.DecodingOptions
-)
 
-
-def _read(kind: type[Options], model: Model) -> Options:
-    """Returns an instance of `kind` with the options of the exported model."""
+def _read(kind: Any, model: Model) -> Any:
+    # Returns an instance of `kind` with the options of the exported model.
     fields = dataclasses.fields(kind)
     return kind(**{field.name: model.settings[field.name] for field in fields})
 
@@ -51,10 +47,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _decode(
-    model: Model,
-    context: Any,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns {"answer", "probability", "null_odds", "start", "end", ...}.
 

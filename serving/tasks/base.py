@@ -5,7 +5,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -134,40 +134,22 @@ class TextTask:
         self.check_more(request)
 
 
-class Packed(NamedTuple):
-    """One or two texts as an input of the network.
+def encode_texts(model: Model, request: Request) -> tuple[list[Input], Input]:
+    """Packs the text of a request, or its two texts, into one input.
 
-    Attributes:
-        input: the input.
-        tokens: WordPieces of the input.
-        num_cut: number of WordPieces beyond the model's maximum length.
+    Returns the input in a list, and as the context for `decode`.
     """
-
-    input: Input
-    tokens: list[str]
-    num_cut: int
-
-    def add_num_cut(self, reply: Reply) -> Reply:
-        """Adds "num_wordpieces_cut" to a reply if it is not 0.
-
-        It is a lower bound, because the end of a very long text is not
-        tokenized.
-        """
-        cut = {"num_wordpieces_cut": self.num_cut} if self.num_cut else {}
-        return reply | cut
-
-
-def pack_texts(model: Model, *texts: str) -> Packed:
-    """Tokenizes one or two texts, and packs them into one input."""
-    most = model.max_seq_length
-    return pack(
-        model, *(model.tokenizer.tokenize_beginning(x, most) for x in texts)
-    )
+    texts = [request.get("text_a", ""), request.get("text_b", "")]
+    if "text" in request:
+        texts = [request["text"]]
+    most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
+    packed = pack(model, *(cut(text, most) for text in texts))
+    return [packed], packed
 
 
 def pack(
     model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
-) -> Packed:
+) -> Input:
     """Packs the WordPieces of one or two texts into one input.
 
     Cuts long texts in the same way as PackingLayer.
@@ -183,7 +165,7 @@ def pack(
     if is_pair:
         tokens += [*tokens_b, "[SEP]"]
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
-    return Packed(Input(ids, first_length), tokens, max(count - room, 0))
+    return Input(ids, first_length, max(count - room, 0))
 
 
 def check_list(field: str, values: Any) -> None:
@@ -210,14 +192,8 @@ def check_text(field: str, value: Any) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # text_files.py decodes with "surrogateescape", which maps bytes that
-        # are not UTF-8 to this range.
-        if "\udc80" <= value[error.start] <= "\udcff":
-            raise ValueError(f"{field!r} is not UTF-8. Send UTF-8") from None
-        raise ValueError(
-            f"{field!r} contains half of a surrogate pair, which is not a "
-            "character"
-        ) from None
+        # Also bytes of a file that are not UTF-8 are decoded to surrogates.
+        raise ValueError(f"{field!r} is not UTF-8: {error.reason}") from None
 
 
 def to_number(value: float) -> float:

@@ -57,10 +57,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _decode(
-    model: Model,
-    context: Any,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns {"words", "tags", "probabilities"}, with one item per word.
 

@@ -11,31 +11,27 @@ from serving.engines import Input
 from serving.tasks.base import (
     Model,
     Outputs,
-    Packed,
     Reply,
     Request,
     TaskOptions,
     TextTask,
+    encode_texts,
     pack,
-    pack_texts,
     to_number,
     to_numbers,
 )
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Packed]:
+def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     """Returns one input, or one for each window of the text."""
     stride = model.settings.get("doc_stride", 0)
     if not stride:
-        texts = request["text_a"], request.get("text_b", "")
-        packed = pack_texts(model, *texts)
-        return [packed.input], packed
+        return encode_texts(model, request)
     tokens = model.tokenizer.tokenize(request["text_a"])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    windows = [pack(model, tokens[i : i + length]) for i, length in spans]
-    return [window.input for window in windows], windows[0]
+    return [pack(model, tokens[i : i + length]) for i, length in spans], None
 
 
 def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
@@ -53,10 +49,7 @@ def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
 
 
 def _decode(
-    model: Model,
-    packed: Packed,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns {"label", "probabilities"}, or {"value"} in regression.
 
@@ -65,7 +58,7 @@ def _decode(
     """
     probabilities, mode = _pool(model, outputs), model.settings["output_mode"]
     if mode == "regression":
-        return packed.add_num_cut({"value": to_number(probabilities[0])})
+        return {"value": to_number(probabilities[0])}
     labels, is_multilabel = model.settings["labels"], mode == "multilabel"
     if is_multilabel:
         is_chosen = probabilities > 0.5
@@ -73,14 +66,11 @@ def _decode(
         is_chosen = np.arange(len(labels)) == probabilities.argmax()
     is_chosen = is_chosen & (probabilities >= options.min_probability)
     chosen = [*itertools.compress(labels, is_chosen)]
-    return packed.add_num_cut(
-        {
-            "label": chosen if is_multilabel else (chosen or [None])[0],
-            "probabilities": dict(
-                zip(labels, to_numbers(probabilities), strict=True)
-            ),
-        }
-    )
+    numbers = to_numbers(probabilities)
+    return {
+        "label": chosen if is_multilabel else (chosen or [None])[0],
+        "probabilities": dict(zip(labels, numbers, strict=True)),
+    }
 
 
 CLASSIFY = TextTask(
@@ -92,22 +82,14 @@ CLASSIFY = TextTask(
 )
 
 
-def _encode_text(model: Model, request: Request) -> tuple[list[Input], Packed]:
-    packed = pack_texts(model, request["text"])
-    return [packed.input], packed
-
-
 def _decode_vectors(
-    model: Model,
-    packed: Packed,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
 
     With the option `tokens`, also returns "tokens" and "sequence".
     """
-    sequence = outputs[0]["sequence_output"][: len(packed.tokens)]
+    sequence = outputs[0]["sequence_output"][: len(packed.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
@@ -117,22 +99,20 @@ def _decode_vectors(
         "mean_normalized": to_numbers(mean / length),
     }
     if options.tokens:
-        reply["tokens"] = packed.tokens
+        reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
         reply["sequence"] = [*map(to_numbers, sequence)]
-    return packed.add_num_cut(reply)
+    return reply
 
 
-EMBED = TextTask("embed", _encode_text, _decode_vectors, {"text": True})
+EMBED = TextTask("embed", encode_texts, _decode_vectors, {"text": True})
 
 
-def _encode_no_input(
-    model: Model, request: Request
-) -> tuple[list[Input], Reply]:
+def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
     """Returns the reply as the context, because no network runs."""
     texts = request["text_a"], request.get("text_b", "")
     tokens = [*map(model.tokenizer.tokenize, texts)]
-    read, count = pack(model, *tokens).tokens, sum(map(len, tokens))
-    return [], {"tokens": read, "num_wordpieces": count}
+    read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
+    return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
 
 
 def _decode_tokens(

@@ -9,13 +9,12 @@ from serving.tasks.base import (
     MASK,
     Model,
     Outputs,
-    Packed,
     Reply,
     Request,
     TaskOptions,
     TextTask,
+    encode_texts,
     pack,
-    pack_texts,
     to_number,
 )
 
@@ -34,18 +33,16 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
         if len(tokens) < most:
             tokens += tokenizer.tokenize_beginning(part, most)
     packed = pack(model, tokens)
-    return [packed.input], (packed, request["text"].count(MASK))
+    return [packed], (packed.ids, request["text"].count(MASK))
 
 
 def _decode_masks(
-    model: Model,
-    context: Any,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns {"masks"}, and "num_masks_cut" if any [MASK] was cut off."""
-    packed, num_masks = context
-    places = [i for i, token in enumerate(packed.tokens) if token == MASK]
+    ids, num_masks = context
+    mask = model.tokenizer.vocab[MASK]
+    places = [place for place, each in enumerate(ids) if each == mask]
     if not places:
         raise ValueError(
             f"every {MASK} is beyond the model's maximum length; shorten 'text'"
@@ -65,7 +62,7 @@ def _decode_masks(
         )
     if num_cut := num_masks - len(places):
         reply["num_masks_cut"] = num_cut
-    return packed.add_num_cut(reply)
+    return reply
 
 
 FILL_MASK = TextTask(
@@ -78,25 +75,17 @@ FILL_MASK = TextTask(
 )
 
 
-def _encode_pair(model: Model, request: Request) -> tuple[list[Input], Packed]:
-    packed = pack_texts(model, request["text_a"], request["text_b"])
-    return [packed.input], packed
-
-
 def _decode_pair(
-    model: Model,
-    packed: Packed,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     """Returns the "probability" that text_b follows text_a, in a dict."""
     value = outputs[0]["next_sentence_probabilities"][0]
-    return packed.add_num_cut({"probability": to_number(value)})
+    return {"probability": to_number(value)}
 
 
 NEXT_SENTENCE = TextTask(
     "next-sentence",
-    _encode_pair,
+    encode_texts,
     _decode_pair,
     {"text_a": True, "text_b": True},
     predicts_words=True,

@@ -71,14 +71,9 @@ def test_two_labels_rank_by_the_probability_of_the_second(load):
 
 
 def test_what_cannot_be_asked_is_named(load):
-    for call, message in (
-        (lambda: load("ranker").rerank("a", "b"), "'passages'"),
-        (lambda: load("ranker").rerank(3, ["b"]), "'query'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-    with pytest.raises(TypeError, match="passages"):
-        load("ranker").rerank("a", [3])
+    for passages in ("b", [3]):
+        with pytest.raises(ValueError, match="'passages'"):
+            load("ranker").rerank("a", passages)
 
 
 def test_predict_ranks_without_tensorflow(exports, load):

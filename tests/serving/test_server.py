@@ -174,15 +174,6 @@ def test_hostile_requests_cost_no_other_its_answer(server):
     assert "Traceback" not in server.script.stderr()
 
 
-def test_a_client_that_sends_too_much_sees_why(server):
-    with server.connect() as connection:
-        for size in (300_000, 50_000_000):
-            status, found, _ = ask(connection, "POST", TAG, b" " * size)
-            assert status == 413 and "--max_body_bytes" in found["error"]
-            # The connection is not lost.
-            assert ask(connection, "POST", TAG, TEXT)[0] == 200
-
-
 def test_no_steady_client_loses_a_request(tmp_path, folders):
     """Neither while others are hostile nor when the server is told to stop.
 
@@ -283,25 +274,6 @@ def check_end(server, proof):
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):
         server.ask("GET", "/healthz")
-
-
-@pytest.mark.slow
-def test_memory_is_flat_over_10000_requests(tmp_path, folders):
-    with running(tmp_path, {"ner": folders["ner"]}) as server:
-
-        def keep_asking(_):
-            with server.connect() as connection:
-                for number in range(312):
-                    text = "The harbor light. " * (number % 9)
-                    body = {"text": [text] * (number % 5)}
-                    assert ask(connection, "POST", TAG, body)[0] == 200
-
-        memory = []
-        with ThreadPoolExecutor(8) as pool:
-            for _ in range(4):
-                [*pool.map(keep_asking, range(8))]
-                memory.append(server.script.memory())
-        assert memory[-1] < 1.05 * memory[0], memory
 
 
 def test_wrong_flags_are_said_before_models_load(tmp_path, folders):

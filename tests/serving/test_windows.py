@@ -11,8 +11,6 @@ import tensorflow as tf
 import modeling
 import serving
 from data.classification.decoding import LabelDecoder, pool, to_probabilities
-from data.ner import reading
-from data.ner import sentence_windows as windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
@@ -29,7 +27,6 @@ from tests.serving.conftest import (
     LENGTH,
     QUESTIONS,
     SMALL,
-    TAGS,
     TEXTS,
     TOKENIZER,
     WINDOWS,
@@ -92,31 +89,6 @@ def test_answer(exports):
         )
     assert "" in answers.values()
     assert found["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
-
-
-def test_tag_words(exports):
-    served = exports["ner"]
-    found = served.outputs[0]
-    examples = [
-        reading.NerExample(str(i), text.split(), ["O"] * len(text.split()), i)
-        for i, text in enumerate(TEXTS)
-    ]
-    features = list(
-        windows.create_features(examples, TAGS, LENGTH, served.tokenizer)
-    )
-    logits = call(served.model, features).numpy()
-    tags = windows.decode_predictions(examples, features, logits, TAGS, True)
-    free = windows.decode_predictions(examples, features, logits, TAGS)
-    assert free != tags
-    assert len({tag for row in tags for tag in row}) > 2
-    for row, example in enumerate(examples):
-        count = len(example.words)
-        assert found["num_words"][row] == count
-        assert found["words"][row, :count].tolist() == example.words
-        assert found["tags"][row, :count].tolist() == tags[row]
-        assert not any(found["words"][row, count:])
-        assert not any(found["tags"][row, count:])
-        assert (found["probabilities"][row, :count] > 1 / len(TAGS)).all()
 
 
 MODES = ["classification", "multilabel", "regression"]

@@ -167,6 +167,8 @@ def _guarded(
                 if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
             return main(parsed)
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
