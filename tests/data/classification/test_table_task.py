@@ -52,30 +52,62 @@ def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
     assert len(task.read_set(tmp_path, "train")) == 3
 
 
-def test_multilabel(tmp_path):
-    options = {"output_mode": "multilabel", "label_separator": "|"}
-    text = "text,label\na,x|y\nb,\nc,z\n"
-    found = labels_of(tmp_path, "train.csv", text, **options)
-    assert found == [["x", "y"], [], ["z"]]
-    assert processor(tmp_path, **options).get_labels() == ["x", "y", "z"]
-    rows = [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}]
-    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
-    assert found == [["z", "x"], []]
+MULTILABEL = {"output_mode": "multilabel"}
 
 
-def test_regression(tmp_path):
-    options = {"label_column": "score", "output_mode": "regression"}
-    text = "text,score\na,1.5\nb,-2\n"
-    assert labels_of(tmp_path, "dev.csv", text, **options) == [1.5, -2.0]
-    assert processor(tmp_path, **options).get_labels() is None
-
-
-def test_test_set_needs_no_label(tmp_path):
-    expected = [("test-1", "c", None, None)]
-    assert read(tmp_path, "test.csv", "id,text\n7,c\n") == expected
-    (tmp_path / "test.csv").unlink()
-    columns = {"text_column": "1", "label_column": "3"}
-    assert read(tmp_path, "test.tsv", "c\td", **columns) == expected
+@pytest.mark.parametrize(
+    "name, text, options, labels",
+    [
+        (
+            "train.csv",
+            "text,label\na,x|y\nb,\nc,z\n",
+            MULTILABEL | {"label_separator": "|"},
+            [["x", "y"], [], ["z"]],
+        ),
+        (
+            "train.jsonl",
+            [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}],
+            MULTILABEL,
+            [["z", "x"], []],
+        ),
+        (
+            "dev.csv",
+            "text,score\na,1.5\nb,-2\n",
+            {"label_column": "score", "output_mode": "regression"},
+            [1.5, -2.0],
+        ),
+        ("test.csv", "id,text\n7,c\n", {}, [None]),
+        # A spreadsheet quotes cells that contain a list or a small table.
+        (
+            "train.tsv",
+            'text\tlabel\n"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n',
+            {},
+            ["yes", "no"],
+        ),
+        # Label Studio writes one label as it is, and several as choices.
+        (
+            "train.csv",
+            'text,label\na,"{""choices"": [""boats"", ""film""]}"\nb,film\n',
+            MULTILABEL,
+            [["boats", "film"], ["film"]],
+        ),
+        # doccano writes a list, pandas True and 1.0, JSON true and 1.
+        (
+            "train.jsonl",
+            [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)],
+            {},
+            ["pos", "neg", "true", "1"],
+        ),
+        (
+            "dev.csv",
+            "text,label\na,True\nb,1.0\nc,1\nd,1.50\n",
+            {"labels": ["True", "1", "1.50"]},
+            ["true", "1", "1", "1.50"],
+        ),
+    ],
+)
+def test_labels(tmp_path, name, text, options, labels):
+    assert labels_of(tmp_path, name, text, **options) == labels
 
 
 def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
@@ -155,9 +187,6 @@ def test_a_quote_does_not_swallow_lines(tmp_path):
     text = '"a\tyes\nb"\tno\nc\tyes\n'
     first, *_ = read(tmp_path, name, header + text, quoting=False)
     assert first == ("train-1", '"a', None, "yes")
-    # A spreadsheet quotes cells that contain a list or a small table.
-    text = '"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n'
-    assert labels_of(tmp_path, name, header + text) == ["yes", "no"]
 
 
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
@@ -165,14 +194,6 @@ def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
     text = f'text,label\na,x\nb,"{cell}"\n'
     with pytest.raises(ValueError, match="line 3"):
         read(tmp_path, "train.csv", text, output_mode="multilabel")
-
-
-def test_label_studio_writes_several_labels_as_choices(tmp_path):
-    cell = '"{""choices"": [""boats"", ""film""]}"'
-    text = f"text,topics\na,{cell}\nb,film\n"
-    options = {"label_column": "topics", "output_mode": "multilabel"}
-    found = labels_of(tmp_path, "train.csv", text, **options)
-    assert found == [["boats", "film"], ["film"]]
 
 
 def test_each_label_may_have_a_column(tmp_path):
@@ -186,16 +207,6 @@ def test_each_label_may_have_a_column(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
         read(tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options)
-
-
-def test_equal_labels_are_equal_in_every_layout(tmp_path):
-    """doccano writes a list, pandas True and 1.0, JSON true and 1."""
-    rows = [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)]
-    found = labels_of(tmp_path, "train.jsonl", rows)
-    assert found == ["pos", "neg", "true", "1"]
-    text = "text,label\na,True\nb,1.0\nc,1\nd,1.50\n"
-    found = labels_of(tmp_path, "dev.csv", text, labels=["True", "1", "1.50"])
-    assert found == ["true", "1", "1", "1.50"]
 
 
 @pytest.mark.parametrize(

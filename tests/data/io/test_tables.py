@@ -8,7 +8,6 @@ import pytest
 
 from data.classification.glue import MrpcProcessor
 from data.io.tables import Layout, read_rows, read_table
-from data.squad import reading as squad
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
 
@@ -190,11 +189,6 @@ def test_packed_sets(tmp_path):
     write(tmp_path / "train.tsv.gz", f"{header}1\t1\t2\ta b\tb c\n")
     (example,) = MrpcProcessor().read_set(tmp_path, "train")
     assert (example.text_a, example.text_b) == ("a b", "b c")
-    entry = {"id": 1, "question": "Who?", "context": "Anna ran."}
-    for name, content in (("a.json.gz", [entry]), ("a.jsonl.gz", entry)):
-        path = write(tmp_path / name, json.dumps(content))
-        (question,) = squad.read_squad_examples(path, is_training=False)
-        assert question.question_text == "Who?"
 
 
 def test_a_text_may_be_its_columns_name(tmp_path):
