@@ -32,16 +32,6 @@ from files.flags import flag
 from files.paths import Kind, is_remote
 from training.command_line import cli
 
-# Setting any of these flags selects the scalable mode.
-_SCALABLE = (
-    "num_processes",
-    "num_shards",
-    "pipeline",
-    "sentence_split",
-    "dynamic_masking",
-    "eval_fraction",
-)
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(InstanceOptions):
@@ -81,13 +71,12 @@ class Config(InstanceOptions):
 
     @property
     def is_scalable(self) -> bool:
-        """Whether the user set a flag that selects the scalable mode.
-
-        A boolean flag selects the mode only if True. A number always does, even
-        --num_processes=0.
-        """
-        values = [self.given_flags.get(name) for name in _SCALABLE]
-        return any(value is not None and value is not False for value in values)
+        """Whether a flag selects the scalable mode."""
+        values = (
+            *(self.num_processes, self.num_shards, self.pipeline),
+            *(self.sentence_split, self.dynamic_masking or None),
+        )
+        return any(x is not None for x in values) or self.eval_fraction > 0
 
 
 def create_at_scale(

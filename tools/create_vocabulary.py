@@ -99,7 +99,13 @@ def main(config: Config) -> None:
     casing_file = check_casing(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
-        vocabulary.check_sizes(config.vocab_size, config.num_unused)
+        num_reserved = len(vocabulary.reserved_tokens(config.num_unused))
+        if num_reserved >= config.vocab_size:
+            raise ValueError(
+                f"--vocab_size={config.vocab_size} must be more than the "
+                f"{num_reserved} special tokens and [unusedN] entries. Set a "
+                "larger --vocab_size or a smaller --num_unused"
+            )
     else:
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case

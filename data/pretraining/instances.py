@@ -12,7 +12,7 @@ documents.py. The text of an instance:
 import dataclasses
 import itertools
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import MutableSequence, Sequence
 from typing import Any
 
@@ -167,7 +167,7 @@ def create_instances_from_document(
         a_end = start + 1
         if end - start >= 2:
             a_end = start + rng.randint(1, end - start - 1)
-        tokens_a = list(itertools.chain.from_iterable(document[start:a_end]))
+        tokens_a = deque(itertools.chain.from_iterable(document[start:a_end]))
         is_random_next = end - start == 1 or rng.random() < 0.5
         if is_random_next:
             tokens_b = _draw_tokens(
@@ -178,7 +178,7 @@ def create_instances_from_document(
             )
             start = a_end  # The sentences after A begin the next instance.
         else:
-            tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
+            tokens_b = deque(itertools.chain.from_iterable(document[a_end:end]))
             start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
 
@@ -208,7 +208,7 @@ def _draw_tokens(
     document_index: int,
     target_length: int,
     rng: random.Random,
-) -> list[bytes]:
+) -> deque[bytes]:
     # Draws the WordPieces of segment B from a random other document. Joins
     # successive sentences, beginning with a random sentence, until there are at
     # least `target_length` WordPieces or the document ends.
@@ -219,7 +219,7 @@ def _draw_tokens(
         if random_index != document_index:
             break
     document = all_documents[random_index]
-    tokens = []
+    tokens: deque[bytes] = deque()
     for segment in document[rng.randint(0, len(document) - 1) :]:
         tokens.extend(segment)
         if len(tokens) >= target_length:
@@ -228,24 +228,17 @@ def _draw_tokens(
 
 
 def truncate_seq_pair(
-    tokens_a: list, tokens_b: list, max_num_tokens: int, rng: random.Random
+    tokens_a: deque, tokens_b: deque, max_num_tokens: int, rng: random.Random
 ) -> None:
-    """Truncates two lists, in place, to a total length of `max_num_tokens`.
+    """Truncates two deques, in place, to a total length of `max_num_tokens`.
 
-    Removes one token at a time from the longer list, at random from its front
+    Removes one token at a time from the longer deque, at random from its front
     or its back.
     """
-    # Count the tokens first and cut once, because removing the first token of a
-    # long list again and again is slow.
-    lengths, starts = [len(tokens_a), len(tokens_b)], [0, 0]
-    while sum(lengths) > max_num_tokens:
-        longer = 0 if lengths[0] > lengths[1] else 1
-        starts[longer] += rng.random() < 0.5
-        lengths[longer] -= 1
-    for tokens, start, length in zip(
-        (tokens_a, tokens_b), starts, lengths, strict=True
-    ):
-        tokens[:] = tokens[start : start + length]
+    while len(tokens_a) + len(tokens_b) > max_num_tokens:
+        longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
+        remove = longer.popleft if rng.random() < 0.5 else longer.pop
+        remove()
 
 
 def create_masked_lm_predictions(

@@ -56,22 +56,6 @@ def reserved_tokens(num_unused: int) -> list[str]:
     return ["[PAD]", *front, "[UNK]", "[CLS]", "[SEP]", "[MASK]", *rest]
 
 
-def check_sizes(vocab_size: int, num_unused: int) -> None:
-    """Checks that the reserved tokens do not fill the vocabulary.
-
-    Raises:
-        ValueError: `vocab_size` is at most the number of reserved tokens.
-    """
-    num_reserved = len(reserved_tokens(0)) + num_unused
-    if num_reserved >= vocab_size:
-        raise ValueError(
-            f"--num_unused={num_unused} leaves no entry to learn in "
-            f"--vocab_size={vocab_size}, because with the special tokens "
-            f"{num_reserved} entries are reserved. Set a smaller --num_unused "
-            "or a larger --vocab_size"
-        )
-
-
 def learn_vocabulary(
     counts: Mapping[str, int], vocab_size: int, num_unused: int
 ) -> list[str]:
