@@ -11,16 +11,16 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1773,
+    ".": 1762,
     "benchmarks": 1589,
-    "data": 9930,
+    "data": 9915,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6222,
     "serving": 4453,
-    "tests": 21549,
-    "tools": 692,
+    "tests": 21545,
+    "tools": 698,
     "training": 4707,
 }
 # Different flags in docs/flags.md.

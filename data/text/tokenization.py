@@ -335,6 +335,7 @@ def create_tokenizer(
         weights: path of the model's weights. None = only the vocabulary's
             folder may state the casing.
         vocab_size: size of the model's vocabulary. None skips this check.
+            Without weights, it must be at most twice the vocabulary.
 
     Raises:
         ValueError: the vocabulary does not fit the model, or `find_casing`
@@ -343,6 +344,13 @@ def create_tokenizer(
     """
     tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab(vocab_size)
+    num_tokens = len(tokenizer.tokens)
+    if weights is None and vocab_size and vocab_size > 2 * num_tokens:
+        raise ValueError(
+            f"the configuration's vocab_size is {vocab_size}, but {vocab_file} "
+            f"contains only {num_tokens} WordPieces; set vocab_size to that "
+            "number in a copy of the configuration"
+        )
     folder = os.path.dirname(vocab_file)
     neighbor = os.path.join(folder, "tokenizer.json")
     if os.path.isfile(neighbor):

@@ -128,6 +128,15 @@ def test_check_vocab(create_tokenizer, lines, vocab_size, message):
         tokenizer.check_vocab(vocab_size)
 
 
+def test_a_new_model_has_at_most_twice_the_rows():
+    num_tokens = len(tokenization.FullTokenizer(VOCAB).tokens)
+    tokenization.create_tokenizer(VOCAB, True, None, 2 * num_tokens)
+    too_many = 2 * num_tokens + 1
+    with pytest.raises(ValueError, match="vocab_size"):
+        tokenization.create_tokenizer(VOCAB, True, None, too_many)
+    tokenization.create_tokenizer(VOCAB, True, "weights", too_many)
+
+
 def test_repeated_lines_and_rows_without_a_word_are_googles(
     create_tokenizer, caplog
 ):
