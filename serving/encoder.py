@@ -11,13 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import keras
 import tensorflow as tf
 
-from data.classification.features import (
-    InputExample,
-    convert_single_example,
-    count_cut,
-)
+from data.classification.features import InputExample, convert_single_example
 from data.io import tfrecords
 from data.text.ragged import rows
+from data.text.token_windows import count_cut
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
 from serving import batches, engines, signatures
@@ -127,7 +124,11 @@ def create_batches(
         convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
         for index, example in enumerate(examples)
     )
-    counted = count_cut(converted, max_seq_length)
+    counted = count_cut(
+        converted,
+        lambda each: each.is_cut,
+        f"texts were cut at --max_seq_length={max_seq_length}",
+    )
     while batch := [*itertools.islice(counted, batch_size)]:
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)

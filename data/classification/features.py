@@ -190,23 +190,20 @@ def convert_examples_to_features(
         )
 
 
-def count_cut(
-    features: Iterable[ClassificationFeatures], max_seq_length: int
-) -> Iterator[ClassificationFeatures]:
-    """Yields the features, then logs how many texts were truncated."""
-    what = (
-        f"texts were longer than --max_seq_length={max_seq_length} and were cut"
-    )
-    return token_windows.count_cut(features, lambda each: each.is_cut, what)
-
-
 def encode_features(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[bytes]:
     """Yields serialized features, then logs how many texts were truncated."""
-    return map(
-        encode_classification_features, count_cut(features, max_seq_length)
-    )
+    num_texts = num_cut = 0
+    for feature in features:
+        num_texts += 1
+        num_cut += feature.is_cut
+        yield encode_classification_features(feature)
+    if num_cut:
+        logging.info(
+            "%d of %d texts were longer than --max_seq_length=%d and were cut",
+            *(num_cut, num_texts, max_seq_length),
+        )
 
 
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:

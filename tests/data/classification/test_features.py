@@ -12,8 +12,8 @@ from data.classification.features import (
     InputExample,
     convert_examples_to_features,
     convert_single_example,
-    count_cut,
     encode_classification_features,
+    encode_features,
 )
 from data.text import tokenization
 from tests import golden
@@ -90,11 +90,8 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
     ]
     examples = [InputExample("g", *pair, "0") for pair in pairs]
 
-    def convert(length):
-        args = examples, ["0"], length, tokenizer
-        return list(count_cut(convert_examples_to_features(*args), length))
-
-    found = convert(8)
+    found = [*convert_examples_to_features(examples, ["0"], 8, tokenizer)]
+    assert len([*encode_features(found, 8)]) == 6
     cut = [False, True, False, True, False, True]
     assert [feature.is_cut for feature in found] == cut
     message = "3 of 6 texts were longer than --max_seq_length=8 and were cut"
