@@ -1,4 +1,4 @@
-"""The four tasks of the original, against its recorded features."""
+"""Features of texts: those of the original, of windows, and labels."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification import glue
+from data.classification import decoding, features, glue
 from data.classification.features import (
     InputExample,
     convert_examples_to_features,
@@ -16,6 +16,7 @@ from data.classification.features import (
     encode_features,
 )
 from data.text import tokenization
+from modeling import losses
 from tests import golden
 
 
@@ -96,6 +97,47 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
     assert [feature.is_cut for feature in found] == cut
     message = "3 of 6 texts were longer than --max_seq_length=8 and were cut"
     assert caplog.messages[-1] == message
+
+
+def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
+    caplog.set_level("INFO", logger="absl")
+    texts = ["a b c a b c a", "", "a b c"]
+    examples = [InputExample("g", text, None, "y") for text in texts]
+    found = [*features.create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
+    long, empty, short = found
+    assert [each.input_ids for each in long] == [
+        [2, 4, 5, 6, 4, 3],
+        [2, 6, 4, 5, 6, 3],
+        [2, 5, 6, 4, 3, 0],
+    ]
+    assert [each.input_mask for each in long][2] == [1, 1, 1, 1, 1, 0]
+    assert [each.input_ids for each in empty] == [[2, 3, 0, 0, 0, 0]]
+    assert [each.input_ids for each in short] == [[2, 4, 5, 6, 3, 0]]
+    assert [each.weight for each in long] == [1 / 3] * 3
+    assert [each.weight for each in (*empty, *short)] == [1, 1]
+    assert {each.label_id for group in found for each in group} == {1}
+    assert caplog.messages == [
+        "1 of 3 texts were longer than --max_seq_length=6 and were split "
+        "into windows (--doc_stride=2)"
+    ]
+    record = features.encode_classification_features(long[0])
+    values = tf.train.Example.FromString(record).features.feature
+    assert values["example_weights"].float_list.value == pytest.approx([1 / 3])
+
+
+def test_a_loss_counts_windows_by_their_weights():
+    logits = np.array([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], np.float32)
+    batch = {
+        "label_ids": np.array([0, 0, 1]),
+        "is_real_example": np.array([1, 1, 1]),
+        "example_weights": np.array([0.5, 0.5, 1.0], np.float32),
+    }
+    each = -np.log(decoding.to_probabilities(logits, "classification"))[
+        range(3), batch["label_ids"]
+    ]
+    found, _ = losses.ClassifierLoss()(logits, batch)
+    expected = (each[:2].mean() + each[2]) / 2
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
