@@ -132,6 +132,7 @@ class Running:
         )
         with _ASKING:
             self._process.start()
+        self.pid = self._process.pid
 
     def __enter__(self):
         return self
@@ -151,17 +152,9 @@ class Running:
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def memory(self):
-        """Returns the resident memory of the script and its children, in MB."""
-        return resident(self._process.pid)
-
-    def children(self):
-        """Returns the ids of the processes that the script started."""
-        return children(self._process.pid)
-
     def send(self, number):
         """Sends a signal to the script."""
-        os.kill(self._process.pid, number)
+        os.kill(self.pid, number)
 
     def kill(self):
         if self.is_alive():

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import extract_features
-import modeling
 from data.text.tokenization import FullTokenizer
+from files.json_files import read_json
 from serving import engines
 from tests import golden, script_runner
 from tests.checkpoints import serve
-from tests.models import built, tiny_config
 from tests.script_runner import parse_flags, read_lines
 
 
@@ -56,43 +55,33 @@ def tokens_of(lines):
     )
 
 
-@pytest.fixture(scope="module")
-def flags(tmp_path_factory):
-    """The flags of a random model of two blocks, and of three lines."""
-    folder = tmp_path_factory.mktemp("model")
-    config = tiny_config(vocab_size=1600)
-    model = built(modeling.BertModel(config, seed=3))
-    modeling.save_checkpoint(model, folder / "bert_model.ckpt")
-    (folder / "bert_config.json").write_text(config.to_json_string())
+@pytest.fixture
+def flags(model_flags, tmp_path):
+    """Flags that read three lines with a copy of the pretrained model."""
+    run = model_flags["init_checkpoint"].parent
     lines = ["The river is red", "A boat ||| the water", ""]
-    (folder / "input.txt").write_text("\n".join(lines) + "\n")
-    return {
-        "init_checkpoint": folder / "bert_model.ckpt",
-        "bert_config_file": folder / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "input_file": folder / "input.txt",
+    (tmp_path / "input.txt").write_text("\n".join(lines) + "\n")
+    return model_flags | {
+        "init_checkpoint": shutil.copytree(run, tmp_path / "model"),
+        "input_file": tmp_path / "input.txt",
         "max_seq_length": 16,
         "layers": "-1",
     }
 
 
 def test_another_pooling_is_said(flags, tmp_path, caplog):
-    folder = flags["init_checkpoint"].parent
-    pooling = shutil.copytree(folder, tmp_path / "model") / "1_Pooling"
+    pooling = flags["init_checkpoint"] / "1_Pooling"
     pooling.mkdir()
     (pooling / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    start = {"init_checkpoint": tmp_path / "model"}
-    run(tmp_path / "found.jsonl", **flags | start)
+    run(tmp_path / "found.jsonl", **flags)
     assert "pooling_mode_cls_token" in caplog.text
 
 
 def test_a_left_to_right_network_stays_one(flags, tmp_path):
-    folder = flags["init_checkpoint"].parent
-    shutil.copytree(folder, tmp_path / "run")
-    origin = {"settings": {"left_to_right": True}}
-    description = json.dumps({"version": 1, "origin": origin})
-    (tmp_path / "run/model.json").write_text(description)
-    flags = flags | {"init_checkpoint": tmp_path / "run"}
+    path = flags["init_checkpoint"] / "model.json"
+    description = read_json(path)
+    description["origin"]["settings"]["left_to_right"] = True
+    path.write_text(json.dumps(description))
     first = [x["features"][0] for x in run(tmp_path / "found.jsonl", **flags)]
     # [CLS] sees nothing of the texts.
     assert first[0] == first[1] == first[2]

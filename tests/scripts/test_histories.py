@@ -1,6 +1,7 @@
 """history.jsonl and time, on real runs that are killed."""
 
 import json
+import shutil
 
 import pytest
 
@@ -74,6 +75,17 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
 def test_a_killed_run_has_the_same_history_and_weights(undisturbed, flags):
     flags = flags | {"output_dir": undisturbed}
     check_resume("run_pretraining.py", flags, is_beyond_a_checkpoint)
+
+
+def test_other_records_are_evaluated_without_a_line(
+    undisturbed, flags, tmp_path
+):
+    folder = shutil.copytree(undisturbed, tmp_path / "run")
+    before = (folder / history.FILE).read_bytes()
+    script_runner.create_records(tmp_path, tmp_path / "other", random_seed=7)
+    more = {"do_train": False, "eval_input_file": tmp_path / "other"}
+    pretrain(folder, **flags | more).check()
+    assert (folder / history.FILE).read_bytes() == before
 
 
 def test_training_ends_when_its_time_is_over(flags, tmp_path):

@@ -24,17 +24,14 @@ def flags(tmp_path_factory, tiny):
     """Flags of runs that read windows, and write an export."""
     folder = tmp_path_factory.mktemp("long")
     task_files.write_long_texts(folder / "data")
-    return parse_flags(f"""
-        --task_name=csv --max_seq_length=16 --doc_stride=7
-        --bert_config_file={tiny}/one_block/bert_config.json
-        --vocab_file={script_runner.SAMPLES}/vocab.txt
-        --do_train --do_eval --do_predict --train_batch_size=16
-        --learning_rate=3e-3 --num_train_epochs=8 --report
-    """) | {
-        "data_dir": folder / "data",
-        "output_dir": folder / "run",
-        "export_dir": folder / "export",
-    }
+    flags = parse_flags("""
+        --task_name=csv --max_seq_length=16 --doc_stride=7 --report
+        --train_batch_size=16 --learning_rate=3e-3 --num_train_epochs=8
+    """)
+    flags |= {"output_dir": folder / "run", "export_dir": folder / "export"}
+    return script_runner.fine_tuning_flags(
+        folder / "data", tiny / "one_block", **flags
+    )
 
 
 @pytest.fixture(scope="module")

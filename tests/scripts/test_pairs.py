@@ -1,7 +1,5 @@
 """run_classifier.py on pairs to embed, and passages to rank."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,8 @@ import modeling
 import predict
 import serving
 from data.text.tokenization import FullTokenizer
+from files.json_files import read_json
+from serving import engines
 from tests import script_runner
 from tests.conftest import TINY
 from tests.script_runner import parse_flags, read_lines, read_results
@@ -16,6 +16,7 @@ from tests.task_files import write_csv
 from tests.task_runs import run_task_test
 
 pytestmark = pytest.mark.slow
+TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
 TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 
@@ -84,67 +85,55 @@ def test_vectors_are_trained_and_exported(trained):
     ).check()
 
 
+def export_from_elsewhere(folder, changes, *arguments):
+    """Exports a random classifier of Hugging Face's form for each of `changes`.
+
+    Returns the model, and the exports.
+    """
+    model = modeling.BertClassifier(modeling.BertConfig(**TINY), *arguments)
+    model.build()
+    labels = ["no", "yes"] if model.num_labels == 2 else None
+    modeling.save_huggingface(model, folder / "theirs", labels, TOKENIZER)
+    flags = parse_flags("--init_checkpoint=theirs --export_format=litert")
+    flags["max_seq_length"] = 32
+    changes = [
+        {"output_dir": f"run{i}", "export_dir": f"export{i}"} | change
+        for i, change in enumerate(changes)
+    ]
+    script_runner.run_each("run_classifier.py", folder, flags, changes)
+    return model, [
+        serving.load(folder / change["export_dir"]) for change in changes
+    ]
+
+
 def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     """Of one output, LABEL_0, and no problem_type, as those of MS MARCO."""
-    config = modeling.BertConfig.from_dict(TINY)
-    model = modeling.BertClassifier(config, 1, seed=1)
-    model.build()
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    theirs = tmp_path / "theirs"
-    modeling.save_huggingface(model, theirs, tokenizer=tokenizer)
-    config = json.loads((theirs / "config.json").read_text())
+    changes = [{"task_name": "ranking"}, {"task_name": "csv"}]
+    model, exports = export_from_elsewhere(tmp_path, changes, 1)
+    config = read_json(tmp_path / "theirs/config.json")
     assert config["id2label"] == {"0": "LABEL_0"}
     assert "problem_type" not in config
-    script_runner.run_each(
-        "run_classifier.py",
-        tmp_path,
-        parse_flags("--init_checkpoint=theirs --export_format=litert")
-        | {"max_seq_length": 32},
-        [
-            {"task_name": name, "output_dir": name, "export_dir": f"{name}_it"}
-            for name in ("ranking", "csv")
-        ],
-    )
-    logits = []
-    for text in TEXTS:
-        tokens = ["[CLS]", *tokenizer.tokenize("the boat"), "[SEP]"]
-        first = len(tokens)
-        tokens += [*tokenizer.tokenize(text), "[SEP]"]
-        ids = np.int32([tokenizer.convert_tokens_to_ids(tokens)])
-        segments = np.int32([np.arange(len(tokens)) >= first])
-        outputs = model({"input_ids": ids, "segment_ids": segments})
-        logits.append(float(outputs[0, 0]))
-    for name in ("ranking", "csv"):
-        found = serving.load(tmp_path / f"{name}_it").rerank("the boat", TEXTS)
+    first = ["[CLS]", *TOKENIZER.tokenize("the boat"), "[SEP]"]
+    inputs = [
+        engines.Input(TOKENIZER.convert_tokens_to_ids(tokens), len(first))
+        for tokens in (
+            [*first, *TOKENIZER.tokenize(text), "[SEP]"] for text in TEXTS
+        )
+    ]
+    logits = model(engines.pack(inputs, 32))[:, 0].numpy()
+    for export in exports:
+        found = export.rerank("the boat", TEXTS)
         ranking = {each["index"]: each["score"] for each in found["ranking"]}
         assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
 
 
 def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
-    model = modeling.BertClassifier(modeling.BertConfig.from_dict(TINY), 2)
-    model.build()
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    labels = ["no", "yes"]
-    modeling.save_huggingface(model, tmp_path / "theirs", labels, tokenizer)
-    script_runner.run_each(
-        "run_classifier.py",
-        tmp_path,
-        parse_flags("--init_checkpoint=theirs --export_format=litert")
-        | {"max_seq_length": 32, "task_name": "csv"},
-        [
-            {"output_dir": "a", "export_dir": "export1"},
-            {"output_dir": "b", "export_dir": "export2", "text_b_column": "b"},
-        ],
-    )
-    for number in (1, 2):
-        bert = serving.load(tmp_path / f"export{number}")
-        texts = predict.to_requests(bert.task(), ["one", "two"])
-        assert len(texts) == 3 - number
-    # Two outputs rank by the probability of the second.
-    ((best, _),) = bert.rerank("one", ["two", ""]).values()
-    found = bert.classify("one", ["two", ""][best["index"]])
-    expected = found["probabilities"]["yes"]
-    assert best["score"] == pytest.approx(expected, abs=1e-5)
+    changes = [{"task_name": "csv"}, {"task_name": "csv", "text_b_column": "b"}]
+    _, exports = export_from_elsewhere(tmp_path, changes, 2)
+    requests = [
+        predict.to_requests(export.task(), ["one", "two"]) for export in exports
+    ]
+    assert [len(each) for each in requests] == [2, 1]
 
 
 def test_vectors_have_no_head(trained, tmp_path):

@@ -5,17 +5,21 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import serving
 from data.ner import scoring, spans
 from modeling import presets
+from modeling.checkpoints import tf1
 from tests import script_runner, task_files
+from tests.checkpoints import values
 from tests.data.test_report import ReportPage
 from tests.script_runner import (
     check_refusals,
     parse_flags,
     read_lines,
     read_results,
+    snapshot,
 )
 from tests.task_files import SENTENCES
 from tests.task_runs import check_resume, run_task_test
@@ -97,6 +101,43 @@ def test_predicts_from_weights(flags, tmp_path):
 @pytest.mark.slow
 def test_resumes(flags):
     check_resume("run_ner.py", flags)
+
+
+@pytest.mark.slow
+def test_a_worse_export_replaces_nothing(flags, tmp_path):
+    """One row of the word embeddings leaves int8 no steps for the others."""
+    pytest.importorskip(
+        "ai_edge_litert", reason="needs requirements/litert.txt"
+    )
+    weights = values(flags["export_weights"] / "bert_model.ckpt")
+    # No sentence contains this word.
+    weights["bert/embeddings/word_embeddings"][-1] = 1e4
+    variables = {name: tf.Variable(value) for name, value in weights.items()}
+    shutil.copytree(flags["export_weights"], tmp_path / "model")
+    tf1.write_checkpoint(tmp_path / "model/bert_model.ckpt", variables)
+    folder, data = tmp_path / "made/export", flags["data_dir"]
+
+    def export(more):
+        flags = parse_flags(f"""
+            --output_dir=run --init_checkpoint=model --export_dir={folder}
+            --export_format=litert {more}
+        """)
+        return script_runner.run("run_ner.py", tmp_path, data_dir=data, **flags)
+
+    export("--do_eval").check()
+    assert read_results(tmp_path / "run")["f1"] > 0.9
+    before = snapshot(folder)
+    assert "--max_export_loss" in export("--do_eval --quantize=int8").error
+    scores = read_results(tmp_path / "run", "export_eval_results.txt")
+    assert scores["litert_f1"] < 0.9
+    assert snapshot(folder) == before
+    assert [path.name for path in folder.parent.iterdir()] == ["export"]
+    export("--do_eval --quantize=int8 --max_export_loss=100").check()
+    path = folder / "model.tflite"
+    assert path.stat().st_size < len(before[path][1])
+    # Without a dev set nothing is checked.
+    done = export("--quantize=int8").check()
+    assert done.stderr.count("The export is not checked") == 1
 
 
 def write_texts(path, count):
