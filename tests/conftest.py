@@ -9,7 +9,6 @@ import pytest
 from absl import logging as absl_logging
 
 from tests import script_runner
-from tests.task_runs import run_task_test
 
 # Folders of test files, slowest first. The slowest files start first, so that
 # all processes end at about the same time.
@@ -170,6 +169,9 @@ def model_flags(tiny, pretrained):
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
     """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
+
+    # Most tests of the network need no TensorFlow.
+    from tests.task_runs import run_task_test
 
     def make_classified(folder):
         # Remove the last newline, to test that copies do not add one.
