@@ -10,7 +10,6 @@ import dataclasses
 import json
 import multiprocessing
 import os
-import re
 import runpy
 import sys
 import tempfile
@@ -177,15 +176,6 @@ class Running:
         self._process = None
         self._folder.cleanup()
         return self._done
-
-
-def resident(pid):
-    """Returns the resident memory of a process and its children, in MB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    # A process that has just ended has no VmRSS.
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    own = int(found[1] if found else 0) / 1000
-    return own + sum(map(resident, children(pid)))
 
 
 def children(pid):
