@@ -169,7 +169,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if config.input_file and not os.path.exists(config.input_file):
         paths = text_files.expand_patterns(config.input_file, "input_file")
     form = answers.find_form(config.output_format, path)
-    model = TextModel(config.model, **config.engine_options())
+    model = TextModel(config.model, config.num_threads, config.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     if config.min_probability and task.name != "classify":

@@ -134,7 +134,7 @@ def main(config: Config) -> int:
             "set --token_file to require a token",
             config.host,
         )
-    options = config.engine_options()
+    options = {"engine": config.engine, "num_threads": config.num_threads}
     app = server.Server(
         {k: server.ServedModel(v, options) for k, v in models.items()},
         token,

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import io
+import itertools
 import json
 import sys
 import tempfile
@@ -75,13 +76,15 @@ def answer(
     """
     num_errors, is_checked = 0, False
     for batch in batches:
-        found = [item.error or _check(task, item) for item in batch]
-        pairs = [*zip(batch, found, strict=True)]
-        good = [item.request for item, reply in pairs if reply is None]
-        replies = iter(model.ask(task, good, options))
+        # The answer to an empty text is empty.
+        is_good = [
+            not (item.error or task.has_no_text(item.request)) for item in batch
+        ]
+        good = [*itertools.compress(batch, is_good)]
+        replies = iter(model.ask(task, [x.request for x in good], options))
         rows: list[Reply] = []
-        for item, reply in pairs:
-            reply = next(replies) if reply is None else reply
+        for item, is_asked in zip(batch, is_good, strict=True):
+            reply = next(replies) if is_asked else item.error or {}
             row = {"id": item.request["id"]} if "id" in item.request else {}
             if isinstance(reply, dict):
                 # Later replies may lack an optional field.
@@ -101,18 +104,6 @@ def answer(
             row |= {"file": item.file} if item.file else {}
             rows.append(row | {"line": item.line, "error": str(reply)})
         yield rows
-
-
-def _check(task: TextTask, item: Item) -> Reply | ValueError | None:
-    # Returns the answer to an empty text, which is empty, the error of a bad
-    # request, or None for a request that the model can answer.
-    if task.has_no_text(item.request):
-        return {}
-    try:
-        task.check(item.request)
-    except ValueError as error:
-        return error
-    return None
 
 
 def to_json_line(answer: Mapping[str, Any]) -> bytes:

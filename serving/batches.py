@@ -20,15 +20,6 @@ _MAX_PADDING = 1 << 20
 Features = dict[str, tf.Tensor]
 
 
-def trim(features: Features) -> Features:
-    """Removes the columns of a batch that are padding in every row.
-
-    The network's outputs for the remaining columns stay the same, except for
-    rounding errors.
-    """
-    return trim_padding(features, multiple=1)
-
-
 def pack_rows(
     packing: PackingLayer,
     tokens: Sequence[tf.RaggedTensor],
@@ -40,7 +31,8 @@ def pack_rows(
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
     """
-    return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
+    packed = packing.pack(*(rows(some, begin, end) for some in tokens))
+    return trim_padding(packed, multiple=1)
 
 
 def call_in_batches(

@@ -14,6 +14,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.packing_layer import cut_windows
@@ -92,7 +93,9 @@ def export_classifier(
             if not doc_stride:
                 return predict(batches.pack_rows(packing, tokens, begin, end))
             some = found.slice(begin, end)
-            return predict(batches.trim(some.pack(packing.tokenizer, length)))
+            return predict(
+                trim_padding(some.pack(packing.tokenizer, length), 1)
+            )
 
         outputs = batches.call_in_batches(
             predict_some, num_rows, options.predict_batch_size
@@ -206,7 +209,7 @@ def export_token_classifier(
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             packed = rows.slice(begin, end).pack(tokenizer, length)
-            outputs = predict(batches.trim(packed))
+            outputs = predict(trim_padding(packed, 1))
             # `places` contains a row for each word: the window that tags the
             # word, and the word's position in the window. The rows are sorted
             # by window, so the words of windows `begin` to `end` - 1 are the

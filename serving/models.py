@@ -77,10 +77,9 @@ class TextModel:
                 f"model file ({', '.join(engines.FILES)}) and no numbered "
                 "version; use a folder that was the --export_dir of a script"
             )
-        newest = max(versions)
-        folder = versions[newest]
+        folder = versions[max(versions)]
         if folder != Path(path):
-            logging.info("%s: using version %s, the newest", path, newest)
+            logging.info("%s: using %s, the newest", path, folder.name)
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(folder, engine, num_threads)
         extra = folder / "assets.extra"
@@ -123,25 +122,30 @@ class TextModel:
         requests: Sequence[Request],
         options: TaskOptions = DEFAULTS,
     ) -> list[Reply | ValueError]:
-        """Answers requests, which `task.check` has accepted.
+        """Checks and answers requests.
 
         Returns:
-            a reply to each request, or a ValueError if it has none, for example
-            because the network fails on it.
+            a reply to each request, or a ValueError if it has none, because the
+            request is wrong or the network fails on it.
         """
-        encoded = [task.encode(self, request) for request in requests]
         replies: list[Any] = [None] * len(requests)
-        rows = [inputs for inputs, _ in encoded]
+        inputs: dict[int, list[engines.Input]] = {}
+        contexts: dict[int, Any] = {}
+        for i, request in enumerate(requests):
+            try:
+                task.check(request)
+                inputs[i], contexts[i] = task.encode(self, request)
+            except ValueError as error:
+                replies[i] = error
         try:
-            for row, outputs in self._run(task, rows):
-                context = encoded[row][1]
+            for i, outputs in self._run(task, inputs):
                 try:
-                    reply = task.decode(self, context, outputs, options)
-                    if cut := max((x.num_cut for x in rows[row]), default=0):
+                    reply = task.decode(self, contexts[i], outputs, options)
+                    if cut := max((x.num_cut for x in inputs[i]), default=0):
                         reply["num_wordpieces_cut"] = cut
-                    replies[row] = reply
+                    replies[i] = reply
                 except ValueError as error:
-                    replies[row] = error
+                    replies[i] = error
         except ValueError as error:
             # The network failed. Find out on which of the requests.
             many = requests if len(requests) > 1 else ()
@@ -150,32 +154,31 @@ class TextModel:
         return replies
 
     def _run(
-        self, task: TextTask, rows: Sequence[Sequence[engines.Input]]
+        self, task: TextTask, inputs: Mapping[int, Sequence[engines.Input]]
     ) -> Iterator[tuple[int, list[Outputs]]]:
-        """Yields (index of a row, outputs for its inputs), in any order.
+        """Yields (index of a request, outputs for its inputs), in any order.
 
-        Yields a row as soon as all its inputs are computed, because the outputs
-        may need much memory.
+        Yields a request as soon as all its inputs are computed, because the
+        outputs may need much memory.
         """
-        inputs = [each for row in rows for each in row]
-        owners = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
-        found: list[dict[int, Outputs]] = [{} for _ in rows]
-        yield from ((i, []) for i, row in enumerate(rows) if not row)
+        found: dict[int, dict[int, Outputs]] = {i: {} for i in inputs}
+        yield from ((i, []) for i, some in inputs.items() if not some)
+        rows = [(i, j) for i, some in inputs.items() for j in range(len(some))]
         for batch, length in engines.cut(
             self.engine,
-            [len(each.ids) for each in inputs],
+            [len(inputs[i][j].ids) for i, j in rows],
             self._longest,
             self._pads,
             len(self.tokenizer.tokens) if task.predicts_words else 1,
         ):
-            features = engines.pack([inputs[i] for i in batch], length)
+            places = [rows[row] for row in batch]
+            features = engines.pack([inputs[i][j] for i, j in places], length)
             outputs = self.engine.run(features)
-            for place, i in enumerate(batch):
-                row, window = owners[i]
-                found[row][window] = {k: v[place] for k, v in outputs.items()}
-                if len(found[row]) == len(rows[row]):
-                    done, found[row] = found[row], {}
-                    yield row, [done[number] for number in sorted(done)]
+            for row, (i, j) in enumerate(places):
+                found[i][j] = {k: v[row] for k, v in outputs.items()}
+                if len(found[i]) == len(inputs[i]):
+                    done = found.pop(i)
+                    yield i, [done[number] for number in sorted(done)]
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -309,8 +312,6 @@ class TextModel:
             {k: lists[k][i] if k in lists else x for k, x in given.items()}
             for i in range(counts.pop())
         ]
-        for request in requests:
-            task.check(request)
         replies = self.ask(task, requests, options)
         for number, reply in enumerate(replies, 1):
             if isinstance(reply, ValueError):

@@ -11,6 +11,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from data.io.tfrecords import trim_padding
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
@@ -86,7 +87,7 @@ def export_span_labeler(
             if not decode.options.trim_padding:
                 return decode.find_best(**predict(features))
             is_padding = features["input_mask"] == 0
-            trimmed = predict(batches.trim(features))
+            trimmed = predict(trim_padding(features, 1))
             logits = {}
             for name, values in trimmed.items():
                 missing = tf.shape(is_padding)[1] - tf.shape(values)[1]

@@ -14,7 +14,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from absl import logging
@@ -160,11 +160,6 @@ class EngineConfig:
     num_threads: int | None = flag(
         None, "Number of threads. The default is one per CPU.", at_least=1
     )
-
-    def engine_options(self) -> dict[str, Any]:
-        """Returns the values of the flags as arguments for serving.load."""
-        fields = dataclasses.fields(EngineConfig)
-        return {field.name: getattr(self, field.name) for field in fields}
 
 
 class Input(NamedTuple):

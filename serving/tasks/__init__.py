@@ -30,20 +30,14 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
             trained on single texts.
     """
     tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
-    is_single = settings["num_texts"] == 1
     mode, labels = settings.get("output_mode"), settings.get("labels") or ()
-    scores = mode == "regression" or (
-        mode == "classification" and len(labels) == 2
-    )
+    # Models that read a text in windows read no pairs either.
+    is_single = settings["num_texts"] == 1 or settings.get("doc_stride", 0) > 0
+    scores = mode == "regression" or len(labels) == 2 and mode != "multilabel"
     if is_single or not scores:
         tasks.pop("rerank", None)
-    # Models that read a text in windows read no pairs either.
-    for name, reads_single in (
-        ("classify", is_single or settings.get("doc_stride")),
-        ("tokenize", is_single),
-    ):
-        if name in tasks and reads_single:
-            tasks[name] = dataclasses.replace(
-                tasks[name], fields={"text_a": True}
-            )
+    for name in ("classify", "tokenize"):
+        if is_single and name in tasks:
+            single = dataclasses.replace(tasks[name], fields={"text_a": True})
+            tasks[name] = single
     return tasks

@@ -107,6 +107,11 @@ class TextTask:
             ValueError: a field is missing or is not text, or the request is a
                 pair but the model was trained on single texts.
         """
+        if not isinstance(request, dict):
+            raise ValueError(
+                "a request must be a JSON object. "
+                f"Received: {repr(request)[:80]}"
+            )
         is_of_pairs = "text_a" in self.fields
         if is_of_pairs and "text" in request:
             if "text_a" in request:

@@ -43,23 +43,3 @@ def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
         assert process.wait() == 141
     assert b"Traceback" not in errors
     assert b"error: " not in errors
-
-
-@pytest.mark.slow
-def test_saved_model_cli(export_folder):
-    # It loads neither this project nor TensorFlow Text.
-    done = subprocess.run(
-        [
-            os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
-            "run",
-            f"--dir={export_folder / 'squad'}",
-            "--tag_set=serve",
-            "--signature_def=answer",
-            '--input_exprs=question=["what"];context=["A harbor."]',
-        ],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Result for output key answer:" in done.stdout

@@ -2,13 +2,11 @@
 
 import json
 import re
-from unittest import mock
 
 import pytest
 
 import predict
 import serving
-from serving import answers, requests
 from serving.tasks.base import TaskOptions
 from tests.checkpoints import assert_same
 from tests.golden import ROOT
@@ -110,32 +108,6 @@ def test_an_empty_text_has_an_empty_answer(tmp_path, export_folder):
     lines = [text.encode() for text in texts]
     found = ask(tmp_path, export_folder / "features", lines, **flags)
     assert [answer == {} for answer in found] == [not x.strip() for x in texts]
-
-
-def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
-    model = serving.load(export_folder / "pretraining")
-    model.engine.run = run = mock.Mock(wraps=model.engine.run)
-    task = model.task("fill-mask")
-    end = "boat " * 40
-    texts = [f"The [MASK] light {'boat ' * i}" for i in range(31)]
-
-    def ask_with(last):
-        batch = [
-            requests.Item(number, {"text": text})
-            for number, text in enumerate((*texts, last), start=1)
-        ]
-        (written,) = answers.answer(model, task, TaskOptions(), [batch])
-        return written
-
-    # No [MASK] in what the model reads, which only its outputs tell.
-    found = ask_with(f"{end}[MASK]")
-    assert found[31]["line"] == 32
-    assert "[MASK]" in found[31]["error"]
-    assert run.call_count == 1
-    assert found[:31] == ask_with(f"[MASK] {end}")[:31]
-    with pytest.raises(ValueError, match=r"text 2: .*\[MASK\]"):
-        model.fill_mask([texts[0], f"{end}[MASK]"])
-    assert run.call_count == 3
 
 
 PASSAGE = "The light of the harbor is kept by Anna."

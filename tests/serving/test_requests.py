@@ -78,7 +78,7 @@ class Damaged:
 
     def score(self, request):
         try:
-            return {"score": base.to_number(float(request["text_a"]))}
+            return {"score": base.to_number(float(request["text"]))}
         except ValueError as error:
             return error
 

@@ -139,7 +139,7 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
 
 
 def test_hostile_requests_cost_no_other_its_answer(server):
-    num_requests = int(os.environ.get("BERT_SOAK_REQUESTS", "104"))
+    num_requests = 104
     hostile = [
         b"\0\xff\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
@@ -175,11 +175,8 @@ def test_hostile_requests_cost_no_other_its_answer(server):
 
 
 def test_no_steady_client_loses_a_request(tmp_path, folders):
-    """Neither while others are hostile nor when the server is told to stop.
-
-    BERT_SOAK_SECONDS makes a soak of it.
-    """
-    seconds = float(os.environ.get("BERT_SOAK_SECONDS", "2"))
+    """Neither while others are hostile nor when the server is told to stop."""
+    seconds = 2
     with running(tmp_path, {"ner": folders["ner"]}, timeout_s=1) as server:
         is_over = threading.Event()
 

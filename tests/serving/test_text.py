@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from scipy import special
-from tensorflow.core.protobuf import saved_model_pb2
 
 import serving
 from data.classification.features import InputExample
@@ -168,15 +167,3 @@ def test_dashes_between_words_are_words(text, words, load):
     found = load("ner").tag(text)
     assert found["words"] == (words or text).split()
     assert [text[start:end] for start, end in found["spans"]] == found["words"]
-
-
-@pytest.mark.parametrize(
-    "name", ["squad", "classifier", "ner", "pretraining", "features"]
-)
-def test_an_export_holds_one_tokenizer(exports, name):
-    data = (exports[name].path / "saved_model.pb").read_bytes()
-    found = saved_model_pb2.SavedModel.FromString(data)
-    functions = found.meta_graphs[0].graph_def.library.function
-    names = [function.signature.name for function in functions]
-    # Named after `TokenizerLayer._tokenize`; "tokenize" is a signature.
-    assert sum("__inference__tokenize_" in name for name in names) == 1
