@@ -57,7 +57,7 @@ def write_labels(
     `outputs` are the model's: float [examples, labels], or [examples, 1] in
     regression. The table counts which label was taken for which.
     """
-    names, mode = decoder.label_list or [], decoder.output_mode
+    names, mode = decoder.label_list, decoder.output_mode
     counts, judged = Counts(), []
     predictions: tuple = decoder.labels(outputs), decoder.probabilities(outputs)
     for example, guess, sure in zip(examples, *predictions, strict=True):

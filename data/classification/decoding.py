@@ -45,13 +45,12 @@ class LabelDecoder:
 
     def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
         self.output_mode = output_mode
-        self.label_list = label_list
-        self._names = label_list or []
+        self.label_list = label_list or []
 
     @property
     def num_outputs(self) -> int:
         """Number of the network's outputs: one per label, 1 in regression."""
-        return len(self.label_list) if self.label_list else 1
+        return len(self.label_list) or 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
         """Converts the network's outputs to predicted label indices or values.
@@ -89,9 +88,12 @@ class LabelDecoder:
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":
             return np.array(
-                [[int(name in row) for name in self._names] for row in labels]
+                [
+                    [int(name in row) for name in self.label_list]
+                    for row in labels
+                ]
             )
-        return np.array([self._names.index(label) for label in labels])
+        return np.array([self.label_list.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
         """Converts a batch of outputs, as in `predictions`, to Labels."""
@@ -100,10 +102,10 @@ class LabelDecoder:
             return predictions.tolist()
         if self.output_mode == "multilabel":
             return [
-                [self._names[index] for index in np.flatnonzero(row)]
+                [self.label_list[index] for index in np.flatnonzero(row)]
                 for row in predictions
             ]
-        return [self._names[index] for index in predictions]
+        return [self.label_list[index] for index in predictions]
 
 
 def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:

@@ -179,12 +179,10 @@ def create_pair_features(
     """
 
     def texts_of(example: InputExample) -> tuple[list[InputExample], Any]:
-        texts = (example.text_a, example.text_b or "")
         score: Any = example.label
-        return (
-            [InputExample(example.guid, text) for text in texts],
-            None if score is None else float(score) / unit,
-        )
+        texts = example.text_a, example.text_b or ""
+        inputs = [InputExample(example.guid, text) for text in texts]
+        return inputs, None if score is None else float(score) / unit
 
     groups = map(texts_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

@@ -5,7 +5,6 @@ byte-order mark, and the file may be compressed with gzip (`.gz`). A table of
 any size needs only the memory of a few rows. Errors name the file and the line.
 """
 
-import collections
 import csv
 import itertools
 import re
@@ -87,7 +86,7 @@ def read_table(
         for column in (*text_columns, *columns):
             if column not in row:
                 raise ValueError(
-                    f"{where}: there must be one column {column!r}; the "
+                    f"{where}: there is no column {column!r}; the "
                     f"columns are {', '.join(map(repr, row))}"
                 )
             if column in text_columns and not isinstance(row[column], str):
@@ -107,14 +106,13 @@ def read_rows(path: StrPath, layout: Layout = _DEFAULT) -> Iterator[Row]:
 
     Yields:
         (number of the row's first line, row). `row` is {column: cell}, or a
-        ValueError if the row is malformed. A column whose name occurs twice is
-        missing, because nobody can tell which one is meant. The only column of
-        plain text is `text`. Blank lines are rows only there.
+        ValueError if the row is malformed. The only column of plain text is
+        `text`. Blank lines are rows only there.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: an unclosed quote spans several lines, or nothing tells the
-            delimiter of CSV.
+        ValueError: two columns have the same name, an unclosed quote spans
+            several lines, or nothing tells the delimiter of CSV.
     """
     form = layout.form or form_of(path)
     if form == "parquet":
@@ -202,13 +200,15 @@ def _read_separated(
             continue
         if layout.has_header and not names:
             names = row
-            counts = collections.Counter(names)
+            if twice := [x for x in names if x and names.count(x) > 1]:
+                raise ValueError(
+                    f"{path}, line {number}: two columns are named {twice[0]!r}"
+                )
             continue
         if problem := _find_problem(row, names, delimiter):
             yield number, ValueError(f"{problem}. Received: {row}"[:300])
         elif names:
-            cells = zip(names, row, strict=True)
-            yield number, {k: cell for k, cell in cells if counts[k] == 1}
+            yield number, dict(zip(names, row, strict=True))
         else:
             yield number, {str(i): cell for i, cell in enumerate(row, 1)}
 
