@@ -5,8 +5,7 @@ have equal scores or a question has no candidate. An exported model runs the
 graph without Python.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
-an n-best list. "Characters" and "letters" are the units that windows_layer.py
-defines.
+an n-best list.
 """
 
 from collections.abc import Mapping

@@ -8,9 +8,6 @@ same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
-"Characters" are characters of the passage after normalization. "Letters" are
-the passage's characters before normalization, except white space.
-windows_layer.py numbers the characters and the letters.
 """
 
 from collections.abc import Mapping
@@ -100,7 +97,7 @@ def find_spans(
         & (num_further < max_answer_length)
     )
     at_start, at_end = index[:, :2], index[:, ::2]
-    first, last = _find_letters(
+    first, last = _find_code_points(
         passages,
         tf.gather_nd(tokens, at_start),
         tf.gather_nd(first_tokens + ends, at_end),
@@ -120,31 +117,35 @@ def find_spans(
     )
 
 
-def _find_letters(
+def _find_code_points(
     passages: Passages,
     starts: tf.Tensor,
     ends: tf.Tensor,
     use_char_offsets: bool,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    # Returns the first and the last letter of each span, int32 [S]. `starts`
-    # and `ends` are the first and the last WordPiece of each span.
+    # Returns the first and the last code point of each span, int32 [S].
+    # `starts` and `ends` are the first and the last WordPiece of each span.
     first_char = tf.gather(passages.first_char, starts)
     last_char = tf.gather(passages.first_char, ends + 1) - 1
-    first = tf.gather(passages.char_letters, first_char)
-    last = tf.gather(passages.char_letters, last_char)
-    last = tf.gather(passages.last_letters, last)
+    first = tf.gather(passages.sources, first_char)
+    last = tf.gather(passages.sources, last_char)
+    # Add the accents that follow the last code point.
+    last = tf.gather(passages.ends, tf.searchsorted(passages.ends, last))
     if use_char_offsets:
         return first, last
     is_known = tf.gather(passages.num_unknown, starts) == tf.gather(
         passages.num_unknown, ends + 1
     )
-    first_word, last_word = (
-        tf.searchsorted(passages.word_letters, letter, side="right") - 1
-        for letter in (first, last)
+    # The last edge up to a code point begins its word, and the next ends it.
+    edges = passages.word_edges
+    after_first, after_last = (
+        tf.searchsorted(edges, code_point, side="right")
+        for code_point in (first, last)
     )
-    begin = tf.gather(passages.word_letters, first_word)
-    end = tf.gather(passages.word_letters, last_word + 1)
-    return tf.where(is_known, first, begin), tf.where(is_known, last, end - 1)
+    return (
+        tf.where(is_known, first, tf.gather(edges, after_first - 1)),
+        tf.where(is_known, last, tf.gather(edges, after_last) - 1),
+    )
 
 
 def add_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:

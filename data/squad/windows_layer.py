@@ -5,9 +5,8 @@ them without Python.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
-normalization, D = characters before normalization, except white space. In the
-code, these D characters are called letters. They include digits and
-punctuation.
+normalization, without white space, D = code points before normalization, with
+the line end that the tokenizer adds to each passage.
 """
 
 import functools
@@ -48,33 +47,37 @@ def _accents() -> np.ndarray:
 
 
 class Passages(NamedTuple):
-    """N tokenized passages, and maps from their WordPieces back to the text.
+    r"""N tokenized passages, and maps from their WordPieces back to the text.
 
-    All passages together contain P WordPieces, C characters after normalization
-    (called characters below) and D characters before normalization except white
-    space (called letters below). Characters, letters and words are numbered
-    consecutively across all passages.
+    WordPieces, characters, code points and words are numbered consecutively
+    across all passages.
+
+        code points  c a f e \u0301 _ ( 1 9 ) \n      _ = a space
+        first_char   0 4 5 7, then C = 8            cafe ( 19 )
+        sources      0 1 2 3 6 7 8 9                not \u0301 and spaces
+        ends         0 1 2 4 5 6 7 8 9 10           not e, whose accent follows
+        word_edges   0 5 6 10
 
     Attributes:
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
-        word_letters: int32 [words + 1], the first letter of each word.
         contexts: string [N], the passages before any change.
-        char_letters: int32 [C], the letter from which each character comes.
-        last_letters: int32 [D], for each letter, the last of the following
-            accents that lower-casing drops. Without such an accent, the letter
-            itself.
-        starts: int32 [D], offset in bytes of each letter in its passage.
-        sizes: int8 [D], number of bytes of each letter.
+        sources: int32 [C], the code point from which each character comes.
+        ends: int32, the code points that no accent follows which lower-casing
+            drops, ascending.
+        word_edges: int32, the first code point of each word and of each run of
+            white space, which alternate.
+        starts: int32 [D], offset in bytes of each code point in its passage.
+        sizes: int8 [D], number of bytes of each code point.
     """
 
     num_unknown: tf.Tensor
     first_char: tf.Tensor
-    word_letters: tf.Tensor
     contexts: tf.Tensor
-    char_letters: tf.Tensor
-    last_letters: tf.Tensor
+    sources: tf.Tensor
+    ends: tf.Tensor
+    word_edges: tf.Tensor
     starts: tf.Tensor
     sizes: tf.Tensor
 
@@ -97,87 +100,58 @@ def create_windows(
     Returns:
         the windows of all questions, and the passages.
     """
-    texts = tf.strings.regex_replace(
-        tf.strings.join([" ", drop_invalid(contexts)]), WHITE_SPACE_RUN, " "
-    )
     # Run the steps that need the most memory first, while few tensors exist.
     # Each step waits until the preceding step is done, so that the temporary
     # tensors of two steps are never in memory together.
     starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
+        texts = drop_invalid(contexts)
         ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
-        letters = _find_letters(chars)
-    with tf.control_dependencies(letters.values()):
+        ends = _find_ends(chars)
+    with tf.control_dependencies([ends]):
+        is_space = tf.fill(tf.shape(starts), False)
+        for code_point in _WHITE_SPACE:
+            is_space |= chars.decoded == code_point
+        changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
+        word_edges = ragged.where(changes)
+    with tf.control_dependencies([word_edges]):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
-        num_unknown = tf.concat([[0], begun], 0)
     query = tokenizer(questions)[:, : options.max_query_length]
     windows = cut_windows(
         ids, options.max_seq_length, options.doc_stride, query
     )
     return windows, Passages(
-        num_unknown=num_unknown,
+        num_unknown=tf.concat([[0], begun], 0),
         first_char=first_char,
         contexts=contexts,
-        **letters,
+        sources=chars.source,
+        ends=ends,
+        word_edges=word_edges,
         starts=starts,
+        sizes=utf8_length(chars.decoded),
     )
-
-
-def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
-    # Returns the fields `word_letters`, `char_letters`, `last_letters` and
-    # `sizes` of Passages.
-    is_space = chars.decoded == ord(" ")
-    is_letter = ~(is_space | (chars.decoded == ord("\n")))
-    # The number of letters up to and including each code point.
-    count = tf.cumsum(tf.cast(is_letter, tf.int32))
-    spaces = ragged.where(is_space)
-    # To limit memory, each step waits until the preceding step is done, as in
-    # `create_windows`.
-    with tf.control_dependencies([count, spaces]):
-        at = ragged.where(is_letter)
-        letters = tf.gather(chars.decoded, at)
-        sizes = utf8_length(letters)
-    with tf.control_dependencies([sizes]):
-        index = tf.searchsorted(_accents(), letters)
-        is_accent = tf.gather(_accents(), index) == letters
-    with tf.control_dependencies([is_accent]):
-        begins_word = tf.gather(is_space, at - 1)
-    with tf.control_dependencies([begins_word]):
-        source = tf.identity(chars.source)
-        char_letters = tf.gather(count, source) - 1
-        # A space precedes each word.
-        word_letters = tf.gather(count, spaces)
-    with tf.control_dependencies([char_letters, word_letters]):
-        # Lower-casing drops an accent if no normalized character comes from it.
-        is_dropped = tf.tensor_scatter_nd_update(
-            is_accent,
-            char_letters[:, None],
-            tf.fill([tf.size(char_letters)], False),
-        )
-        # Group letters into runs. A run is a base letter and the dropped
-        # combining marks that follow it.
-        is_base = ~is_dropped | begins_word
-        runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
-        ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
-        last_letters = tf.gather(ends, runs)
-    return {
-        "word_letters": tf.concat([word_letters, [tf.size(letters)]], 0),
-        "char_letters": char_letters,
-        "last_letters": last_letters,
-        "sizes": sizes,
-    }
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    # Returns the byte offset of each letter in its passage, int32 [D].
-    _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
-        input=contexts, input_encoding="UTF-8", errors="ignore"
+    # Returns the byte offset of each code point in its passage, int32 [D].
+    _, _, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+        input=tf.strings.join([contexts, "\n"]),
+        input_encoding="UTF-8",
+        errors="ignore",
     )
-    starts = tf.cast(starts, tf.int32)
-    with tf.control_dependencies([starts]):
-        is_letter = tf.fill(tf.shape(decoded), True)
-        for cp in _WHITE_SPACE:
-            is_letter &= decoded != cp
-        return tf.gather(starts, ragged.where(is_letter))
+    return tf.cast(starts, tf.int32)
+
+
+def _find_ends(chars: Characters) -> tf.Tensor:
+    # Returns the field `ends` of Passages.
+    index = tf.searchsorted(_accents(), chars.decoded)
+    is_accent = tf.gather(_accents(), index) == chars.decoded
+    # Lower-casing drops an accent if no normalized character comes from it.
+    is_dropped = tf.tensor_scatter_nd_update(
+        is_accent,
+        chars.source[:, None],
+        tf.fill([tf.size(chars.source)], False),
+    )
+    return ragged.where(tf.concat([~is_dropped, [True]], 0)[1:])
