@@ -19,7 +19,7 @@ import numpy as np
 
 from data.io import text_files
 from files.atomic import atomic_open
-from files.paths import StrPath, is_remote
+from files.paths import StrPath
 
 _HEADER_SIZE = 12  # 8 bytes of length, 4 bytes of its checksum
 _FOOTER_SIZE = 4
@@ -212,14 +212,12 @@ def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
     count = 0
     for path in paths:
         with text_files.open_binary(path) as file:
-            size = text_files.size(path) if is_remote(path) else file.seek(0, 2)
             position = 0
-            while position < size and count < limit:
-                file.seek(position)
-                header = file.read(_HEADER_SIZE)
+            while count < limit and (header := file.read(_HEADER_SIZE)):
                 length = _record_length(path, position, header)
                 end = position + _HEADER_SIZE + length + _FOOTER_SIZE
-                if end > size:
+                file.seek(end - _FOOTER_SIZE)
+                if len(file.read(_FOOTER_SIZE)) < _FOOTER_SIZE:
                     raise _damaged(path, position, "truncated")
                 position = end
                 count += 1
@@ -248,20 +246,15 @@ def measure_file(path: str) -> dict[str, Any]:
     """Returns a file's size and checksum, {"bytes": int, "crc32c": str}."""
     checksum = google_crc32c.Checksum()
     with text_files.open_binary(path) as file:
-        for _ in checksum.consume(file, 1 << 20):
-            pass
-    return {
-        "bytes": text_files.size(path),
-        "crc32c": checksum.hexdigest().decode(),
-    }
+        size = sum(map(len, checksum.consume(file, 1 << 20)))
+    return {"bytes": size, "crc32c": checksum.hexdigest().decode()}
 
 
-def is_whole(path: str, entry: Any) -> bool:
+def is_whole(path: str, entry: dict[str, Any]) -> bool:
     """Returns whether a file's size and checksum match its manifest `entry`."""
     # Compare the size first, because the checksum reads the whole file.
     return (
-        isinstance(entry, dict)
-        and os.path.isfile(path)
-        and os.path.getsize(path) == entry.get("bytes")
-        and measure_file(path)["crc32c"] == entry.get("crc32c")
+        os.path.isfile(path)
+        and os.path.getsize(path) == entry["bytes"]
+        and measure_file(path)["crc32c"] == entry["crc32c"]
     )
