@@ -198,19 +198,15 @@ class ClassifierTask(task.Task):
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
         processor = self.processors[suffix]
-        has_labels = processor.test_set_has_labels
-        entries = (
-            decoding.describe_example(example, has_labels)
-            for example in examples
-        )
+        if not processor.test_set_has_labels:
+            examples = [dataclasses.replace(x, label=None) for x in examples]
+        entries = map(decoding.describe_example, examples)
         labels = decoding.write_predictions(
             output_dir, entries, batches, self.decoder, suffix
         )
         if self.options.glue_submission:
             name = self.options.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
-        if not has_labels:
-            return {}
         return metrics.score_known(
             examples, labels, self.decoder, processor.score
         )
@@ -310,7 +306,7 @@ class EmbeddingTask(task.Task):
         examples = self.examples[split]
         labels = decoding.write_predictions(
             output_dir,
-            (decoding.describe_example(x, True) for x in examples),
+            map(decoding.describe_example, examples),
             cosines,
             self.decoder,
         )

@@ -11,9 +11,9 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1762,
+    ".": 1758,
     "benchmarks": 1589,
-    "data": 9879,
+    "data": 9878,
     "docs": 180,
     "examples": 191,
     "files": 1146,

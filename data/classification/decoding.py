@@ -143,17 +143,16 @@ def pool_batches(
     )
 
 
-def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
+def describe_example(example: InputExample) -> dict[str, Any]:
     """Returns the fields that describe an example in predictions.jsonl.
 
     The fields are `guid` (the example's name), `text_a`, `text_b` for a pair,
-    and `gold_label` if the right label is known. `has_label` is False if the
-    example's label is only a placeholder.
+    and `gold_label` if the right label is known.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
         entry["text_b"] = example.text_b
-    if has_label and example.label is not None:
+    if example.label is not None:
         entry["gold_label"] = example.label
     return entry
 

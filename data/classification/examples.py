@@ -39,8 +39,8 @@ class DataProcessor(abc.ABC):
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         text_columns: column of the text, or the two columns of a pair.
-        test_set_has_labels: True if the test set contains right labels, False
-            if its labels are placeholders, None if this is unknown.
+        test_set_has_labels: False if the labels of the test set are only
+            placeholders, as in GLUE.
     """
 
     output_mode = "classification"
