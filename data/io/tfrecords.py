@@ -69,11 +69,9 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
             `naming_wrong_records` to find out which record.
     """
     values = _parse(serialized, spec)
-    checks = [
-        tf.debugging.Assert(is_right, [_OUT_OF_RANGE, problem])
-        for problem, is_right in _conditions(values, spec)
-    ]
-    with tf.control_dependencies(checks):
+    are_right = [is_right for _, is_right in _conditions(values, spec)]
+    check = tf.debugging.Assert(tf.reduce_all(are_right), [_OUT_OF_RANGE])
+    with tf.control_dependencies([check]):
         return {
             name: tf.cast(value, tf.int32)
             if value.dtype == tf.int64
@@ -93,7 +91,7 @@ def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 def _conditions(
     values: dict[str, tf.Tensor], spec: Spec
 ) -> Iterator[tuple[str, tf.Tensor]]:
-    # Yields (problem, whether a batch does not have it). Compares before the
+    # Yields (problem, whether a batch is free of it). Compares before the
     # integers become int32, which turns 2 ** 32 into 0.
     for name, value in values.items():
         _, _, low, high = spec[name]
