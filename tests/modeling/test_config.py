@@ -75,14 +75,3 @@ def test_no_activation_is_linear(name):
     found, same = model(ids), expected(ids)
     for one, other in zip(found, same, strict=True):
         np.testing.assert_array_equal(found[one], same[other])
-
-
-@pytest.mark.parametrize(
-    "text", ['{"hidden_size": 768}', "[30522]", "vocab_size: 30522"]
-)
-def test_a_wrong_file_is_named(tmp_path, text):
-    path = tmp_path / "bert_config.json"
-    path.write_text(text)
-    for read in (BertConfig.from_json_file, load_config):
-        with pytest.raises(ValueError, match="bert_config.json"):
-            read(path)

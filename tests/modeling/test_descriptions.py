@@ -51,16 +51,6 @@ def test_says_what_the_model_does(kind):
     assert card.count("\n") < 50
 
 
-def test_hugging_face_metadata_is_yaml():
-    yaml = pytest.importorskip("yaml", reason="not among the requirements")
-    card = descriptions.format_card(
-        describe("BertSpanLabeler"), descriptions.HUGGINGFACE
-    )
-    front = yaml.safe_load(card.split("---\n", 2)[1])
-    assert front["pipeline_tag"] == "question-answering"
-    assert front["library_name"] == "transformers"
-
-
 def test_command_names_files_but_no_folders(tmp_path):
     teacher = tmp_path / "secret" / "teacher"
     config = toy_task.create_config(

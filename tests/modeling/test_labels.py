@@ -77,15 +77,6 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
             presets.read(tmp_path)
 
 
-def test_placeholders_contradict_nothing(tmp_path):
-    placeholders = {"0": "LABEL_0", "1": "LABEL_1"}
-    text = json.dumps({"id2label": placeholders})
-    (tmp_path / "config.json").write_text(text)
-    assert presets.read(tmp_path).labels is None
-    (tmp_path / "labels.txt").write_text("no\nyes\n")
-    assert presets.read(tmp_path).labels == ["no", "yes"]
-
-
 @pytest.mark.parametrize(
     "id2label",
     [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling import BertClassifier, BertModel, BertSpanLabeler, named_variables
+from modeling import BertClassifier, BertModel, named_variables
 from tests.modeling.kinds import (
     CONFIG,
     MODELS,
@@ -13,7 +13,6 @@ from tests.modeling.kinds import (
     assert_close,
     create_features,
     flat,
-    save_and_load,
 )
 from tests.models import built
 
@@ -106,29 +105,3 @@ def test_every_task_takes_an_lstm(kind, unpad):
         outputs = [np.asarray(x)[:, :longest][mask] for x in flat(outputs)]
         cut = [np.asarray(x)[mask] for x in flat(cut)]
     assert_close(outputs, cut, 1e-5)
-
-
-def test_only_the_lstm_shows_the_first_wordpiece_what_follows():
-    features = create_features()
-    ids = features["input_ids"]
-    changed = ids.copy()
-    changed[:, -1] = (ids[:, -1] + 1) % CONFIG.vocab_size
-    for bilstm, sees in ((False, False), (True, True)):
-        model = BertSpanLabeler(
-            CONFIG, bilstm=bilstm, left_to_right=True, seed=1
-        )
-        one, other = (
-            np.asarray(model({"input_ids": x})["start_logits"])[:, 0]
-            for x in (ids, changed)
-        )
-        assert (np.abs(one - other).max() > 1e-9) == sees
-
-
-def test_every_option_is_saved_with_the_model(tmp_path):
-    options = {"bilstm": True, "left_to_right": True, "unpad": True}
-    model = BertClassifier(CONFIG, L, **options)
-    features = create_features()
-    expected = model(features)
-    loaded = save_and_load(model, tmp_path)
-    assert_close(loaded(features), expected, 1e-6)
-    assert loaded.get_config().items() >= options.items()

@@ -23,12 +23,6 @@ def test_how_sentences_are_pooled(tmp_path):
     assert presets.read(tmp_path).pooling == "a Dense layer"
 
 
-def test_a_problem_type_that_is_no_text_is_named(tmp_path):
-    (tmp_path / "config.json").write_text('{"problem_type": ["regression"]}')
-    with pytest.raises(ValueError, match="config.json: `problem_type`"):
-        presets.read(tmp_path)
-
-
 @pytest.mark.parametrize(
     "name, text",
     [

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from modeling import BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
-from tests import golden
 from tests.modeling.kinds import (
     CONFIG,
     MODELS,
@@ -190,14 +189,6 @@ def test_ids_that_are_not_in_the_table_are_refused(kind):
             model({**features, name: ids})
 
 
-def test_ids_of_another_type_are_the_same_words():
-    features = create_features()
-    model = MODELS["classifier"]()
-    for dtype in ("int8", "uint8", "int64", "float64"):
-        other = {name: np.array(x, dtype) for name, x in features.items()}
-        assert_close(model(other), model(features))
-
-
 def test_what_holds_no_ids_is_refused():
     bert = BertModel(CONFIG)
     ids = np.array([[1, 2]])
@@ -235,19 +226,3 @@ def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
     positions.flat[1] = wrong
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be from 0"):
         model.predict({**features, "masked_lm_positions": positions}, verbose=0)
-
-
-@pytest.mark.slow
-def test_a_saved_model_loads_in_another_process(tmp_path):
-    model = MODELS["classifier"]()
-    features = create_features()
-    np.savez(tmp_path / "features.npz", **features)
-    np.save(tmp_path / "logits.npy", model(features))
-    model.save(tmp_path / "model.keras")
-    program = (
-        "import keras, numpy as np, modeling.tasks\n"
-        "model = keras.models.load_model('model.keras')\n"
-        "logits = model(dict(np.load('features.npz')))\n"
-        "assert np.abs(logits - np.load('logits.npy')).max() < 1e-6\n"
-    )
-    golden.run_python("-c", program, cwd=tmp_path)

@@ -128,14 +128,6 @@ def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
         assert fused < 1.5 * plain
 
 
-def test_a_graph_for_any_device_has_no_kernel_of_the_cpu_alone():
-    found = operations(
-        create_forward(create_model("gelu", "float32"), predicts=False),
-        *create_batch([9, 16], 16),
-    )
-    assert not found["_MklLayerNorm"]
-
-
 @pytest.mark.parametrize("rank", [2, 3])
 def test_the_gradient_of_a_bias_is_added_up_in_float32(rank):
     layer = Dense(8, dtype="mixed_bfloat16")

@@ -11,7 +11,6 @@ import pytest
 import safetensors.numpy
 
 from modeling import (
-    BertClassifier,
     BertConfig,
     BertModel,
     BertPretrainer,
@@ -108,18 +107,6 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
     assert_close(model.weights, whole.weights, 0)
 
 
-@pytest.mark.parametrize("scope", ["", "module.", "_orig_mod.module."])
-def test_a_head_behind_the_scope_of_its_encoder_is_read(tmp_path, scope):
-    tensors = create_tensors()
-    head = tensors["pooler.dense.weight"][:3]
-    scoped = {f"{scope}bert.{name}": value for name, value in tensors.items()}
-    scoped |= {f"{scope}classifier.weight": head}
-    write(tmp_path, scoped | {f"{scope}classifier.bias": head[:, 0].copy()})
-    model = BertClassifier(load_config(tmp_path), num_labels=3)
-    assert not load_checkpoint(model, tmp_path).missing
-    np.testing.assert_array_equal(model.head.weights[0], head)
-
-
 def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
     tensors = create_tensors()
     for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
@@ -129,16 +116,6 @@ def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
             ValueError, match=f"contains .*{scopes[-1]}embeddin"
         ):
             load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
-
-
-def test_weights_with_other_names_are_named(tmp_path):
-    tensors = {
-        name.replace("intermediate.dense", "intermediate.dense_act"): value
-        for name, value in create_tensors().items()
-    }
-    write(tmp_path, tensors)
-    with pytest.raises(ValueError, match="contains .*intermediate.dense_act"):
-        load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
 def test_an_adapter_beside_its_model_is_named(tmp_path):
@@ -153,17 +130,6 @@ def test_an_adapter_beside_its_model_is_named(tmp_path):
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(ValueError, match="adapter"):
         find_checkpoint(tmp_path)
-
-
-def test_a_folder_without_weights_lists_its_files(tmp_path):
-    for name in ("0_Transformer", "tf_model.h5"):
-        (tmp_path / name).mkdir()
-        with pytest.raises(FileNotFoundError, match=name):
-            find_checkpoint(tmp_path)
-    half = tmp_path / "model.fp16.safetensors"
-    write(tmp_path, create_tensors())
-    (tmp_path / "model.safetensors").rename(half)
-    assert find_checkpoint(half) == str(half)
 
 
 @pytest.mark.parametrize("name", ["weight", "bias"])

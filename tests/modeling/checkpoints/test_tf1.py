@@ -134,14 +134,6 @@ def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     assert_close(model.weights, other.weights, 0)
 
 
-def test_a_missing_masked_lm_head_is_said_in_a_sentence(tmp_path, caplog):
-    bert = built(BertModel(SMALL))
-    save_checkpoint(bert, tmp_path / "model.ckpt")
-    load_checkpoint(BertPretrainer(SMALL), tmp_path / "model.ckpt")
-    assert "masked LM head" in caplog.text
-    assert "next sentence head" in caplog.text
-
-
 def test_every_model_has_the_originals_names(source):
     path, config = source
     backbone = {name for name in listed(path) if name.startswith("bert/")}
@@ -258,22 +250,6 @@ def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
         # Sizes tell, before any work is done for it.
         with pytest.raises(OSError, match=f"{copy} cannot be read"):
             find_checkpoint(copy)
-
-
-def test_a_checkpoint_in_several_data_files_needs_them_all(tmp_path):
-    prefix = tmp_path / "model.ckpt"
-    parts = [f"{tmp_path}/part_{name}" for name in "ab"]
-    for part in parts:
-        write_checkpoint(part, {part[-1]: tf.zeros([5])})
-    tf.raw_ops.MergeV2Checkpoints(
-        checkpoint_prefixes=parts, destination_prefix=str(prefix)
-    )
-    assert find_checkpoint(prefix) == str(prefix)
-    last = tmp_path / "model.ckpt.data-00001-of-00002"
-    whole = last.read_bytes()
-    last.write_bytes(whole[:-1])
-    with pytest.raises(OSError, match="40 bytes"):
-        find_checkpoint(prefix)
 
 
 def test_another_size_is_named_and_nothing_is_assigned(source):
