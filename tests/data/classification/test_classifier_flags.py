@@ -21,20 +21,16 @@ def test_balanced_weights_let_all_classes_count_the_same():
         ({"glue_submission": True}, "--glue_submission"),
         ({"report": True}, "--report"),
         *(
-            ({name: value, "task_name": "embedding"}, f"--{name}")
-            for name, value in (
-                ("report", True),
-                ("bilstm", True),
-                ("doc_stride", 7),
-                ("labels", ["a"]),
-                ("class_weights", "balanced"),
-                ("output_mode", "multilabel"),
+            ({name: value, "task_name": task}, f"--{name}")
+            for task, name, value in (
+                ("embedding", "report", True),
+                ("embedding", "bilstm", True),
+                ("embedding", "doc_stride", 7),
+                ("embedding", "class_weights", "balanced"),
+                ("ranking", "labels", ["a"]),
+                ("mrpc", "output_mode", "multilabel"),
+                ("mrpc", "text_column", "review"),
             )
-        ),
-        ({"labels": ["a"], "task_name": "ranking"}, "--labels"),
-        *(
-            ({name: value, "task_name": "mrpc"}, f"--{name}")
-            for name, value in (("labels", ["a"]), ("text_column", "review"))
         ),
     ],
 )
