@@ -45,13 +45,6 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
     # The same file for any number of shards, of passes and kind of masking.
     assert found["plain"] == found["dynamic"] == found["repeated"]
 
-    os.remove(entry["path"])
-    again = create(
-        tmp_path / name, [path], eval_fraction=0.2, **KEPT, **changed
-    )
-    assert again == manifest
-    assert digests({"shards": [entry]}) == found[name]
-
 
 def test_one_document_cannot_be_held_out(tmp_path):
     text = "One sentence.\nAnd another.\n"

@@ -75,7 +75,8 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
 ):
     with pytest.raises(ValueError, match="--do_lower_case"):
         load(tmp_path, words)
-    assert load(tmp_path, words, do_lower_case=False) is False
+    nothing = {"tokenizer_config.json": {"do_lower_case": None}}
+    assert load(tmp_path, words, nothing, do_lower_case=False) is False
     # Given, it holds.
     assert load(tmp_path, words, do_lower_case=True) is True
     # Special words are no words, and a few cased words are no cased model.
@@ -116,10 +117,3 @@ def test_a_vocabulary_without_wordpieces_is_refused(tmp_path, mark):
     assert load(tmp_path, [f"{mark}a"]) is True
     with pytest.raises(ValueError, match="200 words"):
         load(tmp_path, [f"{mark}word{n}" for n in range(200)])
-
-
-def test_settings_that_say_nothing(tmp_path):
-    for settings in ({}, {"do_lower_case": None, "strip_accents": None}):
-        files = {"tokenizer_config.json": settings}
-        assert load(tmp_path, files=files) is True
-        assert load(tmp_path, files=files, do_lower_case=False) is False
