@@ -30,13 +30,12 @@ bench: .venv-bench/installed
 	.venv-bench/bin/python benchmarks/model_benchmark.py \
 	  $(if $(MINILM_DIR),--minilm_dir=$(MINILM_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) \
-	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) \
-	  $(if $(CONLL_FILE),--conll_file=$(CONLL_FILE)) $(BENCH_FLAGS)
+	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) $(BENCH_FLAGS)
 
 # Beside optimum: make bench-optimum MINILM_DIR=... MRPC_DIR=...
 bench-optimum: .venv-bench-optimum/installed
 	.venv-bench-optimum/bin/python benchmarks/model_benchmark.py \
-	  --rows='pair*,startup_predict*' --minilm_dir=$(MINILM_DIR) \
+	  --rows='pair*' --minilm_dir=$(MINILM_DIR) \
 	  --mrpc_dir=$(MRPC_DIR) $(BENCH_FLAGS)
 
 RUNTIMES = requirements/litert.txt requirements/onnx.txt
@@ -62,7 +61,7 @@ RUNTIMES = requirements/litert.txt requirements/onnx.txt
 .venv-bench/installed: requirements/bench.txt requirements.txt $(RUNTIMES)
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $< \
-	  $(RUNTIMES:%=-r %) -r requirements/serve.txt
+	  $(RUNTIMES:%=-r %)
 	touch $@
 
 .venv-bench-optimum/installed: requirements/bench_optimum.txt \

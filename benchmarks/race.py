@@ -26,9 +26,6 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 NUM_THREADS = len(os.sched_getaffinity(0))
-# The tags of CoNLL-2003.
-TAGS = [f"{b}-{kind}" for kind in ("PER", "ORG", "LOC", "MISC") for b in "BI"]
-TAGS = ["O", *TAGS]
 PROCESSES = multiprocessing.get_context("spawn")
 
 
@@ -39,13 +36,10 @@ class Work(NamedTuple):
         repeat: function (num_steps) that does the work. It returns a dict of
             notes to print, {name: number}. Other results are ignored.
         num_sequences: number of sequences in a step.
-        flops: number of floating-point operations in the matrix products of a
-            step, without padding. 0 = not counted.
     """
 
     repeat: Any
     num_sequences: float
-    flops: float = 0.0
 
 
 def serve(name, spec, connection):
@@ -76,14 +70,14 @@ def serve(name, spec, connection):
     work, num_steps = getattr(module, spec["work"])(spec), spec["num_steps"]
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
-    ready = {"num_sequences": num_steps * work.num_sequences}
-    ready |= {"flops": num_steps * work.flops, "versions": versions}
-    connection.send(ready)
+    num_sequences = num_steps * work.num_sequences
+    connection.send({"num_sequences": num_sequences, "versions": versions})
     while connection.recv():
         started = time.perf_counter()
         notes = work.repeat(num_steps)
         reply = {"seconds": time.perf_counter() - started}
-        reply["notes"] = notes if isinstance(notes, dict) else {}
+        notes = notes if isinstance(notes, dict) else {}
+        reply["notes"] = {name: f"{notes[name]:.2f}" for name in notes}
         kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
         connection.send(reply | {"peak_memory_gib": peak / 2**20})
@@ -152,17 +146,6 @@ def on_mrpc(spec, function):
     return Work(repeat, size)
 
 
-def tagged_sentences(spec):
-    """Returns the first 1,000 sentences of --conll_file, each as one text."""
-    content = Path(spec["conll_file"]).read_text()
-    sentences = [
-        " ".join(line.split()[0] for line in block.split("\n") if line.strip())
-        for block in content.split("\n\n")
-        if not block.startswith("-DOCSTART-")
-    ]
-    return list(filter(None, sentences))[:1000]
-
-
 def first_pairs(spec):
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
     pairs = [
@@ -208,16 +191,15 @@ class Contestant:
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
     def repeat(self):
-        """Lets the process time one repeat, and returns the repeat's notes."""
+        """Lets the process time one repeat."""
         # Wait until the threads of the previous contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
         self.replies.append(self._read())
-        return self.replies[-1]["notes"]
 
-    def seconds(self, average=statistics.median):
-        """Returns the median time of a repeat in seconds, or its `average`."""
-        return average(reply["seconds"] for reply in self.replies)
+    def seconds(self):
+        """Returns the median time of a repeat in seconds."""
+        return statistics.median(reply["seconds"] for reply in self.replies)
 
     def close(self):
         """Kills the process and its children, if they still run.
@@ -233,22 +215,6 @@ class Contestant:
         self._process.kill()
         self._process.join()
         shutil.rmtree(self.spec["folder"], ignore_errors=True)
-
-
-def busy_processors(stat="/proc/stat"):
-    """Returns how many processors other programs keep busy at this moment."""
-    if not Path(stat).exists():
-        # Only Linux has this file.
-        return 0.0
-    ticks = []
-    for _ in range(2):
-        line = Path(stat).read_text().split("\n", 1)[0]
-        ticks.append(np.array(line.split()[1:9], int))
-        time.sleep(0.5)
-    passed = ticks[1] - ticks[0]
-    # The fourth number counts the time in which processors were idle, the fifth
-    # the time in which they waited for a disk.
-    return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):

@@ -12,14 +12,14 @@ from tests.golden import ROOT
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
     ".": 1758,
-    "benchmarks": 1589,
+    "benchmarks": 1213,
     "data": 9876,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6222,
     "serving": 4427,
-    "tests": 21153,
+    "tests": 21148,
     "tools": 698,
     "training": 4707,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23640
+WORDS = 23608
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -4,7 +4,6 @@ Imports TensorFlow only for TokenizerLayer. Otherwise the scripts, which are
 child processes, would start with the peak memory of TensorFlow.
 """
 
-import re
 import subprocess
 import sys
 import time
@@ -15,34 +14,18 @@ from data.text.tokenization import FullTokenizer
 PACKAGES = ["tensorflow"]
 
 
-def run_script(spec, name, *arguments):
-    """Runs a script on --corpus. Returns its output and its time in seconds."""
-    command = [sys.executable, "-m", name, f"--input_file={spec['corpus']}"]
-    command += [f"--output_file={spec['folder']}/out", *arguments]
-    started = time.perf_counter()
-    output = subprocess.check_output(command, text=True)
-    return output, time.perf_counter() - started
-
-
 def records(spec):
     """Creates pretraining records from five passes over the corpus."""
-    flags = [f"--vocab_file={spec['vocab_file']}", "--dupe_factor=5"]
-    flags += spec["variant"].split()
+    command = [sys.executable, "create_pretraining_data.py", "--dupe_factor=5"]
+    command += [f"--input_file={spec['corpus']}"]
+    command += [f"--vocab_file={spec['vocab_file']}"]
+    command += [f"--output_file={spec['folder']}/out", *spec["variant"].split()]
 
     def repeat(_):
-        output, seconds = run_script(spec, "create_pretraining_data", *flags)
+        started = time.perf_counter()
+        output = subprocess.check_output(command, text=True)
         num_instances = int(output.split()[0].replace(",", ""))
-        return {"instances/s": num_instances / seconds}
-
-    return race.Work(repeat, 0)
-
-
-def vocabulary(spec):
-    """Learns a vocabulary of the script's default size from the corpus."""
-
-    def repeat(_):
-        output, _ = run_script(spec, "tools.create_vocabulary")
-        return {"% [UNK]": float(re.search(r"([\d.]+)% \[UNK\]", output)[1])}
+        return {"instances/s": num_instances / (time.perf_counter() - started)}
 
     return race.Work(repeat, 0)
 

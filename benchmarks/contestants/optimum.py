@@ -1,9 +1,6 @@
 """The package optimum as a contestant: ONNX Runtime in float32 or int8."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import torch
 import transformers
@@ -12,15 +9,6 @@ from optimum import onnxruntime
 from benchmarks import race
 
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
-FIRST_ANSWER = """
-import sys, transformers
-from optimum.onnxruntime import ORTModelForSequenceClassification as Model
-folder, name = sys.argv[1:]
-pipeline = transformers.pipeline("text-classification",
-    model=Model.from_pretrained(folder, file_name=name),
-    tokenizer=transformers.AutoTokenizer.from_pretrained(folder))
-print(pipeline("The river is blue."))
-"""
 
 
 def export(spec):
@@ -59,15 +47,3 @@ def classify(spec):
             model(**features).logits.softmax(-1).tolist()
 
     return race.on_mrpc(spec, classify_batch)
-
-
-def predict(spec):
-    """Runs a text classification pipeline in a new process, for one answer."""
-    script = Path(spec["folder"], "first_answer.py")
-    script.write_text(FIRST_ANSWER)
-    command = [sys.executable, str(script), *export(spec)]
-
-    def repeat(_):
-        subprocess.run(command, check=True, capture_output=True)
-
-    return race.Work(repeat, 1)

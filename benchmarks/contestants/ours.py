@@ -1,13 +1,12 @@
 """This project as a contestant. Calls the same functions as its scripts."""
 
-import dataclasses
 import functools
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,6 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
 from training import checks, start
-from training.callbacks import summaries
 from training.resolve import read_preset
 from training.splits import write_splits
 
@@ -45,25 +43,23 @@ def parse(script, spec, command):
     Args:
         script: the script's module.
         spec: dict of settings. Their values replace the names in braces in
-            `command`. The entry "variant" contains additional flags.
+            `command`.
         command: flags of the script.
     """
     script_flags.define(script.Config, script.__name__)
-    command += " --output_dir={folder} "
-    command += "--mixed_precision={precision}"
-    command = f"{script.__name__} {command.format(**spec)} {spec['variant']}"
-    flags.FLAGS(shlex.split(command))
+    command += " --output_dir={folder} --mixed_precision={precision}"
+    flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
     return script_flags.parse(script.Config)
 
 
-def training(options, dataset, flops=0, **setup):
+def training(options, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `options` is a script's Config, and `flops` the mean number of operations
-    per example (0 = not counted). `setup` is arguments of start.open_run.
+    `options` is a script's Config.
     """
-    setup |= {"num_steps": (NUM_TRAIN_STEPS, 0), "preset": None}
-    trainer = start.open_run(options, **setup)
+    trainer = start.open_run(
+        options, create_model, loss, None, (NUM_TRAIN_STEPS, 0)
+    )
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size
 
@@ -72,12 +68,11 @@ def training(options, dataset, flops=0, **setup):
         for _ in range(num_steps):
             trainer.train_step(batches)
 
-    return race.Work(repeat, batch_size, batch_size * flops)
+    return race.Work(repeat, batch_size)
 
 
 def pretrain(spec):
     """Pretrains BERT on random instances without padding."""
-    length, num_predictions = spec["seq_length"], spec["num_predictions"]
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
@@ -98,9 +93,8 @@ def pretrain(spec):
     return training(
         options,
         dataset.batch(options.batch_size).prefetch(2),
-        summaries.training_flops(config, length, num_predictions),
-        create_model=functools.partial(modeling.BertPretrainer, config),
-        loss=losses.PretrainingLoss(),
+        functools.partial(modeling.BertPretrainer, config),
+        losses.PretrainingLoss(),
     )
 
 
@@ -126,10 +120,7 @@ def inference(spec):
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    # Training computes three matrix products for each one of the forward pass.
-    flops = summaries.training_flops(config, spec["seq_length"]) / 3
-    batch_size = spec["batch_size"]
-    return race.Work(repeat, batch_size, batch_size * flops)
+    return race.Work(repeat, spec["batch_size"])
 
 
 def load_engine(spec):
@@ -144,18 +135,27 @@ def load_engine(spec):
     return engines.open_engine(Path(path), variant, threads).run
 
 
-def mrpc(spec):
-    """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
-    command = (
-        "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
+def open_mrpc(spec, command):
+    """Writes MRPC's records. Returns (options, task, create_model, splits).
+
+    `command` is flags of run_classifier.py that are added to MiniLM's.
+    """
+    command += (
+        " --init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
         "--bert_config_file={minilm_dir}/config.json --data_dir={mrpc_dir} "
-        "--do_train --task_name=mrpc --max_seq_length={seq_length} "
-        "--train_batch_size={batch_size} --learning_rate=5e-5"
+        "--task_name=mrpc --max_seq_length={seq_length}"
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
     config = checks.check(options, read_preset(options))
-    splits = write_splits(task, options, config)
+    create_model = functools.partial(task.create_model, config)
+    return options, task, create_model, write_splits(task, options, config)
+
+
+def mrpc(spec):
+    """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
+    command = "--do_train --train_batch_size={batch_size} --learning_rate=5e-5"
+    options, task, create_model, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
         options.batch_size,
@@ -163,32 +163,39 @@ def mrpc(spec):
         seed=options.seed,
         trim=options.unpads,
     )
-    return training(
-        options,
-        dataset,
-        create_model=functools.partial(task.create_model, config),
-        loss=task.loss,
-    )
+    return training(options, dataset, create_model, task.loss)
+
+
+def export_task(spec):
+    """Exports MiniLM's classifier, and checks it on MRPC's dev set."""
+    command = "--do_eval --export_format={variant} --export_dir={folder}/model"
+    options, task, create_model, splits = open_mrpc(spec, command)
+    trainer = start.open_run(options, create_model, task.loss, None, None)
+    # No export of this untrained model is worse than these scores.
+    scores = dict.fromkeys(task.metrics, 0.0)
+
+    def repeat(_):
+        begun = time.process_time()
+        serving.export_task(task, trainer, splits, scores)
+        return {"CPU seconds": time.process_time() - begun}
+
+    return race.Work(repeat, 1)
 
 
 def export(spec, source, kind="classifier"):
     """Exports a model with random weights. Returns the export's path.
 
     Args:
-        spec: dict of settings. The entry "variant" is the name of an engine, or
-            "" for a SavedModel.
+        spec: dict of settings. The entry "variant" is the name of an engine.
         source: folder that contains the model's configuration and vocabulary.
-        kind: "encoder", "classifier", "span" or "token".
+        kind: "encoder", "classifier" or "span".
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
-    config, engine = modeling.load_config(source), spec["variant"]
-    if engine in ("onnx", "litert"):
-        dtype = "float32"
-    tokenizer = FullTokenizer(f"{source}/vocab.txt")
+    config = modeling.load_config(source)
     options = serving.ExportOptions(
-        tokenizer=tokenizer,
-        formats=[engine or "saved_model"],
+        tokenizer=FullTokenizer(f"{source}/vocab.txt"),
+        formats=[spec["variant"]],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
@@ -202,15 +209,12 @@ def export(spec, source, kind="classifier"):
     elif kind == "classifier":
         created = create(modeling.BertClassifier, 2)
         serving.export_classifier(*created, ["no", "yes"], options)
-    elif kind == "span":
+    else:
         created = create(modeling.BertSpanLabeler)
         # Let the network skip padding, as the other libraries do.
         decoding = DecodingOptions(trim_padding=True)
         windows = WindowOptions(max_seq_length=options.max_seq_length)
         serving.export_span_labeler(*created, options, windows, decoding)
-    else:
-        created = create(modeling.BertTokenClassifier, len(race.TAGS))
-        serving.export_token_classifier(*created, race.TAGS, options)
     return path
 
 
@@ -238,69 +242,9 @@ def answer(spec):
     )
 
 
-def tag(spec):
-    """Tags the words of sentences."""
-    loaded, texts = load(spec, "token"), race.tagged_sentences(spec)
-    return race.Work(lambda _: loaded.tag(texts), len(texts))
-
-
 def embed(spec):
     """Computes embedding vectors of sentences."""
     return race.on_mrpc(spec, load(spec, "encoder").embed)
-
-
-def with_samples_words(spec):
-    """Returns a folder with the vocabulary of examples/samples.
-
-    Its bert_config.json is --bert_config_file with this vocabulary's size.
-    """
-    config = modeling.load_config(spec["bert_config_file"])
-    folder = Path(spec["folder"])
-    vocab_file = shutil.copy(SAMPLES / "vocab.txt", folder)
-    num_words = len(Path(vocab_file).read_text().splitlines())
-    config = dataclasses.replace(config, vocab_size=num_words)
-    (folder / "bert_config.json").write_text(config.to_json_string())
-    return folder
-
-
-def run_until(text, command, stdin=""):
-    """Runs a script until it prints a line with `text`, and then kills it."""
-    process = subprocess.Popen(
-        [sys.executable, *shlex.split(command)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    process.stdin.write(stdin)
-    process.stdin.close()
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if text in line:
-            break
-    else:
-        raise RuntimeError("".join(lines))
-    process.kill()
-    process.wait()
-
-
-def startup(spec):
-    """Runs run_classifier.py from its start to the end of its first step."""
-    model = with_samples_words(spec)
-    command = (
-        f"run_classifier.py --do_train --task_name=mrpc "
-        f"--data_dir={SAMPLES}/glue --max_seq_length={spec['seq_length']} "
-        f"--train_batch_size={spec['batch_size']} "
-        f"--bert_config_file={model}/bert_config.json "
-        f"--vocab_file={model}/vocab.txt --output_dir="
-    )
-
-    def repeat(_):
-        folder = tempfile.mkdtemp(dir=spec["folder"])
-        run_until("Training step 1 of ", command + folder)
-
-    return race.Work(repeat, spec["batch_size"])
 
 
 def predict(spec):
@@ -308,21 +252,10 @@ def predict(spec):
 
     The model is a random classifier of MiniLM's size.
     """
-    command = f"predict.py --model={export(spec, spec['minilm_dir'])}"
-    line = '{"text": "The river is blue."}\n'
+    model = export(spec, spec["minilm_dir"])
+    command = [sys.executable, "predict.py", f"--model={model}", "A blue river"]
 
     def repeat(_):
-        run_until('"label"', command, line)
+        subprocess.run(command, check=True, capture_output=True)
 
     return race.Work(repeat, 1)
-
-
-def matmul(_):
-    """Measures how fast the machine computes a large matrix product.
-
-    The notes contain the operations per second in each precision.
-    """
-    rates = ("float32", "bfloat16")
-    return race.Work(
-        lambda _: {name: summaries.matmul_rate(name) for name in rates}, 0
-    )

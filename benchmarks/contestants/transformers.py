@@ -188,56 +188,26 @@ def decode(pairs, windows, logits):
         yield [context[start:end] for _, start, end in best]
 
 
-def create_pipeline(spec, kind, model_class, **settings):
-    """Returns a pipeline of the package for MiniLM with a random head."""
-    folder = spec["minilm_dir"]
-    model = model_class.from_pretrained(folder, **settings).eval()
-    return transformers.pipeline(
-        kind,
-        model=in_precision(model, spec),
+def classify(spec):
+    """Classifies texts with the package's pipeline."""
+    folder, size = spec["minilm_dir"], spec["batch_size"]
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        folder, num_labels=2
+    )
+    pipeline = transformers.pipeline(
+        "text-classification",
+        model=in_precision(model.eval(), spec),
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
-
-
-def classify(spec):
-    """Classifies texts with the package's pipeline."""
-    pipeline = create_pipeline(
+    work = race.on_mrpc(
         spec,
-        "text-classification",
-        transformers.AutoModelForSequenceClassification,
-        num_labels=2,
+        lambda texts: pipeline(
+            texts, batch_size=size, truncation=True, top_k=None
+        ),
     )
-    size = spec["batch_size"]
-
-    def classify_batch(*columns):
-        texts = [
-            dict(zip(("text", "text_pair"), each, strict=False))
-            for each in zip(*columns, strict=True)
-        ]
-        pipeline(texts, batch_size=size, truncation=True, top_k=None)
-
-    work = race.on_mrpc(spec, classify_batch)
     # Enter the context once per repeat, because it caches converted weights.
     return work._replace(repeat=precision(spec)(work.repeat))
-
-
-def tag(spec):
-    """Tags the words of sentences with the package's pipeline."""
-    pipeline = create_pipeline(
-        spec,
-        "token-classification",
-        transformers.AutoModelForTokenClassification,
-        num_labels=len(race.TAGS),
-    )
-    # Sort the texts, because the pipeline pads each batch to its longest text.
-    texts = sorted(race.tagged_sentences(spec), key=len)
-
-    def repeat(_):
-        with precision(spec):
-            pipeline(texts, batch_size=32, aggregation_strategy="first")
-
-    return race.Work(repeat, len(texts))
 
 
 def words(spec):
