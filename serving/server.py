@@ -31,12 +31,11 @@ import fastapi
 import uvicorn
 from absl import logging
 from fastapi import Request
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from files.json_files import parse_json
 from serving.models import TextModel
@@ -49,9 +48,6 @@ _MAX_BATCH_SIZE = 32
 # Maximum bytes of a reply. With words and their tags, a reply is many times as
 # long as its request.
 _MAX_REPLY_BYTES = 1 << 24
-# Number of seconds after a stop signal during which an open connection may
-# still send a request. The reply then contains `Connection: close`.
-_LAST_S = 5
 # Options of the tasks, for all clients.
 _OPTIONS = TaskOptions(top_k=8, n_best=8)
 _PAGE = Path(__file__).parent / "page"
@@ -102,7 +98,7 @@ class ServedModel:
         self.tasks: dict[str, TextTask] = {}
         self.about: dict[str, Any] = {}
         self._waiting: list[_Job] = []
-        self._is_busy = False
+        self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
     def load(self) -> None:
@@ -125,32 +121,26 @@ class ServedModel:
     ) -> asyncio.Future[list[bytes]]:
         """Queues requests. Returns a future of the JSON text of each reply."""
         future = asyncio.get_running_loop().create_future()
-        job = _Job(task, requests, future)
-        self._waiting.append(job)
-        self._start_batch()
+        self._waiting.append(_Job(task, requests, future))
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
         return future
 
-    def _start_batch(self) -> None:
-        """Starts the next batch, if no batch is running."""
-        if self._is_busy or not (batch := self._next_batch()):
-            return
-        self._is_busy = True
+    async def _work(self) -> None:
+        """Computes batches until no job waits."""
         loop = asyncio.get_running_loop()
-        work = functools.partial(_compute, self.model, batch)
-        running = loop.run_in_executor(self._thread, work)
-
-        def finish(done: asyncio.Future[list[Any]]) -> None:
-            self._is_busy = False
-            self._start_batch()
-            for job, found in zip(batch, done.result(), strict=True):
+        while batch := self._next_batch():
+            results = await loop.run_in_executor(
+                self._thread, _compute, self.model, batch
+            )
+            for job, found in zip(batch, results, strict=True):
                 if job.future.done():
                     continue
                 if isinstance(found, Exception):
                     job.future.set_exception(found)
                 else:
                     job.future.set_result(found)
-
-        running.add_done_callback(finish)
+        self._worker = None
 
     def _next_batch(self) -> list[_Job]:
         """Removes the jobs of one batch from the queue, [] if it is empty.
@@ -284,7 +274,6 @@ class Server:
 
     Attributes:
         is_ready: True when all models are loaded.
-        is_ending: True when the server begins to stop.
     """
 
     def __init__(
@@ -297,7 +286,7 @@ class Server:
     ) -> None:
         self.models = models
         self.timeout_s = timeout_s
-        self.is_ready = self.is_ending = False
+        self.is_ready = False
         self._max_body_bytes, self._max_texts = max_body_bytes, max_texts
         self._token = f"Bearer {token}".encode() if token else b""
         self._app = fastapi.FastAPI(
@@ -314,16 +303,7 @@ class Server:
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answers a request, as an ASGI application.
-
-        Adds `Connection: close` to replies after a stop signal.
-        """
-
-        async def send_last(message: Message) -> None:
-            if message["type"] == "http.response.start" and self.is_ending:
-                MutableHeaders(scope=message)["Connection"] = "close"
-            await send(message)
-
+        """Answers a request, as an ASGI application."""
         app: Any = self._app
         sent = dict(scope["headers"]).get(b"authorization", b"")
         # Everyone may load the page, which asks for the token.
@@ -336,13 +316,13 @@ class Server:
         elif not self.is_ready:
             message = "the models are still loading; try again later"
             app = JSONResponse({"error": message}, 503, {"Retry-After": "1"})
-        await app(scope, receive, send_last)
+        await app(scope, receive, send)
 
     async def _health(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
-        if self.is_ready and not self.is_ending:
+        if self.is_ready:
             return JSONResponse({"status": "ready"})
-        raise HTTPException(503, "stopping" if self.is_ending else "loading")
+        raise HTTPException(503, "loading")
 
     async def _list(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
@@ -434,10 +414,7 @@ async def _answer_error(request: Request, error: Any) -> Response:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that closes stalled connections.
-
-    When it stops, it still answers requests on open connections.
-    """
+    """A uvicorn server that closes stalled connections."""
 
     # {(connection, its last request, whether the request was answered): time at
     # which `on_tick` first saw this key}
@@ -464,28 +441,6 @@ class _Uvicorn(uvicorn.Server):
                 connection.transport.abort()
         self._since = since
         return await super().on_tick(counter)
-
-    async def shutdown(
-        self, sockets: list[socket.socket] | None = None
-    ) -> None:
-        """Stops the server.
-
-        Open connections may still send requests for _LAST_S seconds.
-        """
-        self.config.app.is_ending = True
-        # Let asyncio accept the waiting connections before the listening
-        # sockets are closed.
-        await asyncio.sleep(0)
-        for server in self.servers:
-            server.close()
-        end = time.monotonic() + _LAST_S
-        while (
-            self.server_state.connections
-            and time.monotonic() < end
-            and not self.force_exit
-        ):
-            await asyncio.sleep(0.05)
-        await super().shutdown(sockets)
 
 
 def serve(server: Server, host: str, port: int) -> None:

@@ -18,8 +18,8 @@ LINES = {
     "examples": 191,
     "files": 1146,
     "modeling": 6222,
-    "serving": 4427,
-    "tests": 21148,
+    "serving": 4378,
+    "tests": 21116,
     "tools": 698,
     "training": 4707,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 146
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23608
+WORDS = 23593
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

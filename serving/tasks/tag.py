@@ -15,7 +15,7 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    check_text,
+    check_list,
     to_numbers,
 )
 
@@ -23,12 +23,8 @@ from serving.tasks.base import (
 def _check_words(request: Request) -> None:
     """Checks `words`, a list, which a request may contain instead of `text`."""
     words = request.get("words", [])
-    if not isinstance(words, list):
-        raise ValueError(
-            f"'words' must be a list. Received: {repr(words)[:80]}"
-        )
+    check_list("words", words)
     for word in words:
-        check_text("words", word)
         if len(word.split()) != 1:
             raise ValueError(
                 "each of 'words' must be one word without white space. "
