@@ -193,10 +193,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             # request.
             count, batch_size = sum(1 for _ in read()), config.batch_size
         items = read()
-    batches = requests.cut_batches(items, batch_size)
-    rows = answers.answer(
-        model, task, config, batches, config.output_fields or ()
-    )
+    fields = config.output_fields or ()
+    rows = answers.answer(model, task, config, items, batch_size, fields)
     num_answers, num_errors = answers.write(path, form, rows, count)
     logging.info(
         "%d %s answered, %d failed%s",

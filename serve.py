@@ -100,14 +100,14 @@ def read_token(path: str | None) -> str:
     """
     if path is None:
         return ""
-    with open(path, "rb") as file:
-        token = file.read(4098).strip()
-    if not re.fullmatch(rb"[\x21-\x7e]{8,4096}", token):
+    with open(path, encoding="utf-8") as file:
+        token = file.read().strip()
+    if not re.fullmatch("[!-~]{8,4096}", token):
         raise ValueError(
             f"--token_file={path} must contain one word of 8 to 4096 ASCII "
             "characters"
         )
-    return token.decode()
+    return token
 
 
 def main(config: Config) -> int:

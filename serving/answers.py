@@ -59,23 +59,25 @@ def answer(
     model: TextModel,
     task: TextTask,
     options: TaskOptions,
-    batches: Iterable[Sequence[Item]],
+    items: Iterator[Item],
+    batch_size: int = 32,
     fields: Sequence[str] = (),
 ) -> Iterator[list[Reply]]:
-    """Yields, for each request of a batch, its id and the answer or the error.
+    """Yields batches of rows: a request's id, and the answer or the error.
 
     Args:
         model: model that answers the requests.
         task: task of the model.
         options: options of the task.
-        batches: batches of requests.
+        items: the requests.
+        batch_size: number of requests in a batch.
         fields: names of the fields of a reply to keep, () for all fields.
 
     Raises:
         ValueError: the first reply lacks one of the fields.
     """
     num_errors, is_checked = 0, False
-    for batch in batches:
+    while batch := [*itertools.islice(items, batch_size)]:
         # The answer to an empty text is empty.
         is_good = [
             not (item.error or task.has_no_text(item.request)) for item in batch
@@ -108,12 +110,10 @@ def answer(
 
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
     """Returns a dict as a line of JSON in UTF-8."""
-    try:
-        return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:
-        # UTF-8 cannot encode a lone surrogate, which an id may contain. Without
-        # ensure_ascii=False, json.dumps escapes it.
-        return json.dumps(answer).encode() + b"\n"
+    # UTF-8 cannot encode a lone surrogate, which an id may contain. Write it as
+    # JSON's escape.
+    text = json.dumps(answer, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def write(

@@ -73,9 +73,8 @@ class TextModel:
         versions = engines.find_versions(path)
         if not versions:
             raise FileNotFoundError(
-                f"{os.fspath(path)} is not an exported model: it contains no "
-                f"model file ({', '.join(engines.FILES)}) and no numbered "
-                "version; use a folder that was the --export_dir of a script"
+                f"{path} is not an exported model: it contains no "
+                f"{', '.join(engines.FILES)} or numbered version"
             )
         folder = versions[max(versions)]
         if folder != Path(path):

@@ -3,8 +3,7 @@
 If a row cannot be read, reading continues with the next row.
 """
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data.io import tables
@@ -131,10 +130,3 @@ def _to_request(
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request
-
-
-def cut_batches(items: Iterable[Item], batch_size: int) -> Iterator[list[Item]]:
-    """Divides requests into batches."""
-    items = iter(items)
-    while batch := [*itertools.islice(items, batch_size)]:
-        yield batch

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1758,
+    ".": 1756,
     "benchmarks": 1213,
     "data": 9876,
     "docs": 180,
     "examples": 191,
     "files": 1146,
     "modeling": 6222,
-    "serving": 4378,
-    "tests": 21116,
+    "serving": 4362,
+    "tests": 21102,
     "tools": 698,
     "training": 4707,
 }

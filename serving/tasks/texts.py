@@ -108,24 +108,17 @@ EMBED = TextTask("embed", encode_texts, _decode_vectors, {"text": True})
 
 
 def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
-    """Returns the reply as the context, because no network runs."""
+    """Returns the reply {"tokens", "num_wordpieces"}, as no network runs."""
     texts = request["text_a"], request.get("text_b", "")
     tokens = [*map(model.tokenizer.tokenize, texts)]
     read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
     return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
 
 
-def _decode_tokens(
-    model: Model, reply: Reply, outputs: Any, options: TaskOptions
-) -> Reply:
-    """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
-    return reply
-
-
 TOKENIZE = TextTask(
     "tokenize",
     _encode_no_input,
-    _decode_tokens,
+    lambda model, reply, outputs, options: reply,
     CLASSIFY.fields,
     other_names=CLASSIFY.other_names,
 )

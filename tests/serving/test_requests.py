@@ -98,7 +98,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         Item(number, {"id": number, "text": text})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
-    (written,) = answers.answer(Damaged(), CLASSIFY, base.DEFAULTS, [batch])
+    (written,) = answers.answer(Damaged(), CLASSIFY, base.DEFAULTS, iter(batch))
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
         answer = written[number - 1]

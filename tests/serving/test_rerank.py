@@ -115,4 +115,4 @@ def test_the_python_half_of_data_needs_no_tensorflow():
         and not path.name.endswith("_layer.py")
     ]
     assert len(modules) > 40
-    run(f"import {', '.join(modules)}, serving.models, predict")
+    run(f"import {', '.join(modules)}, serving.server, predict")

@@ -257,20 +257,6 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
     assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
 
 
-def test_it_needs_no_tensorflow(folders):
-    code = """
-import asyncio, sys
-from serving.server import ServedModel
-
-model = ServedModel(sys.argv[1], {"engine": "litert"})
-model.load()
-async def ask():
-    return await model.submit(model.tasks["tag"], [{"text": "A boat"}])
-print(asyncio.run(ask())[0].decode())
-"""
-    assert json.loads(run(code, folders["ner"]))["words"] == ["A", "boat"]
-
-
 TASK, OTHER = (
     TextTask(name, encode=None, decode=None, fields={"text": True})
     for name in ("task", "other")
