@@ -1,9 +1,12 @@
 """pip installs every script, and all that scripts need."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
+
+import pytest
 
 from tests.golden import ROOT
 from tests.script_runner import SCRIPTS
@@ -105,3 +108,15 @@ def test_requirements_are_listed_once():
     }
     for name, file in extras.items():
         assert dynamic["optional-dependencies"][name] == {"file": [file]}
+
+
+@pytest.mark.parametrize("name", ["predict", "train"])
+def test_a_dockerfile_names_what_is_installed(name):
+    text = (ROOT / f"docs/deploy/{name}.Dockerfile").read_text()
+    # bert-predict and bert-train are also the images' names.
+    named = re.findall(r"\bbert-(?!predict\b|train\b)[\w-]+", text)
+    assert {*named} <= PROJECT["project"]["scripts"].keys()
+    for file in re.findall(r"requirements/\S+", text):
+        assert (ROOT / file).is_file()
+    # The output folder is not copied into an image.
+    assert "output" in (ROOT / ".dockerignore").read_text().split()
