@@ -45,12 +45,6 @@ _ALLOWED: dict[str, list] = {
     "model_type": ["bert"],
     "position_embedding_type": ["absolute"],
 }
-# {entry of a config.json: its type}.
-_TYPES = {
-    "architectures": list,
-    "id2label": dict,
-    "problem_type": str,
-}
 # {class of this project: class of transformers}.
 CLASSES = {
     "BertModel": "BertModel",
@@ -66,31 +60,13 @@ ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 ARCHITECTURES["BertForNextSentencePrediction"] = "BertPretrainer"
 
 
-def read_config(path: StrPath) -> dict[str, Any]:
-    """Reads a Hugging Face config.json.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file is not a JSON object, or the type of an entry that
-            this project uses is wrong.
-    """
-    values = read_json(path)
-    for name, kind in _TYPES.items():
-        if not isinstance(values.get(name), kind | None):
-            raise ValueError(
-                f"{path}: `{name}` must be a {kind.__name__}. "
-                f"Received: {values[name]!r}"
-            )
-    return values
-
-
 def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
-        OSError, ValueError: `read_config` raises an error.
+        OSError, ValueError: `read_json` raises an error.
     """
-    values = read_config(path)
+    values = read_json(path)
     kind, names = values.get("problem_type"), values.get("architectures")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     settings: dict[str, Any] = {"problem_type": kind} if kind else {}

@@ -100,13 +100,8 @@ class FeaturesModel(keras.Model):
         A model would silently ignore a mask with another name.
 
         Raises:
-            ValueError: the features are not a dict, or a name is unknown.
+            ValueError: a name is unknown.
         """
-        if not isinstance(features, Mapping):
-            raise ValueError(
-                "The features must be a dict that contains `input_ids`. "
-                f"Received: {features}"
-            )
         if unknown := features.keys() - {*self.feature_ranks, *_NAMES}:
             raise ValueError(
                 f"{sorted(unknown)} are no inputs of {type(self).__name__}. "

@@ -24,7 +24,6 @@ from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
     load_config,
-    read_config,
     read_head,
 )
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
@@ -310,7 +309,7 @@ def _read_labels(
     if path.is_file():
         found.append((path, label_files.read_labels_file(path)))
     if config.is_file():
-        values = read_config(config)
+        values = read_json(config)
         names = label_files.labels_of_config(values, str(config))
         found.append((config, names))
     found += [(folder / FILE, part.get("labels")) for part in described]

@@ -81,7 +81,6 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
     "id2label",
     [
         {"0": "no", "2": "yes"},
-        5,
         {"0": "no", "1": ["a"]},
         {"0": "no", "1": "no"},
     ],
