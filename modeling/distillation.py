@@ -113,19 +113,19 @@ class DistillationLoss(Loss):
     For each term NAME of the task's loss, such as `masked_lm_loss`, this class
     computes two terms: `task_NAME` = (1 - alpha) * NAME, and `teacher_NAME` =
     alpha * the divergence from the teacher's outputs (see
-    `WeightedLoss.value_divergences`). If hidden states are distilled,
+    `Loss.value_divergences`). If hidden states are distilled,
     `hidden_loss` is the mean squared difference between the outputs of the last
     blocks, over all WordPieces that are not padding.
 
     Args:
-        loss: loss of the task, a WeightedLoss.
+        loss: loss of the task.
         temperature: temperature of the divergence, above 0.
         alpha: weight of the teacher's loss, in [0, 1].
         hidden: whether to distill the output of the last block too.
     """
 
     def __init__(
-        self, loss: Any, temperature: float, alpha: float, hidden: bool = False
+        self, loss: Loss, temperature: float, alpha: float, hidden: bool = False
     ) -> None:
         self.loss = loss
         self.hidden = hidden

@@ -10,7 +10,6 @@ of the complete batch. Then the gradients of the pieces add up to the gradient
 of the complete batch.
 """
 
-import abc
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,12 +19,13 @@ import keras
 from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 
 
-class Loss(abc.ABC):
+class Loss:
     """Base class of losses: a weighted mean, computed as a sum and a divisor.
 
     A loss is the sum of one or several named terms. Most losses have a single
     term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
-    `next_sentence_loss`.
+    `next_sentence_loss`. A subclass computes the values of each term, one for
+    each example or WordPiece.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
@@ -37,41 +37,14 @@ class Loss(abc.ABC):
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
 
-    @abc.abstractmethod
-    def weights(self, features: Features) -> Features:
-        """Returns {name of a loss term: divisor of its sum}, scalars."""
-
-    @abc.abstractmethod
-    def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns {name of a loss term: its sum over the batch}, scalars.
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns {name of a loss term: value of each example or WordPiece}.
 
         Args:
             outputs: outputs of the task's model for `features`.
             features: dict of the batch's tensors, labels included.
         """
-
-    def __call__(
-        self, outputs: Any, features: Features
-    ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and {name of a loss term: value}."""
-        sums = self.sums(outputs, features)
-        weights = self.weights(features)
-        values = {}
-        for name in self.epsilon:
-            weight = keras.ops.cast(weights[name], sums[name].dtype)
-            values[name] = sums[name] / (weight + self.epsilon[name])
-        return sum(values.values()), values
-
-
-class WeightedLoss(Loss):
-    """Base class of losses that average one value per example or WordPiece.
-
-    A subclass computes the values of each term of the loss.
-    """
-
-    @abc.abstractmethod
-    def values(self, outputs: Any, features: Features) -> Features:
-        """Returns {name of a loss term: value of each example or WordPiece}."""
+        raise NotImplementedError
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -92,7 +65,7 @@ class WeightedLoss(Loss):
         return {"loss": _example_weights(features)}
 
     def weights(self, features: Features) -> Features:
-        """Returns {name of a loss term: sum of the weights of its values}."""
+        """Returns {name of a loss term: divisor of its sum}, scalars."""
         weights = self.value_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
@@ -100,7 +73,7 @@ class WeightedLoss(Loss):
         }
 
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns {name of a loss term: weighted sum of its values}."""
+        """Returns {name of a loss term: its sum over the batch}, scalars."""
         return self.weighted_sums(self.values(outputs, features), features)
 
     def weighted_sums(self, values: Features, features: Features) -> Features:
@@ -111,8 +84,20 @@ class WeightedLoss(Loss):
             for name in self.epsilon
         }
 
+    def __call__(
+        self, outputs: Any, features: Features
+    ) -> tuple[Tensor, Features]:
+        """Returns the loss of one batch, and {name of a loss term: value}."""
+        sums = self.sums(outputs, features)
+        weights = self.weights(features)
+        values = {}
+        for name in self.epsilon:
+            weight = keras.ops.cast(weights[name], sums[name].dtype)
+            values[name] = sums[name] / (weight + self.epsilon[name])
+        return sum(values.values()), values
 
-class ClassifierLoss(WeightedLoss):
+
+class ClassifierLoss(Loss):
     """Cross entropy of the right class, averaged over the examples.
 
     Reads `label_ids` int [B] and logits [B, L], or [B, C] of C choices.
@@ -140,7 +125,7 @@ class ClassifierLoss(WeightedLoss):
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
-class SquaredLoss(WeightedLoss):
+class SquaredLoss(Loss):
     """Base class of losses that distill outputs by squared distance."""
 
     def value_divergences(
@@ -217,7 +202,7 @@ class ContrastiveLoss(SquaredLoss):
         return {"loss": cross_entropy(logits, places)}
 
 
-class MultiLabelLoss(WeightedLoss):
+class MultiLabelLoss(Loss):
     """Binary cross entropy, averaged over labels, then over examples.
 
     Reads `label_ids` int or float [B, L], 1 = the label applies, and logits
@@ -246,7 +231,7 @@ class MultiLabelLoss(WeightedLoss):
         return {"loss": keras.ops.mean(label_divergence, axis=-1)}
 
 
-class SpanLoss(WeightedLoss):
+class SpanLoss(Loss):
     """Mean of the cross entropies of an answer's right start and right end.
 
     Reads `start_positions` and `end_positions`, int [B], and `start_logits` and
@@ -274,7 +259,7 @@ class SpanLoss(WeightedLoss):
         return {"loss": (start + end) / 2.0}
 
 
-class TokenLoss(WeightedLoss):
+class TokenLoss(Loss):
     """Cross entropy of each word's label, averaged over the words.
 
     Reads `label_ids` int [B, T], logits [B, T, L], and `label_weights` float
@@ -293,7 +278,7 @@ class TokenLoss(WeightedLoss):
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
-class PretrainingLoss(WeightedLoss):
+class PretrainingLoss(Loss):
     """Masked LM loss (mean over masked positions) plus next sentence loss.
 
     Reads `masked_lm_ids` int [B, P], `masked_lm_weights` float [B, P], in which
