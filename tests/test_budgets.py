@@ -17,7 +17,7 @@ LINES = {
     "docs": 180,
     "examples": 191,
     "files": 1146,
-    "modeling": 6222,
+    "modeling": 6184,
     "serving": 4362,
     "tests": 21080,
     "tools": 698,

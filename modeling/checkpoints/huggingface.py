@@ -60,6 +60,8 @@ _WORD_EMBEDDINGS = re.compile(
     r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
+# Matches weights that the packages peft and adapters insert into the encoder.
+_ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
 # {Google's name: Hugging Face's name} of the weights that no general rule of
 # `_huggingface_name` converts.
 _HEADS = {
@@ -207,6 +209,11 @@ def load_huggingface(
         shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
         dtypes[name] = tensor.dtype
     for name in found:
+        if _ADAPTER.search(name):
+            raise ValueError(
+                f"{path} contains {name}, a weight of an adapter. Merge the "
+                "adapter into the model, and save the model again"
+            )
         # Do not report as unused: position_ids, which are constants, and the
         # decoder, which copies other weights.
         if not re.search(r"position_ids$|predictions\.decoder\.", name):

@@ -30,7 +30,6 @@ def test_how_sentences_are_pooled(tmp_path):
         ("tokenizer_config.json", '{"extra_special_tokens": [{}]}'),
         ("config.json", '{"architectures": [[]]}'),
         ("config.json", '{"problem_type": ["regression"]}'),
-        ("config.json", '{"id2label": 5}'),
     ],
 )
 def test_a_value_of_another_type_is_an_error_of_one_line(tmp_path, name, text):
