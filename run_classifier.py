@@ -327,13 +327,14 @@ def main(flags: Config) -> None:
         # Accept names in upper and lower case, as Google's script does.
         name = flags.task_name.lower()
         flags = dataclasses.replace(flags, task_name=name)
-    config = resolve(flags, read_preset(flags))
+    preset = read_preset(flags)
+    config = resolve(flags, preset)
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
     is_embedding = config.task_name == "embedding"
     create_task = EmbeddingTask if is_embedding else ClassifierTask
-    fine_tuning.run(create_task(config), config, serving.export_task)
+    fine_tuning.run(create_task(config), config, preset, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

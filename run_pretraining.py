@@ -28,11 +28,12 @@ def export(config: Config, trainer: "Trainer") -> None:
 
 def main(flags: Config) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    config = resolve(flags, read_preset(flags))
+    preset = read_preset(flags)
+    config = resolve(flags, preset)
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import pretraining
 
-    pretraining.run(config, export)
+    pretraining.run(config, preset, export)
 
 
 command = functools.partial(cli.run, main, Config)

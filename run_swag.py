@@ -105,11 +105,12 @@ class SwagTask(task.Task):
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    config = resolve(flags, read_preset(flags))
+    preset = read_preset(flags)
+    config = resolve(flags, preset)
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(config), config, serving.export_task)
+    fine_tuning.run(SwagTask(config), config, preset, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -30,7 +30,7 @@ def resolve_config(folder, **changes):
 
 def run(task, config):
     """Runs a task as a script does."""
-    fine_tuning.run(task, config, serving.export_task)
+    fine_tuning.run(task, config, read_preset(config), serving.export_task)
 
 
 def create_run(folder, num_hidden_layers=1, **changes):

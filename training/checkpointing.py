@@ -14,8 +14,8 @@
 A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`) and its line of the history, after `start.open_run`
-   has checked that the run's settings are the same (`check_settings`).
+   (`Checkpointer.restore`) and its line of the history. Before,
+   `run_folder.check_resumed` has checked that the settings are the same.
 2. `Trainer.fit` skips the records of all earlier steps, deletes the later lines
    of the history, and continues with the next step. The order of the records
    depends only on the seed and the epoch (data/io/tfrecords.py).
@@ -140,15 +140,10 @@ class Checkpointer:
         """
         steps = self.steps()
         for step in reversed(steps):
-            path = self.path(step)
             try:
-                with tf1.open_tf1_checkpoint(path) as (reader, _):
-                    self._assign(reader)
+                return self.read(self.path(step))
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
-                continue
-            logging.info("Restored the checkpoint %s", path)
-            return step
         if steps:
             raise ValueError(
                 f"none of the checkpoints in {self.output_dir} can be read "
@@ -157,12 +152,21 @@ class Checkpointer:
             )
         return None
 
-    def _assign(self, reader: Any) -> None:
-        for name, variable in self._variables.items():
-            # Only training needs the state of the dropout's seed generator,
-            # which Google's checkpoints do not contain.
-            if self._trains or "seed_" not in name or reader.has_tensor(name):
-                variable.assign(reader.get_tensor(name))
+    def read(self, path: str) -> int:
+        """Restores one checkpoint of a run, and returns its step.
+
+        Raises:
+            OSError: the checkpoint cannot be read.
+        """
+        with tf1.open_tf1_checkpoint(path) as (reader, _):
+            for name, variable in self._variables.items():
+                # Only training needs the state of the dropout's seed generator,
+                # which Google's checkpoints do not contain.
+                is_seed = "seed_" in name and not self._trains
+                if not is_seed or reader.has_tensor(name):
+                    variable.assign(reader.get_tensor(name))
+        logging.info("Restored the checkpoint %s", path)
+        return int(path.rpartition("-")[2])
 
     # Returns a message about a variable with unusable values, or None. After a
     # step at a huge learning rate, weights may be finite but so large that

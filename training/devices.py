@@ -8,7 +8,27 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config import PRECISIONS, DeviceConfig
+from training.config import PRECISIONS, DeviceConfig, TrainingConfig
+
+
+def set_up(config: TrainingConfig) -> tf.distribute.Strategy:
+    """Sets seed and precision of a run, and returns the strategy of its flags.
+
+    Raises:
+        ValueError: the devices cannot share a training batch.
+    """
+    strategy = strategy_of(config)
+    replicas = strategy.num_replicas_in_sync
+    if config.do_train and config.train_batch_size % replicas:
+        raise ValueError(
+            f"--train_batch_size={config.train_batch_size} cannot be split "
+            f"evenly over {replicas} devices; set a multiple of {replicas}"
+        )
+    keras.utils.set_random_seed(config.seed)
+    if config.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    set_precision(config.mixed_precision)
+    return strategy
 
 
 def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
@@ -90,8 +110,6 @@ def distribute(
     each batch must be a multiple of the number of replicas.
     """
     replicas = strategy.num_replicas_in_sync
-    if replicas == 1:
-        return dataset
 
     def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
         local = replicas // context.num_input_pipelines

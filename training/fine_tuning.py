@@ -6,17 +6,19 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from absl import logging
 
 from data.io import tfrecords
-from training import checks, fingerprints, start
+from modeling.presets import Preset
+from training import checks, run_folder
+from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
+from training.callbacks.summaries import Summaries
 from training.config import FineTuningConfig
 from training.distillation import Teacher
+from training.fingerprints import describe_start, fingerprint
 from training.prediction import LossFigures
-from training.resolve import read_preset
 from training.splits import (
     Split,
     dev_set_checksum,
@@ -33,12 +35,18 @@ Scores = dict[str, float]
 Export = Callable[[Task, Trainer, Splits, Scores], None]
 
 
-def run(task: Task, config: FineTuningConfig, export: Export) -> None:
+def run(
+    task: Task,
+    config: FineTuningConfig,
+    preset: Preset | None,
+    export: Export,
+) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task.
         config: the flags, as `resolve` completed them.
+        preset: result of `read_preset`, None for random weights.
         export: `serving.export_task`, which writes --export_dir. It is an
             argument because serving imports this package.
 
@@ -47,7 +55,6 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
         OSError: a file is missing or cannot be written.
     """
     ##### Checks, before any slow work #####
-    preset = read_preset(config)
     bert_config = checks.check(config, preset)
     checks.check_task(task, config, preset, bert_config)
     teacher = num_steps = None
@@ -66,37 +73,40 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
     splits = write_splits(task, config, bert_config)
     train_set = splits.get("train")
 
-    ##### Model and weights #####
-    # The weights come from the run's own newest checkpoint, else from
-    # --init_checkpoint. Otherwise they are random.
-    settings: dict[str, Any] = {}
+    ##### Weights (for their order, see `restore_or_load`) #####
+    settings = preset.training if preset else {}
     if train_set:
         num_steps = config.num_steps(
             train_set.num_examples
             if task.counts_examples
             else train_set.num_records
         )
-        files = fingerprints.fingerprint(train_set.records.files)
-        settings = {**task.settings, "train_records": files}
-    trainer = start.open_run(
+        settings = run_folder.check_resumed(
+            config,
+            preset,
+            describe_start(config, preset, bert_config, task.tokenizer)
+            | {**task.settings}
+            | {"train_records": fingerprint(train_set.records.files)},
+        )
+    trainer = Trainer.create(
         config,
         functools.partial(task.create_model, bert_config, **config.network),
         task.loss,
-        preset,
         num_steps,
-        settings,
-        dev_set_checksum(task, splits),
-        teacher=teacher,
+        teacher,
+        settings=settings,
+        dev_set=dev_set_checksum(task, splits),
         tokenizer=task.tokenizer,
         output_names=task.output_names,
     )
+    trainer.restore_or_load()
 
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         ##### Train #####
         evaluate = create_evaluation(task, splits)
         if train_set and num_steps:
-            best = None
+            best, callbacks = None, list[Callback]()
             if config.keeps_best:
                 best = BestStep(
                     trainer,
@@ -105,11 +115,11 @@ def run(task: Task, config: FineTuningConfig, export: Export) -> None:
                     config.metric_for_best or task.metrics[0],
                     config.early_stopping_patience,
                 )
-            shape = math.prod(train_set.records.spec["input_ids"].shape), 0
-            callbacks = [best] if best else []
-            start.train(
-                trainer, train_set.records, num_steps[0], shape, callbacks
-            )
+                callbacks.append(best)
+            if config.is_chief and config.summary_steps:
+                ids = train_set.records.spec["input_ids"]
+                callbacks.append(Summaries(trainer, (math.prod(ids.shape), 0)))
+            trainer.fit(train_set.records, num_steps[0], callbacks)
             if best and best.is_of_run and config.load_best:
                 trainer.restore_best()
 

@@ -1,14 +1,48 @@
 """Identifies files by their checksums."""
 
+import contextlib
 import os
 import zlib
 from collections.abc import Iterable
+from typing import Any
 
 import tensorflow as tf
 from absl import logging
 
 import modeling
 from data.io import records
+from data.text.tokenization import FullTokenizer
+from modeling.presets import Preset, folder_of
+from training.config import TrainingConfig
+
+
+def describe_start(
+    config: TrainingConfig,
+    preset: Preset | None,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+) -> dict[str, Any]:
+    """Identifies the network, the tokenizer and the checkpoints of a training.
+
+    For the arguments, see `fine_tuning.run`. `tokenizer` may be None.
+    """
+    found: dict[str, Any] = {
+        "bert_config": bert_config.to_dict(),
+        **config.network,
+        "teacher": config.teacher and fingerprint_checkpoint(config.teacher),
+    }
+    if tokenizer:
+        found["tokenizer"] = tokenizer.identity
+    start = config.init_checkpoint
+    # A resumed run needs no --init_checkpoint, which may have been deleted.
+    if not start and not (preset and preset.is_resumed):
+        found["init_checkpoint"] = None
+    elif start:
+        folders = config.output_dir, folder_of(start)
+        if len(set(map(os.path.realpath, folders))) == 2:
+            with contextlib.suppress(OSError):
+                found["init_checkpoint"] = fingerprint_checkpoint(start)
+    return found
 
 
 def fingerprint(files: Iterable[str]) -> list[list]:

@@ -19,22 +19,27 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.checkpoints.folders import find_best
-from training import checks, fingerprints, start
+from modeling.presets import Preset
+from training import checks, fingerprints, run_folder
+from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
+from training.callbacks.summaries import Summaries
 from training.distillation import Teacher
 from training.pretraining_config import PretrainingConfig
-from training.resolve import read_preset
 from training.trainer import Trainer
 
 # Function (flags, Trainer).
 Export = Callable[[PretrainingConfig, Trainer], None]
 
 
-def run(config: PretrainingConfig, export: Export) -> None:
+def run(
+    config: PretrainingConfig, preset: Preset | None, export: Export
+) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
         config: the flags, as `resolve` completed them.
+        preset: result of `read_preset`, None for random weights.
         export: function that writes --export_dir.
 
     Raises:
@@ -43,7 +48,6 @@ def run(config: PretrainingConfig, export: Export) -> None:
         OSError: a file is missing or cannot be written.
     """
     ##### Checks, before any slow work #####
-    preset = read_preset(config)
     bert_config = checks.check(config, preset)
     tokenizer = None
     if config.vocab_file:
@@ -71,38 +75,43 @@ def run(config: PretrainingConfig, export: Export) -> None:
     # Checksums of large files are saved, so that a resume need not read them.
     known = {**preset.training.get("checksums", {})} if preset else {}
     identify = functools.partial(fingerprints.fingerprint_records, known=known)
-    settings: dict[str, Any] = {"checksums": known}
+    settings = preset.training if preset else {}
     if config.do_train:
-        settings["input_file"] = identify(records.files)
-    if config.keeps_best:
-        settings["eval_input_file"] = identify(evaluated.files)
+        found = fingerprints.describe_start(
+            config, preset, bert_config, tokenizer
+        )
+        found["input_file"] = identify(records.files)
+        if config.keeps_best:
+            found["eval_input_file"] = identify(evaluated.files)
+        found["checksums"] = known
+        settings = run_folder.check_resumed(config, preset, found)
 
-    ##### Model and weights #####
-    # The weights come from the run's own newest checkpoint, else from
-    # --init_checkpoint. Otherwise they are random.
-    trainer = start.open_run(
+    ##### Weights (for their order, see `restore_or_load`) #####
+    trainer = Trainer.create(
         config,
         functools.partial(create_model, bert_config),
         loss,
-        preset,
         num_steps,
-        settings,
-        dev_set_checksum(config, evaluated),
-        teacher=teacher,
+        teacher,
+        settings=settings,
+        dev_set=dev_set_checksum(config, evaluated),
         tokenizer=tokenizer,
     )
+    trainer.restore_or_load()
 
     evaluate = functools.partial(evaluate_on, evaluated)
     with tfrecords.naming_wrong_records([records, evaluated]):
         ##### Train #####
         if num_steps:
-            callbacks = []
+            callbacks: list[Callback] = []
             if config.keeps_best:
-                callbacks = [
+                callbacks.append(
                     BestStep(trainer, evaluate, config.eval_steps, "loss")
-                ]
-            shape = config.max_seq_length, config.max_predictions_per_seq
-            start.train(trainer, records, num_steps[0], shape, callbacks)
+                )
+            if config.is_chief and config.summary_steps:
+                shape = config.max_seq_length, config.max_predictions_per_seq
+                callbacks.append(Summaries(trainer, shape))
+            trainer.fit(records, num_steps[0], callbacks)
 
         ##### Evaluate #####
         if config.do_eval:
@@ -110,7 +119,7 @@ def run(config: PretrainingConfig, export: Export) -> None:
             results["global_step"] = trainer.global_step
             # If evaluations during training used other records, these results
             # are not comparable, so do not add them to the history.
-            recorded = trainer.settings.get("eval_input_file")
+            recorded = settings.get("eval_input_file")
             if not recorded or recorded == identify(evaluated.files):
                 trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)

@@ -9,9 +9,9 @@ import modeling
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
-from modeling.presets import Preset
+from modeling.presets import Preset, checkpoint_steps
 from training.config import ExportConfig, ModelConfig, TrainingConfig
-from training.run_folder import check_flags, checkpoint_steps
+from training.run_folder import check_resumed
 
 Flags = TypeVar("Flags", bound=ModelConfig)
 Export = TypeVar("Export", bound=ExportConfig)
@@ -88,8 +88,7 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
     if isinstance(config, TrainingConfig) and trains:
         # Exports and copies contain the weights that this run trains.
         config = dataclasses.replace(config, weights=config.output_dir)
-        if preset and preset.is_resumed:
-            check_flags(config, preset.training)
+        check_resumed(config, preset)
     return config
 
 

@@ -20,7 +20,7 @@ from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
 from modeling import hub, presets
-from modeling.presets import FILE, checkpoint_steps
+from modeling.presets import FILE, Preset, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
 
@@ -30,44 +30,20 @@ _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
-def check_flags(config: TrainingConfig, saved: Mapping[str, Any]) -> None:
-    """Checks that a resumed run changes no flag that it must not change.
-
-    A flag that is defined with `may_grow` may increase, or change from or to
-    None (no limit).
-
-    Args:
-        config: the flags.
-        saved: settings that the run recorded (`Preset.training`).
-
-    Raises:
-        ValueError: a flag differs. The message names the flag.
-    """
-    known, now = saved.get("flags", {}), _flag_values(config, *_COMPARED)
-    for field in flags.fields(config, Role.TRAINING):
-        if flags.meta_of(field).may_grow and field.name in now:
-            before, value = known.get(field.name), now[field.name]
-            if before is None or value is None:
-                del now[field.name]
-            elif isinstance(before, int | float) and value > before:
-                del now[field.name]
-    _check_same(
-        config,
-        {f"--{name}": value for name, value in known.items()},
-        {f"--{name}": value for name, value in now.items()},
-    )
-
-
-def check_settings(
+def check_resumed(
     config: TrainingConfig,
-    saved: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    preset: Preset | None,
+    settings: Mapping[str, Any] = {},
 ) -> dict[str, Any]:
-    """Checks that a run is resumed with the settings it started with.
+    """Checks that a run is resumed with the flags and settings it began with.
+
+    A new run may have any. A flag that is defined with `may_grow` may increase,
+    or change from or to None (no limit). The flags are compared before any slow
+    work, and once more with the settings, which are known after it.
 
     Args:
         config: the flags.
-        saved: settings that the run recorded, {} for a new run.
+        preset: Preset of the weights, None for random weights.
         settings: JSON-serializable dict of settings, besides the flags. Those
             that the run recorded too must not change.
 
@@ -75,29 +51,47 @@ def check_settings(
         the settings to record.
 
     Raises:
-        ValueError: a setting differs. The message names the setting.
+        ValueError: a flag or setting differs. The message names it. Or the
+            folder does not state the settings.
     """
-    settings = {**settings, "flags": _flag_values(config, *_COMPARED)}
+    flag_values = _flag_values(config, *_COMPARED)
     # Compare the settings as model.json stores them, with lists for tuples.
-    settings = json.loads(json.dumps(settings))
-    # `check_flags` compares the flags. The checksums also name older files.
-    names = settings.keys() - {"checksums", "flags"}
-    _check_same(config, saved, {name: settings[name] for name in names})
-    return {**saved, **settings}
-
-
-def _check_same(
-    config: TrainingConfig, saved: Mapping[str, Any], now: Mapping[str, Any]
-) -> None:
-    found = presets.first_difference(saved, now, saved.keys() & now.keys())
-    if found:
-        name, before, value = found
+    found = json.loads(json.dumps({**settings, "flags": flag_values}))
+    if not (preset and preset.is_resumed):
+        return found
+    if not preset.training:
+        raise ValueError(
+            f"--output_dir={config.output_dir} contains checkpoints, but no "
+            f"{FILE} with the settings of their training. Restore the file, or "
+            f"train on in another --output_dir, with --init_checkpoint="
+            f"{config.output_dir}"
+        )
+    now, saved = map(_compared_settings, (found, preset.training))
+    for field in flags.fields(config, Role.TRAINING):
+        name = f"--{field.name}"
+        if flags.meta_of(field).may_grow and name in now:
+            before, value = saved.get(name), now[name]
+            if before is None or value is None:
+                del now[name]
+            elif isinstance(before, int | float) and value > before:
+                del now[name]
+    names = saved.keys() & now.keys()
+    if difference := presets.first_difference(saved, now, names):
+        name, before, value = difference
         raise ValueError(
             f"--output_dir={config.output_dir} contains a run with {name}="
             f"{before}; received {value}. Set another --output_dir. To start "
             "from this run's weights, also set --init_checkpoint="
             f"{config.output_dir}"
         )
+    return {**preset.training, **found}
+
+
+# The checksums also name older files.
+def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
+    names = settings.keys() - {"checksums", "flags"}
+    return known | {name: settings[name] for name in names}
 
 
 def describe(
@@ -143,7 +137,7 @@ def write(
         folder: folder of the weights, created if missing.
         config: the flags.
         model: the model.
-        settings: result of `check_settings`.
+        settings: result of `check_resumed`.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
 

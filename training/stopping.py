@@ -1,4 +1,4 @@
-"""Signals that stop a run, and workers that stop after the same step."""
+"""What ends a run: signals, skipped steps, and the wishes of any worker."""
 
 import contextlib
 import signal
@@ -6,12 +6,17 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+from absl import logging
+
+from training import train_step
+from training.config import TrainingConfig
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75
-# Several workers agree to stop only every so many steps, and when a save is
-# due, because an agreement needs a message to all workers.
+# Several workers agree to stop only every so many steps, and when a save or an
+# evaluation is due, because an agreement needs a message to all workers.
 AGREEMENT_STEPS = 100
 
 
@@ -55,3 +60,49 @@ def agree(
     counts = strategy.run(lambda: tf.constant(wishes, tf.int32))
     counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
     return list(counts.numpy() > 0)
+
+
+class SkippedSteps:
+    """Counts the steps in a row that changed no weight.
+
+    A gradient that overflows only because of float16's loss scaling does not
+    count.
+
+    Attributes:
+        num_in_a_row: number of such steps up to the current step.
+    """
+
+    def __init__(self, config: TrainingConfig) -> None:
+        self._config = config
+        self.num_in_a_row = 0
+
+    def count(self, step: int, outcomes: np.ndarray) -> None:
+        """Counts the outcomes of steps, the last of which is `step`.
+
+        Raises:
+            ValueError: --max_nonfinite_steps were skipped.
+        """
+        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
+            if outcome == train_step.MADE:
+                self.num_in_a_row = 0
+            elif outcome == train_step.OVERFLOWED:
+                logging.info(
+                    "Step %d was skipped, because its gradient, scaled for "
+                    "float16, overflowed. Halving the loss scale.",
+                    number,
+                )
+            else:
+                self.num_in_a_row += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    *(number, self.num_in_a_row),
+                )
+            if self.num_in_a_row >= self._config.max_nonfinite_steps:
+                raise ValueError(
+                    f"the loss or gradient of {self.num_in_a_row} steps in a "
+                    f"row was not finite, up to step {number}. Set a smaller "
+                    "--learning_rate. If the weights of the newest checkpoint "
+                    f"in {self._config.output_dir} are the cause, remove its "
+                    "files to resume from an earlier step"
+                )

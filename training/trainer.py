@@ -6,27 +6,32 @@ train_step.py computes and applies the gradients.
 """
 
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
-import numpy as np
-import tensorflow as tf
 from absl import logging
 
 import modeling
+from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files import progress
 from files.atomic import write_text
 from modeling import descriptions
+from modeling.checkpoints.folders import find_best
+from modeling.losses import Loss
 from modeling.presets import BEST
-from training import checkpointing, checks, devices, stopping, train_step
+from training import checkpointing, checks, devices, run_folder, stopping
 from training.callbacks import Callback
 from training.callbacks.history import History
+from training.config import TrainingConfig
+from training.distillation import Teacher
+from training.optimizers import optimization
 from training.prediction import BatchPredictor
 from training.results import format_results
-from training.run_folder import set_best_step
+from training.train_step import TrainStep
 
 
 class Trainer(BatchPredictor):
@@ -37,14 +42,15 @@ class Trainer(BatchPredictor):
             are saved.
         config: flags of the training.
         step: the training step of the model. None if the model only predicts.
-        settings: settings of the run, such as configuration and batch size,
-            which must not change when the run is resumed.
+        settings: result of `run_folder.check_resumed`, which `fit` records in
+            the run's folder. None = record nothing.
         dev_set: checksum of the dev set. Results with equal checksums may be
             compared.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
             without a vocabulary, as in pretraining on masked records.
-        labels: names of the model's outputs, in order, saved with the weights.
-            None if the outputs are not labels.
+        output_names: lists of possible names of the model's outputs, for the
+            argument `labels` of `modeling.load_checkpoint`. The first is saved
+            with the weights. Empty if the outputs are not labels.
 
     Attributes:
         num_train_steps: number of the step at which training ends.
@@ -52,6 +58,7 @@ class Trainer(BatchPredictor):
             including steps that were skipped.
         has_best: whether the current weights come from the best step.
         best_folder: folder of the weights of the best step.
+        labels: names of the model's outputs, in order, or None.
         checkpointer: saves the run in `output_dir`.
         history: metrics, steps and hours of the run.
         results: {name of a results file: its results} of this command.
@@ -61,19 +68,20 @@ class Trainer(BatchPredictor):
         self,
         model: keras.Model,
         config: Any,
-        step: train_step.TrainStep | None = None,
+        step: TrainStep | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
         dev_set: int = 0,
         tokenizer: FullTokenizer | None = None,
-        labels: Sequence[str] | None = None,
+        output_names: Sequence[Sequence[str]] = (),
     ) -> None:
         super().__init__(model, config.jit_compile)
         self.config = config
         # None if the model only predicts.
         self.train_step: Any = step
-        self.settings = settings or {}
-        self.tokenizer, self.labels = tokenizer, labels
+        self.settings = settings
+        self.tokenizer, self._output_names = tokenizer, output_names
+        self.labels = output_names[0] if output_names else None
         self.is_chief = config.is_chief
         self.best_folder = Path(config.output_dir, BEST)
         self.num_train_steps, self.global_step = 0, 0
@@ -103,25 +111,77 @@ class Trainer(BatchPredictor):
             keep_checkpoint_max=1,
             is_chief=self.is_chief,
         )
-        self._num_skipped = 0
 
-    def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
-        """Restores the run's newest checkpoint, or loads --init_checkpoint.
-
-        If neither exists, the weights stay random.
+    @classmethod
+    def create(
+        cls,
+        config: TrainingConfig,
+        create_model: Callable[..., keras.Model],
+        loss: Loss,
+        num_steps: tuple[int, int] | None,
+        teacher: Teacher | None = None,
+        **options: Any,
+    ) -> "Trainer":
+        """Creates a model with random weights, and the Trainer of its run.
 
         Args:
-            labels: names of the model's outputs, as in
-                `modeling.load_checkpoint`.
+            config: the flags of the run.
+            create_model: function (**options) -> the task's model. `options`
+                are the arguments that every model accepts.
+            loss: the task's loss.
+            num_steps: (training steps, warmup steps), None without training.
+            teacher: the teacher to distill. None = train without a teacher.
+            **options: other arguments of the constructor.
+
+        Raises:
+            ValueError: a flag does not fit the model or the devices.
+        """
+        strategy = devices.set_up(config)
+        with strategy.scope():
+            model = create_model(
+                use_one_hot_embeddings=config.is_tpu,
+                gradient_checkpointing=config.gradient_checkpointing,
+                unpad=config.unpads,
+                seed=config.seed,
+            )
+            model.build()
+            if not num_steps:
+                return cls(model, config, **options)
+            if config.freeze_layers:
+                optimization.freeze_layers(model, config.freeze_layers)
+            optimizer: Any = optimization.create_optimizer(
+                config, *num_steps, model.config.num_hidden_layers
+            )
+            if config.mixed_precision == "float16":
+                # Small gradients underflow in float16 without a loss scale.
+                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+            trained = model
+            if teacher:
+                trained, loss = teacher.distill(model)
+            step = TrainStep(trained, loss, optimizer, config, strategy)
+        return cls(model, config, step, **options)
+
+    def restore_or_load(self) -> None:
+        """Sets the weights of the model. No other code chooses them.
+
+        They come from the first that exists:
+
+        1. without training, the best step of the run in --output_dir, unless
+           --noload_best is set or the script pretrains;
+        2. the newest checkpoint in --output_dir;
+        3. --init_checkpoint, else with --init_layers the --teacher;
+        4. random numbers.
         """
         config = self.config
+        if config.prefers_best and self.restore_best():
+            return
         step = self.checkpointer.restore()
         if step is None and config.initial_checkpoint:
             report = modeling.load_checkpoint(
                 self.model,
                 config.initial_checkpoint,
                 config.init_layers and [*map(int, config.init_layers)],
-                labels,
+                self._output_names,
                 config.load_best,
             )
             if not config.do_train:
@@ -132,25 +192,25 @@ class Trainer(BatchPredictor):
         self.history.restore(self.global_step)
 
     def restore_best(self) -> bool:
-        """Restores the weights of the best evaluation during training.
+        """Restores the weights of the run's best step (`find_best`).
 
         Returns:
             whether a best step is saved. If not, the weights do not change.
         """
-        step = self._best.restore()
-        if step is not None:
-            self.global_step, self.has_best = step, True
-        return step is not None
+        path = find_best(self.config.output_dir)
+        if path:
+            self.global_step, self.has_best = self._best.read(path), True
+        return bool(path)
 
     def save_best(self, step: int) -> None:
         """Saves the weights after `step` as the weights of the best step."""
         self._best.save(step)
         if self.is_chief:
-            set_best_step(self.config.output_dir, step)
+            run_folder.set_best_step(self.config.output_dir, step)
 
     def fit(
         self,
-        create_dataset: Callable[[int, int], tf.data.Dataset],
+        records: tfrecords.Records,
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
     ) -> None:
@@ -161,80 +221,118 @@ class Trainer(BatchPredictor):
         error.
 
         Args:
-            create_dataset: function (batch_size, skip_records) that returns
-                an endless dataset of batches of features. The first
-                `skip_records` records are skipped.
+            records: the records to train on.
             num_train_steps: number of the last step.
             callbacks: run after each step, in this order.
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
-                gradient, or a weight to save is not finite.
+                gradient, or a weight to save is not finite. Or a user's files
+                in --output_dir describe another model.
             tf.errors.ResourceExhaustedError: a device has run out of memory.
             tf.errors.UnavailableError: another worker was lost.
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
-        config, size = self.config, self.config.batch_size
-        step = self.global_step
+        config, step = self.config, self.global_step
         self.num_train_steps = num_train_steps
-        if (
-            step >= num_train_steps
-            or self._is_time_over
-            or any(callback.has_ended(step) for callback in callbacks)
-        ):
+        has_ended = self._is_time_over or any(
+            callback.has_ended(step) for callback in callbacks
+        )
+        # All workers restored the same step.
+        if step >= num_train_steps or any(self._agree([has_ended])):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 *(config.output_dir, step),
             )
             return
         self._log_start()
+        if self.is_chief and self.settings is not None:
+            self._describe(self.settings)
+        with self.history.training(step), stopping.stop_signals() as stop:
+            is_stopped = self._run_steps(records, callbacks, stop)
+        if is_stopped:
+            logging.warning(
+                "Stopped after step %d, which is saved. Run the same command "
+                "again to resume.",
+                self.global_step,
+            )
+            raise SystemExit(stopping.INTERRUPTED_STATUS)
+
+    # Runs the steps that are left, and saves them. Returns whether a signal
+    # ended them.
+    def _run_steps(
+        self,
+        records: tfrecords.Records,
+        callbacks: Sequence[Callback],
+        stop: threading.Event,
+    ) -> bool:
+        config, size = self.config, self.config.batch_size
+        step, last = self.global_step, self.num_train_steps
         # Skip the records of all earlier steps, even of steps without an
         # update. The order of records depends only on the seed and the epoch.
-        dataset = create_dataset(size, step * size)
-        bar = progress.Progress(num_train_steps, step, "step", size, "Training")
+        dataset: Any = tfrecords.create_dataset(
+            records,
+            size,
+            is_training=True,
+            seed=config.seed,
+            skip_records=step * size,
+            trim=config.unpads,
+        )
+        if self.train_step.strategy.num_replicas_in_sync > 1:
+            dataset = devices.distribute(self.train_step.strategy, dataset)
+        batches = iter(dataset)
+        skipped = stopping.SkippedSteps(config)
         is_done = is_stopped = is_save_due = False
-        strategy = self.train_step.strategy
-        with (
-            bar,
-            self.history.training(step),
-            stopping.stop_signals() as stop,
-        ):
-            batches = iter(devices.distribute(strategy, dataset))
+        with progress.Progress(last, step, "step", size, "Training") as bar:
             while not is_done:
                 number = self._num_steps_at_once(callbacks)
                 logs, outcomes = self.train_step(batches, number)
                 self.global_step = step = step + number
-                self._count_skipped(step, outcomes)
+                skipped.count(step, outcomes)
                 if bar.due(step):
                     bar.update(step, **logs)
                 with bar.paused():
                     ends = [call.on_step(step, logs) for call in callbacks]
                     is_save_due |= step % config.save_checkpoints_steps == 0
-                    is_over, is_stopped = stopping.agree(
-                        strategy,
-                        [self._is_time_over, stop.is_set()],
-                        is_save_due or step % stopping.AGREEMENT_STEPS == 0,
+                    has_ended, is_over, is_stopped = self._agree(
+                        [any(ends), self._is_time_over, stop.is_set()],
+                        is_save_due
+                        or step % stopping.AGREEMENT_STEPS == 0
+                        or any(end is not None for end in ends),
                     )
                     if is_over:
                         logging.info("Reached --max_hours after step %d.", step)
-                    is_done = step == num_train_steps or any(
-                        [*ends, is_over, is_stopped]
-                    )
+                    is_done = step == last or has_ended or is_over or is_stopped
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
-                    if is_done or (is_save_due and not self._num_skipped):
+                    if is_done or (is_save_due and not skipped.num_in_a_row):
                         rate = logs["learning_rate"]
                         self.history.add("checkpoint", step, {}, rate)
                         self.checkpointer.save(step)
                         is_save_due = False
-        if is_stopped:
-            logging.warning(
-                "Stopped after step %d, which is saved. Run the same command "
-                "again to resume.",
-                step,
+        return is_stopped
+
+    def _agree(
+        self, wishes: Sequence[bool], is_due: bool = True
+    ) -> Sequence[bool]:
+        return stopping.agree(self.train_step.strategy, wishes, is_due)
+
+    # Writes the files that describe the weights which this run will save.
+    def _describe(self, settings: Mapping[str, Any]) -> None:
+        config = self.config
+        best = [self.best_folder] if config.keeps_best else []
+        for folder in (Path(config.output_dir), *best):
+            run_folder.write(
+                folder,
+                config,
+                self.model,
+                settings,
+                self.tokenizer,
+                self.labels,
             )
-            raise SystemExit(stopping.INTERRUPTED_STATUS)
+        if self.history.best_step is not None:
+            run_folder.set_best_step(config.output_dir, self.history.best_step)
 
     @property
     def _is_time_over(self) -> bool:
@@ -259,35 +357,6 @@ class Trainer(BatchPredictor):
             self.num_train_steps - step,
             *(number - step % number for number in every),
         )
-
-    # Counts the steps in a row that changed no weight, up to `step`, and raises
-    # a ValueError if they are too many. A gradient that overflows only because
-    # of float16's loss scaling does not count.
-    def _count_skipped(self, step: int, outcomes: np.ndarray) -> None:
-        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
-            if outcome == train_step.MADE:
-                self._num_skipped = 0
-            elif outcome == train_step.OVERFLOWED:
-                logging.info(
-                    "Step %d was skipped, because its gradient, scaled for "
-                    "float16, overflowed. Halving the loss scale.",
-                    number,
-                )
-            else:
-                self._num_skipped += 1
-                logging.warning(
-                    "Step %d was skipped (%d in a row), because its loss or "
-                    "gradient is not finite.",
-                    *(number, self._num_skipped),
-                )
-            if self._num_skipped >= self.config.max_nonfinite_steps:
-                raise ValueError(
-                    f"the loss or gradient of {self._num_skipped} steps in a "
-                    f"row was not finite, up to step {number}. Set a smaller "
-                    "--learning_rate. If the weights of the newest checkpoint "
-                    f"in {self.config.output_dir} are the cause, remove its "
-                    "files to resume from an earlier step"
-                )
 
     @property
     def described_step(self) -> str:

@@ -26,9 +26,10 @@ from files import flags as script_flags
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import checks, start
+from training import checks
 from training.resolve import read_preset
 from training.splits import write_splits
+from training.trainer import Trainer
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -57,9 +58,7 @@ def training(options, dataset, create_model, loss):
 
     `options` is a script's Config.
     """
-    trainer = start.open_run(
-        options, create_model, loss, None, (NUM_TRAIN_STEPS, 0)
-    )
+    trainer = Trainer.create(options, create_model, loss, (NUM_TRAIN_STEPS, 0))
     # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), options.batch_size
 
@@ -170,7 +169,8 @@ def export_task(spec):
     """Exports MiniLM's classifier, and checks it on MRPC's dev set."""
     command = "--do_eval --export_format={variant} --export_dir={folder}/model"
     options, task, create_model, splits = open_mrpc(spec, command)
-    trainer = start.open_run(options, create_model, task.loss, None, None)
+    trainer = Trainer.create(options, create_model, task.loss, None)
+    trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 import tempfile
+from unittest import mock
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from data.io import tfrecords
 from training.callbacks import Callback
 from training.config import TrainingConfig
 from training.optimizers import optimization
@@ -92,9 +94,10 @@ def create_trainer(precision="float32", strategy=None, **changes):
 
 def fit(trainer, dataset, num_train_steps, *callbacks):
     """Trains on a dataset that begins with the next step's batch."""
-    trainer.fit(
-        lambda batch_size, skip_records: dataset, num_train_steps, callbacks
-    )
+    with mock.patch.object(
+        tfrecords, "create_dataset", lambda records, *args, **options: dataset
+    ):
+        trainer.fit(None, num_train_steps, callbacks)
 
 
 def batches(factors, zeros=None):

@@ -196,6 +196,16 @@ def test_a_best_step_that_was_not_copied_is_warned_of(
     assert warning in caplog.text
 
 
+def test_a_kill_before_the_best_step_is_named_changes_nothing(
+    options, tmp_path
+):
+    trains_on(options, [0.5, 0.9, 0.6])
+    for file in (tmp_path / "run").glob("model.ckpt-6.*"):
+        shutil.copy(file, tmp_path / "run/best")
+    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    assert read_results(tmp_path / "run")["global_step"] == 4
+
+
 @pytest.mark.slow
 def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     trains_on(options, [0.5, 0.9], num_train_epochs=2)

@@ -150,6 +150,25 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 
 
 @pytest.mark.slow
+def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, runpy\n"
+        "from training.callbacks.best_step import BestStep\n"
+        "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
+        "def on_step(self, step, logs):\n"
+        "    return is_second if step == 7 else None\n"
+        "BestStep.on_step = on_step\n"
+        f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')\n"
+    )
+    flags = flags | {"eval_input_file": flags["input_file"]}
+    with workers(flags, tmp_path / "run", script) as pair:
+        for worker in pair:
+            worker.finish().check()
+    assert checkpointing.checkpoint_steps(tmp_path / "run") == [7]
+
+
+@pytest.mark.slow
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
         task_files.write_swag(tmp_path / f"{name}.csv", count)

@@ -24,9 +24,11 @@ def folder(tmp_path):
 def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    saved = presets.read(folder).training
-    run_folder.check_flags(config, saved)
-    settings = run_folder.check_settings(config, saved, settings)
+    preset = presets.read(folder, "--output_dir")
+    if not (folder / presets.FILE).exists():
+        # The run begins.
+        preset = None
+    settings = run_folder.check_resumed(config, preset, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
     run_folder.write(folder, config, model, settings, None, None)
 
@@ -58,6 +60,11 @@ def test_more_epochs_resume_and_another_training_does_not(folder, flag, value):
     way = f"--{flag}=.*--init_checkpoint={folder}"
     with pytest.raises(ValueError, match=way):
         check(folder, {}, **flags | {flag: value})
+
+
+def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
+    with pytest.raises(ValueError, match="model.json"):
+        toy_task.resolve_config(folder, do_train=True)
 
 
 def test_a_later_version_is_named(folder):

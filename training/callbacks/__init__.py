@@ -11,8 +11,6 @@ Logs: TypeAlias = Mapping[str, float]
 class Callback:
     """Base class of callbacks, which `Trainer.fit` calls in turn.
 
-    With several workers, each worker must return the same answers.
-
     Attributes:
         every: `on_step` runs at least at each multiple of this number of steps,
             even if the Trainer runs several steps in one call. 0 = `on_step`
@@ -30,6 +28,9 @@ class Callback:
 
     def on_step(self, step: int, logs: Logs) -> bool | None:
         """Runs after a step, and returns True to end the training.
+
+        None means that nothing was decided. With several workers, each must
+        decide after the same steps. If one of them returns True, all end.
 
         Args:
             step: number of steps trained so far.

@@ -73,16 +73,16 @@ class BestStep(Callback):
                 for name in reader.get_variable_to_shape_map():
                     reader.get_tensor(name)
 
-    def on_step(self, step: int, logs: Logs) -> bool:
+    def on_step(self, step: int, logs: Logs) -> bool | None:
         """Runs an evaluation if one is due at `step`.
 
-        Returns True if training should stop.
+        Returns whether training should stop, None without an evaluation.
         """
         trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
         # multiple of `every`.
         if step % self.every and step != trainer.num_train_steps:
-            return False
+            return None
         results = {**self._evaluate(trainer), "global_step": step}
         value = results[self._metric]
         is_best = not math.isnan(value) and (

@@ -80,6 +80,22 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
     return [*layers, [r"/embeddings/", decay ** (num_hidden_layers + 1)]]
 
 
+def freeze_layers(model: keras.Model, num_layers: int) -> None:
+    """Freezes the embeddings and the lowest `num_layers` blocks (flag).
+
+    Raises:
+        ValueError: the model has fewer blocks.
+    """
+    blocks = model.bert.encoder.blocks
+    if num_layers > len(blocks):
+        raise ValueError(
+            f"--freeze_layers={num_layers} is more than the model's "
+            f"{len(blocks)} blocks. Set a smaller number"
+        )
+    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
+        layer.trainable = False
+
+
 @keras.saving.register_keras_serializable(package="bert")
 @dataclasses.dataclass(eq=False)
 class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
