@@ -45,13 +45,8 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    file, ours = _find_list(path), [_MOVED]
-    if file.is_file():
-        names = json_files.read_json(file).get("files")
-        ours += names if isinstance(names, list) else []
-    old = _old(path)
-    others = [name for name in _contents(path) if name not in ours]
-    if os.path.lexists(old) and not (old / _MOVED).is_file():
+    others, old = _others(path), _old(path)
+    if os.path.lexists(old) and not _is_left(old):
         # The folder moves there while it is replaced.
         others.append(str(old))
     if others:
@@ -118,9 +113,23 @@ def _clean_up(path: Path) -> None:
     if (old / _MOVED).is_file() and not path.exists():
         old.rename(path)
     (path / _MOVED).unlink(missing_ok=True)
-    if (old / _MOVED).is_file():
+    if _is_left(old):
         # A partial name, so that a kill leaves no half folder at PATH.old.
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
+
+
+# Returns the files in a folder that its list does not contain.
+def _others(folder: Path) -> list[str]:
+    file, ours = _find_list(folder), [_MOVED]
+    if file.is_file():
+        names = json_files.read_json(file).get("files")
+        ours += names if isinstance(names, list) else []
+    return [name for name in _contents(folder) if name not in ours]
+
+
+# Returns whether a killed process left PATH.old, and no file in it is a user's.
+def _is_left(old: Path) -> bool:
+    return (old / _MOVED).is_file() and not _others(old)
 
 
 # Adds the names of all files in a folder to its list.

@@ -70,6 +70,7 @@ class Checkpointer:
         self._weights = frozenset(variables)
         self._variables = dict(variables)
         self._trains = optimizer is not None
+        self._restored = -1
         if optimizer is None:
             return
         # In float16, the optimizer is wrapped in a loss scaling optimizer.
@@ -110,10 +111,18 @@ class Checkpointer:
             )
         if not self.is_chief:
             return
-        path = self.path(step)
+        path, listing = self.path(step), self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, self._variables)
-        kept = [number for number in self.steps() if number <= step]
+        # Checkpoints that the file `checkpoint` does not list are the user's.
+        listed = (
+            listing.read_text(errors="replace") if listing.is_file() else ""
+        )
+        ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
+        ours |= {step, self._restored}
+        steps = self.steps()
+        kept = [number for number in steps if number <= step and number in ours]
         kept = kept[-self.keep_checkpoint_max :]
+        staying = {*kept} | ({*steps} - ours)
         # A run that was killed while saving leaves partial files. Delete
         # indexes first, because a data file without an index is no checkpoint.
         for file in sorted(
@@ -121,12 +130,14 @@ class Checkpointer:
             key=lambda file: ".index" not in file.name,
         ):
             match = _WRITTEN.fullmatch(file.name)
-            if match and (match["partial"] or int(match["step"]) not in kept):
+            if match and (
+                match["partial"] or int(match["step"]) not in staying
+            ):
                 file.unlink(missing_ok=True)
         # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
-        write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
+        write_text(listing, "\n".join(lines) + "\n")
         logging.info("Saved the checkpoint %s", path)
 
     def restore(self) -> int | None:
@@ -141,7 +152,8 @@ class Checkpointer:
         steps = self.steps()
         for step in reversed(steps):
             try:
-                return self.read(self.path(step))
+                self._restored = self.read(self.path(step))
+                return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
         if steps:

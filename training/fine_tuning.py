@@ -11,7 +11,7 @@ from absl import logging
 
 from data.io import tfrecords
 from modeling.presets import Preset
-from training import checks, run_folder
+from training import checks, devices, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.callbacks.summaries import Summaries
@@ -55,6 +55,8 @@ def run(
         OSError: a file is missing or cannot be written.
     """
     ##### Checks, before any slow work #####
+    # Connect the workers before TensorFlow uses a device.
+    devices.strategy_of(config)
     bert_config = checks.check(config, preset)
     checks.check_task(task, config, preset, bert_config)
     teacher = num_steps = None

@@ -20,7 +20,7 @@ from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.checkpoints.folders import find_best
 from modeling.presets import Preset
-from training import checks, fingerprints, run_folder
+from training import checks, devices, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.callbacks.summaries import Summaries
@@ -48,6 +48,8 @@ def run(
         OSError: a file is missing or cannot be written.
     """
     ##### Checks, before any slow work #####
+    # Connect the workers before TensorFlow uses a device.
+    devices.strategy_of(config)
     bert_config = checks.check(config, preset)
     tokenizer = None
     if config.vocab_file:

@@ -99,6 +99,16 @@ def test_a_users_copy_of_the_old_folder_stays(tmp_path):
     assert "model.old" in refused(path)
 
 
+def test_a_users_file_in_the_old_folder_of_a_killed_process_stays(tmp_path):
+    path, old = tmp_path / "model", tmp_path / "model.old"
+    write(path)
+    path.rename(old)
+    write(path)
+    (old / ".moved").touch()
+    (old / "notes.txt").write_text("mine")
+    assert "model.old" in refused(path)
+
+
 def test_a_folder_is_on_the_disk_before_it_replaces_another(
     tmp_path, monkeypatch
 ):

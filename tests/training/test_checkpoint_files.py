@@ -72,6 +72,13 @@ def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
     assert state.model_checkpoint_path == kept[-1]
 
 
+def test_a_users_checkpoint_in_the_folder_stays(tmp_path, checkpointer):
+    write(tmp_path, whole(5))
+    for step in (6, 7, 8):
+        checkpointer.save(step)
+    assert set(os.listdir(tmp_path)) == {"checkpoint"} | whole(5, 7, 8)
+
+
 def test_a_checkpoint_is_on_the_disk_before_it_is_named(
     tmp_path, checkpointer, monkeypatch
 ):
