@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1756,
+    ".": 1761,
     "benchmarks": 1213,
-    "data": 9876,
+    "data": 9850,
     "docs": 180,
     "examples": 191,
-    "files": 1146,
+    "files": 1155,
     "modeling": 6184,
     "serving": 4362,
-    "tests": 21080,
+    "tests": 21077,
     "tools": 698,
-    "training": 4707,
+    "training": 4712,
 }
 # Different flags in docs/flags.md.
-FLAGS = 146
+FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23593
+WORDS = 23587
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -286,13 +286,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     deterministic: bool = flags.training(
         False, "Use only operations whose results can be repeated exactly."
     )
-    init_from: str | None = flags.neutral(
-        None,
-        "Start a new run from random weights (scratch) or from "
-        "--init_checkpoint (checkpoint). By default, --init_checkpoint is used "
-        "if it is set. Checkpoints in --output_dir take precedence.",
-        choices=("scratch", "checkpoint"),
-    )
     max_nonfinite_steps: int = flags.neutral(
         10,
         "Stop after this many consecutive steps with a non-finite loss or "
@@ -367,12 +360,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
             raise ValueError(
                 f"--export_format={self.export_format}: LiteRT cannot run the "
                 "LSTM of --bilstm; choose onnx or saved_model"
-            )
-        start = bool(self.init_checkpoint)
-        if self.init_from and start != (self.init_from == "checkpoint"):
-            raise ValueError(
-                f"--init_from={self.init_from} contradicts --init_checkpoint="
-                f"{self.init_checkpoint}. Change one of the two flags"
             )
         for name in ("distill_temperature", "distill_alpha", "distill_hidden"):
             if name in self.given_flags and not self.teacher:

@@ -166,11 +166,11 @@ class Trainer(BatchPredictor):
 
         They come from the first that exists:
 
-        1. without training, the best step of the run in --output_dir, unless
-           --noload_best is set or the script pretrains;
-        2. the newest checkpoint in --output_dir;
-        3. --init_checkpoint, else with --init_layers the --teacher;
-        4. random numbers.
+        1. Without training, the best step of the run in --output_dir, unless
+           --noload_best is set or the script pretrains.
+        2. The newest checkpoint in --output_dir.
+        3. The --init_checkpoint, or with --init_layers the --teacher.
+        4. Random numbers.
         """
         config = self.config
         if config.prefers_best and self.restore_best():

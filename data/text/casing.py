@@ -46,7 +46,7 @@ def find_casing(
             text. None if it is another file.
 
     Raises:
-        ValueError: --do_lower_case contradicts a file or a release's name, or
+        ValueError: the flag, a file and a release's name do not agree, or
             nothing states the casing of a vocabulary that looks cased.
     """
     stated: list[dict[str, Any]] = []
@@ -57,16 +57,20 @@ def find_casing(
         *([folder_of(weights)] if weights else []),
     ]
     stated += map(read_tokenizer, dict.fromkeys(map(os.path.normpath, places)))
+    # The path of a release is NAME/bert_model.ckpt or the folder NAME.
+    release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", weights or "")
+    release = os.path.basename(release)
+    if release in _RELEASES:
+        stated.append({"do_lower_case": _RELEASES[release], "file": weights})
+    source: Any = "--do_lower_case"
     for found in filter(None, stated):
         if flag is None:
-            flag = found["do_lower_case"]
+            flag, source = found["do_lower_case"], found["file"]
         elif flag != found["do_lower_case"]:
             raise ValueError(
-                f"--do_lower_case={flag} contradicts {found['file']}, which "
-                f"sets lower-casing to {str(not flag).lower()}; remove the "
-                "flag, or correct the file"
+                f"{source} sets lower-casing to {flag}, but {found['file']} to "
+                f"{not flag}. Correct or remove the wrong one"
             )
-    validate_case_matches_checkpoint(flag is not False, weights)
     if flag is None:
         changed = changed_words(tokens)
         if len(changed) > _CHANGED_SHARE * len(tokens):
@@ -91,33 +95,3 @@ def changed_words(tokens: Iterable[str]) -> list[str]:
         for token in tokens
         if strip_accents(token.lower()) != token and not special.match(token)
     ]
-
-
-def validate_case_matches_checkpoint(
-    do_lower_case: bool, init_checkpoint: str | None
-) -> None:
-    """Checks that --do_lower_case fits a checkpoint of Google's releases.
-
-    Args:
-        do_lower_case: whether the text will be lower-cased.
-        init_checkpoint: path of a checkpoint, or None if there is none. The
-            path of a release is `.../NAME/bert_model.ckpt` or the folder
-            `.../NAME`, where NAME is the release's name. Other paths are not
-            checked.
-
-    Raises:
-        ValueError: the casing contradicts the release's name.
-    """
-    match = re.match(
-        r"^.*?([A-Za-z0-9_-]+)/*(?:/bert_model.ckpt.*)?$", init_checkpoint or ""
-    )
-    name = match.group(1) if match else ""
-    is_lower_case = _RELEASES.get(name, do_lower_case)
-    if is_lower_case != do_lower_case:
-        raise ValueError(
-            f"--do_lower_case={do_lower_case} contradicts "
-            f"--init_checkpoint={init_checkpoint}: {name} is a "
-            f"{'lowercased' if is_lower_case else 'cased'} model; use "
-            f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
-            "folder if its name misleads"
-        )

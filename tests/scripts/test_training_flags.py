@@ -37,7 +37,7 @@ def runs(flags, tiny, tmp_path_factory):
         """,
         "scratch": f"""
             --bert_config_file={tiny}/one_block/bert_config.json
-            --init_from=scratch --eval_steps=2 --left_to_right
+            --eval_steps=2 --left_to_right
             --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
             --export_weights=weights
         """,

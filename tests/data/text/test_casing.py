@@ -6,26 +6,9 @@ import types
 
 import pytest
 
-from data.text import casing, tokenization
+from data.text import tokenization
 from tests import golden
 from tests.script_runner import SAMPLES
-
-
-@pytest.mark.parametrize(
-    ("do_lower_case", "path", "wrong"),
-    [
-        (True, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", False),
-        (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
-        # The folder alone, as --weights may name it.
-        (True, "cased_L-12_H-768_A-12/", True),
-        (True, "cased_L-12_H-768_A-12/mine", False),
-        (False, None, False),
-    ],
-)
-def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
-    error = pytest.raises(ValueError, match="--do_lower_case")
-    with error if wrong else contextlib.nullcontext():
-        casing.validate_case_matches_checkpoint(do_lower_case, path)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +85,26 @@ def test_what_the_folder_says_is_taken(tmp_path, words, path, weights):
             load(*args, **flags, do_lower_case=not stated)
 
 
+def test_the_name_of_a_release_states_its_casing(tmp_path):
+    cased = "cased_L-12_H-768_A-12"
+    for weights in (f"{cased}/", f"x/{cased}/bert_model.ckpt"):
+        assert load(tmp_path, CASED, weights=weights) is False
+        with pytest.raises(ValueError, match="--do_lower_case"):
+            load(tmp_path, weights=weights, do_lower_case=True)
+    assert load(tmp_path, weights=f"{cased}/mine") is True
+
+
 def test_two_folders_that_say_different_things(tmp_path):
     files = {
         "tokenizer_config.json": {"do_lower_case": True},
         "model/tokenizer_config.json": {"do_lower_case": False},
     }
-    with pytest.raises(ValueError, match="model/tokenizer_config.json"):
+    with pytest.raises(
+        ValueError, match="model/tokenizer_config.json"
+    ) as found:
         load(tmp_path, files=files, weights=str(tmp_path / "model"))
+    # Nobody set the flag.
+    assert "--do_lower_case" not in str(found.value)
 
 
 @pytest.mark.parametrize("mark", ["\u2581", "\u0120"])

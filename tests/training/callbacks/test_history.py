@@ -97,17 +97,6 @@ def test_a_second_evaluation_of_a_step_keeps_its_time(seconds, tmp_path):
     assert (line["hours"], line["learning_rate"]) == (0.01, 0.5)
 
 
-def test_half_a_line_is_replaced_by_the_next(tmp_path):
-    first = history_of(tmp_path)
-    first.add("eval", 1, {"loss": 1.0})
-    with open(tmp_path / history.FILE, "a") as file:
-        file.write('{"kind": "eva')
-    again = history_of(tmp_path)
-    again.add("eval", 2, {"loss": 1.0})
-    found = history.read(tmp_path / history.FILE)
-    assert [line["step"] for line in found] == [1, 2]
-
-
 def test_tensorboard_gets_the_metrics(tmp_path):
     first = history_of(tmp_path, summary_steps=1)
     first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
