@@ -15,7 +15,6 @@ from data.text.ragged import row_ids, rows
 from data.text.tokenizer_layer import TokenizerLayer
 
 
-@keras.saving.register_keras_serializable("bert")
 class PackingLayer(keras.layers.Layer):
     """Tokenizes texts, or pairs of texts, and packs them as model inputs.
 
@@ -56,22 +55,6 @@ class PackingLayer(keras.layers.Layer):
         self.max_seq_length = max_seq_length
         self.tokenizer = tokenizer
         self.built = True
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the layer's configuration, from which Keras recreates it."""
-        return {
-            **super().get_config(),
-            "vocab": self.tokenizer.vocab,
-            "max_seq_length": self.max_seq_length,
-            "do_lower_case": self.tokenizer.do_lower_case,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "PackingLayer":
-        """Creates a layer from the result of `get_config`."""
-        config = dict(config)
-        vocab, do_lower_case = config.pop("vocab"), config.pop("do_lower_case")
-        return cls(TokenizerLayer(vocab, do_lower_case), **config)
 
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None

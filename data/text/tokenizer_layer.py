@@ -59,7 +59,6 @@ class _Normalized(NamedTuple):
         return _Normalized(*(tf.gather(value, indexes) for value in self))
 
 
-@keras.saving.register_keras_serializable("bert")
 class TokenizerLayer(keras.layers.Layer):
     """Tokenizes texts to the same WordPiece ids as `FullTokenizer`.
 
@@ -104,14 +103,6 @@ class TokenizerLayer(keras.layers.Layer):
     def id_of(self, token: str) -> int:
         """Returns the id of a WordPiece. Raises ValueError if it is missing."""
         return len(self.vocab) - 1 - self.vocab[::-1].index(token)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments from which Keras recreates the layer."""
-        return {
-            **super().get_config(),
-            "vocab": self.vocab,
-            "do_lower_case": self.do_lower_case,
-        }
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the WordPiece ids of the texts, ragged int32 [N, None]."""

@@ -144,17 +144,15 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
         packing_layer.PackingLayer(tokenizer.layer, 2)
 
 
-def test_layers_are_saved_by_keras(tmp_path):
+def test_layers_are_part_of_a_keras_model():
     text_a = keras.Input((), dtype="string", name="text_a")
     text_b = keras.Input((), dtype="string", name="text_b")
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     layer = packing_layer.PackingLayer(tokenizer.layer, 16)
     model = keras.Model([text_a, text_b], layer(text_a, text_b))
     texts = [tf.constant(["The harbor."]), tf.constant(["A light, \u00e9"])]
-    expected = model(texts)
-    model.save(tmp_path / "model.keras")
-    loaded = keras.models.load_model(tmp_path / "model.keras")
-    for name, value in loaded(texts).items():
+    expected = layer(*texts)
+    for name, value in model(texts).items():
         np.testing.assert_array_equal(value, expected[name])
 
 
