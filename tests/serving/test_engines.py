@@ -175,34 +175,22 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         serving.load(folder, engine="litert")
 
 
-@pytest.mark.parametrize("has_cuda", [False, True])
 @needs("onnx")
-def test_a_gpu_is_chosen_if_a_package_can_use_it(
-    has_cuda, monkeypatch, folders, caplog
-):
-    """None was tried: here the list of ONNX Runtime decides, real or longer."""
+def test_a_gpu_is_chosen_if_a_package_can_use_it(monkeypatch, folders, caplog):
+    """None was tried: here a longer list of ONNX Runtime decides."""
     import onnxruntime
 
-    real = onnxruntime.get_available_providers()
+    longer = ["CUDAExecutionProvider", *onnxruntime.get_available_providers()]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: longer)
     monkeypatch.setattr(engines.glob, "glob", lambda _: ["/dev/nvidia0"])
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    if has_cuda:
-        longer = ["CUDAExecutionProvider", *real]
-        monkeypatch.setattr(
-            onnxruntime, "get_available_providers", lambda: longer
-        )
-    elif "CUDAExecutionProvider" in real or tf.config.list_physical_devices(
-        "GPU"
-    ):
-        pytest.skip("a package here can use GPUs")
-    expected = "onnx" if has_cuda else INSTALLED[0]
-    assert engines._choose([*engines.RUNTIMES]) == expected
+    assert engines._choose([*engines.RUNTIMES]) == "onnx"
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     assert engines._choose([*engines.RUNTIMES]) == INSTALLED[0]
     # It lists what it cannot load, and computes all the same.
     model = serving.load(folders["classifier"], engine="onnx")
     assert "label" in model.classify("a boat")
-    assert ("onnx runs on the CPU" in caplog.text) == has_cuda
+    assert "onnx runs on the CPU" in caplog.text
 
 
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
