@@ -30,7 +30,7 @@ from data.io import feature_specs, text_files
 from files import flags
 from training import task
 from training.command_line import cli
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
 

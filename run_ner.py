@@ -20,7 +20,7 @@ from data.ner import reading, scoring, sentence_windows
 from files import flags
 from training import task
 from training.command_line import cli
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
 

@@ -25,7 +25,7 @@ from files import atomic, flags, json_files
 from files.paths import Kind
 from training import task
 from training.command_line import cli
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
 

@@ -9,7 +9,7 @@ from data.io.records import encode_example
 from modeling import losses
 from tests.conftest import write_config
 from training import fine_tuning, task
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
 

@@ -9,7 +9,8 @@ import modeling
 from files import folders
 from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
-from training.config import FineTuningConfig, TrainingConfig
+from training.config import TrainingConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.splits import suffix_of
 from training.task import Task
 

@@ -15,8 +15,8 @@ from training import checks, devices, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.callbacks.summaries import Summaries
-from training.config import FineTuningConfig
 from training.distillation import Teacher
+from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
 from training.prediction import LossFigures
 from training.splits import (

@@ -16,7 +16,7 @@ from data.io.records import RecordWriter
 from files import progress
 from modeling.config import BertConfig
 from training import fingerprints
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 from training.task import Task
 
 

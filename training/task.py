@@ -14,7 +14,7 @@ import numpy as np
 
 from data.text.tokenization import load_tokenizer
 from modeling.config_files import load_config
-from training.config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig
 
 if TYPE_CHECKING:
     import modeling

@@ -1,0 +1,131 @@
+"""Flags of fine-tuning."""
+
+import dataclasses
+
+from files import flags
+from files.paths import Kind
+from training.config import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig):
+    """Flags of all fine-tuning scripts, such as input length and epochs."""
+
+    data_dir: str = flags.training(
+        None,
+        "Folder of the task's data files. Not needed if you only export.",
+        kind=Kind.DATA_FOLDER,
+    )
+    max_seq_length: int = flags.head(
+        128,
+        "Input length in WordPieces. Longer inputs are cut.",
+        at_least=3,
+    )
+    trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
+    do_predict: bool = flags.neutral(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral(
+        8, "Number of examples in an eval batch.", at_least=1
+    )
+    predict_batch_size: int = flags.neutral(
+        8, "Number of examples in a test batch.", at_least=1
+    )
+    num_train_epochs: float = flags.training(
+        3.0, "Number of training epochs.", at_least=0, may_grow=True
+    )
+    warmup_proportion: float = flags.training(
+        0.1,
+        "Fraction of the training steps used for warmup. 0.1 = 10%.",
+        at_least=0,
+        at_most=1,
+    )
+    evaluate_each_epoch: bool = flags.training(
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    early_stopping_patience: int = flags.training(
+        0,
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement. 0 disables early stopping.",
+        at_least=0,
+    )
+    metric_for_best: str | None = flags.training(
+        None,
+        "Metric that chooses the best step. The default is the task's main "
+        "metric. For eval_loss, lower values are better.",
+    )
+    load_best: bool = flags.decoding(
+        True,
+        "Evaluate, predict and export with the weights of the best step, if "
+        "training ran evaluations.",
+    )
+    bilstm: bool = flags.identity(
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How many percentage points an export may score below the model in "
+        "the task's main metric on the dev set. Otherwise the command fails.",
+        at_least=0,
+    )
+
+    actions = (*TrainingConfig.actions, "do_predict")
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        reads = self.do_train or self.evaluates or self.do_predict
+        return (*super().required, *["data_dir"] * reads)
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
+        if self.metric_for_best and self.do_train and not self.keeps_best:
+            raise ValueError(
+                "--metric_for_best needs --evaluate_each_epoch or "
+                "--early_stopping_patience. Set one of them"
+            )
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to restore the weights of the best step, if they exist."""
+        return self.load_best and not self.do_train
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training runs evaluations and saves the best step."""
+        return self.do_train and (
+            self.evaluate_each_epoch or self.early_stopping_patience > 0
+        )
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the command evaluates, during or after training."""
+        return self.do_eval or self.keeps_best
+
+    def batch_size_of(self, purpose: str) -> int:
+        """Returns the number of records in a batch to "eval" or "predict"."""
+        is_eval = purpose == "eval"
+        return self.eval_batch_size if is_eval else self.predict_batch_size
+
+    def num_steps(self, num_examples: int) -> tuple[int, int]:
+        """Returns the numbers of training and warmup steps, rounded down.
+
+        Args:
+            num_examples: number of examples in an epoch.
+
+        Raises:
+            ValueError: the training would be shorter than one step.
+        """
+        size = self.batch_size
+        steps = int(num_examples / size * self.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={self.num_train_epochs} over "
+                f"{num_examples} examples is shorter than one training step of "
+                f"{size} examples; "
+                "set a smaller --train_batch_size or more epochs"
+            )
+        return steps, int(steps * self.warmup_proportion)
