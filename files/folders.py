@@ -26,6 +26,8 @@ from files.paths import StrPath, named_errors
 # The file that describes a model and lists the files of its folder. An export
 # of only a SavedModel has it beside the vocabulary.
 _LISTS = ("model.json", "assets.extra/model.json")
+# Version of its format, which modeling/presets.py reads.
+VERSION = 1
 # Marks a folder that was moved to PATH.old, to tell it from a user's copy.
 _MOVED = ".moved"
 
@@ -135,9 +137,9 @@ def _is_left(old: Path) -> bool:
 # Adds the names of all files in a folder to its list.
 def _write_list(folder: Path) -> None:
     file = _find_list(folder)
-    content = json_files.read_json(file) if file.is_file() else {"version": 1}
+    content = json_files.read_json(file) if file.is_file() else {}
     names = {*_contents(folder), file.relative_to(folder).as_posix()}
-    write_json(file, {**content, "files": sorted(names)})
+    write_json(file, {"version": VERSION, **content, "files": sorted(names)})
 
 
 def _find_list(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from typing import Any
 
 from absl import logging
 
+from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.labels import PROBLEM_TYPES
 from files.paths import StrPath
@@ -29,7 +30,6 @@ from modeling.config_files import (
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 FILE = "model.json"
-VERSION = 1
 # Folder in the folder of a run that contains the weights of the best step.
 BEST = "best"
 # The name of a run's checkpoint is this prefix, a hyphen and the step.

@@ -190,8 +190,8 @@ def _is_same(path: Path, text: bytes) -> bool:
     return all(former.get(name, v) == v for name, v in entries.items())
 
 
+# Returns {flag: value} of the flags with these roles, without paths.
 def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value} of the flags with these roles, without paths."""
     return {
         field.name: vars(config)[field.name]
         for field in flags.fields(config, *roles)
@@ -199,11 +199,9 @@ def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
     }
 
 
+# Returns {flag on the command line: value}, without folders in paths. A model
+# of the hub keeps its name, and gets the commit that was downloaded.
 def _command(config: TrainingConfig) -> dict[str, Any]:
-    """Returns {flag on the command line: value}, without folders in paths.
-
-    A model of the hub keeps its name, and gets the commit that was downloaded.
-    """
     found = {
         name: value
         for name, value in config.given_flags.items()

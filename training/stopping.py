@@ -66,15 +66,11 @@ class SkippedSteps:
     """Counts the steps in a row that changed no weight.
 
     A gradient that overflows only because of float16's loss scaling does not
-    count.
-
-    Attributes:
-        num_in_a_row: number of such steps up to the current step.
+    count. `num_in_a_row` is their number up to the current step.
     """
 
     def __init__(self, config: TrainingConfig) -> None:
-        self._config = config
-        self.num_in_a_row = 0
+        self._config, self.num_in_a_row = config, 0
 
     def count(self, step: int, outcomes: np.ndarray) -> None:
         """Counts the outcomes of steps, the last of which is `step`.

@@ -322,15 +322,9 @@ class Trainer(BatchPredictor):
     def _describe(self, settings: Mapping[str, Any]) -> None:
         config = self.config
         best = [self.best_folder] if config.keeps_best else []
+        described = config, self.model, settings, self.tokenizer, self.labels
         for folder in (Path(config.output_dir), *best):
-            run_folder.write(
-                folder,
-                config,
-                self.model,
-                settings,
-                self.tokenizer,
-                self.labels,
-            )
+            run_folder.write(folder, *described)
         if self.history.best_step is not None:
             run_folder.set_best_step(config.output_dir, self.history.best_step)
 
