@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from data.ner import legal_tags
 from files import folders
 from serving import engines
 from training.splits import Split, names_of, suffix_of
@@ -125,8 +126,13 @@ def _run(
         elif "logits" in outputs:
             yield features, outputs["logits"]
         elif "probabilities" in outputs:
-            # As in logits, the largest is predicted, or all above 0.
-            yield features, outputs["probabilities"] - 0.5
+            values = outputs["probabilities"]
+            if task.settings.get("output_mode") == "multilabel":
+                # As in logits, all labels above 0 are predicted.
+                yield features, values - 0.5
+            else:
+                # The best legal tags have the largest sum of logarithms.
+                yield features, legal_tags.to_scores(values)
         else:
             # These outputs are logits of the positions.
             yield features, {x: _fit(outputs[x], size) for x in outputs}

@@ -458,15 +458,9 @@ def serve(server: Server, host: str, port: int) -> None:
         ValueError: a model cannot be served.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        # Listen before loading the models, so that an error about the address
-        # appears at once, and not after minutes of loading.
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise OSError(
-            f"cannot listen on --host={host} --port={port}: "
-            f"{error.strerror}; choose another --port (0 picks a free one)"
-        ) from None
+    # Listen before loading the models, so that an error about the address
+    # appears at once, and not after minutes of loading.
+    listener = socket.create_server((host, port), family=family)
     # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
     # the client's ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

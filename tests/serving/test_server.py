@@ -244,8 +244,7 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         cases = {
-            f"--port={port}": {"port": port},
-            "--host=no.such.host.invalid": {"host": "no.such.host.invalid"},
+            str(port): {"port": port},
             "--token_file=short": {"token_file": "short"},
             "none is not an exported model": {"model": "none"},
         }
