@@ -176,13 +176,3 @@ def test_a_terminal_is_read_and_written():
     check(input_file=path, output_file=path)
     os.close(terminal)
     os.close(other)
-
-
-def test_outputs_and_their_locks():
-    for kind, value, expected in [
-        (Kind.RUN_FOLDER, "a/run/", "a/run/.lock"),
-        (Kind.NEW_FOLDER, "a/export/", "a/export.lock"),
-        (Kind.OUTPUT_FILE, "a", None),
-        (Kind.MODEL, "a", None),
-    ]:
-        assert paths.PathFlag("flag", value, kind).lock_file == expected

@@ -16,8 +16,6 @@ from tests.modeling.kinds import (
 )
 from tests.models import built
 
-KINDS = ("classifier", "spans", "choices")
-
 
 @pytest.mark.parametrize("masks_each", [False, True])
 def test_no_position_sees_a_later_one(masks_each):
@@ -80,18 +78,15 @@ def test_the_lstm_reads_each_row_without_its_padding():
     [
         ("choices", False),
         ("tokens", True),
-        *(pytest.param(kind, True, marks=pytest.mark.slow) for kind in KINDS),
+        pytest.param("spans", True, marks=pytest.mark.slow),
     ],
 )
 def test_every_task_takes_an_lstm(kind, unpad):
     features = create_features(kind)
     options = {"bilstm": True, "left_to_right": True, "unpad": unpad, "seed": 3}
-    model, again = (built(MODELS[kind](**options)) for _ in range(2))
-    named, named_again = map(named_variables, (model, again))
-    assert named.keys() == named_again.keys()
-    assert len([name for name in named if name.startswith("bilstm/")]) == 6
-    for name in named:
-        assert_close(named[name], named_again[name], 0)
+    model = built(MODELS[kind](**options))
+    names = named_variables(model)
+    assert len([name for name in names if name.startswith("bilstm/")]) == 6
     outputs = model(features)
     # The same on rows cut to their length: padding takes no part.
     longest = int(features["input_mask"].sum(-1).max())
