@@ -16,23 +16,21 @@ import numpy as np
 from absl import logging
 
 import modeling
-import serving
 from data.classification.examples import InputExample
 from data.io import text_files
 from data.text import tokenization
-from files import folders
 from files.atomic import atomic_open
 from files.flags import flag, like
 from files.json_files import format_json
 from files.paths import Kind
 from modeling import presets
 from training.command_line import cli
-from training.config import DeviceConfig, ExportConfig, ModelConfig
+from training.config import DeviceConfig, ModelConfig
 from training.resolve import resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ModelConfig, DeviceConfig, ExportConfig):
+class Config(ModelConfig, DeviceConfig):
     """Flags of the script: the model, the texts and the vectors to write."""
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
@@ -106,7 +104,7 @@ def format_features(
 
 
 def main(flags: Config) -> None:
-    """Writes the vectors, and exports the encoder if --export_dir is set."""
+    """Writes the vectors."""
     folder = presets.read(flags.init_checkpoint, "--init_checkpoint")
     options = resolve(flags, folder)
     # Import late, so that --help and errors in flags do not wait until
@@ -130,8 +128,6 @@ def main(flags: Config) -> None:
             f"-1, because the model has {num_blocks} blocks"
         )
     text_files.expand_patterns(options.input_file, "input_file")
-    if options.export_dir:
-        folders.check_folder(options.export_dir, "--export_dir")
 
     ##### Model #####
     strategy = devices.strategy_of(options)
@@ -170,14 +166,6 @@ def main(flags: Config) -> None:
                 text = format_json(line, f"{output_file}, line {number}")
                 file.write(f"{text}\n".encode())
     logging.info("Wrote %d lines to %s", number, output_file)
-
-    ##### Export #####
-    if options.export_dir:
-        serving.export_encoder(
-            options.export_dir,
-            model,
-            serving.ExportOptions.of_flags(options, tokenizer),
-        )
 
 
 command = functools.partial(cli.run, main, Config)

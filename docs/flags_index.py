@@ -27,6 +27,7 @@ SCRIPTS = [
     "run_swag.py",
     "extract_features.py",
     "tools.convert_checkpoint",
+    "tools.export",
     "predict.py",
     "tools.plot_runs",
     "tools.results_table",

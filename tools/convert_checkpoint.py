@@ -6,6 +6,7 @@ A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
 vocab.txt and the tokenizer's other files), or vice versa. The weights do not
 change. With --extended_vocab_file the tool also adds embeddings of new words.
+For LiteRT, ONNX and SavedModels, see tools/export.py.
 """
 
 import dataclasses
@@ -195,11 +196,17 @@ def _read_tokenizer(
     return extended, rows
 
 
-# Returns the maximum length of the inputs that the model `name` was trained on,
-# or its number of positions, `longest`, if no file records the length.
-def _find_length(name: str, folder: presets.Preset, longest: int) -> int:
+def find_length(head: str, folder: presets.Preset, longest: int) -> int:
+    """Returns the maximum length of the inputs that a model was trained on.
+
+    Args:
+        head: class of the model.
+        folder: folder of its weights.
+        longest: number of the model's positions, which is returned if no file
+            records the length.
+    """
     length = folder.settings.get("max_seq_length")
-    if length is None and name != "multiple_choice":
+    if length is None and head != "BertMultipleChoice":
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.
         length = folder.training.get("max_seq_length")
@@ -249,7 +256,7 @@ def main(options: Config) -> None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
     kind, entries = descriptions.WEIGHTS, dict[str, Any]()
-    length = _find_length(name, folder, config.max_position_embeddings)
+    length = find_length(MODELS[name], folder, config.max_position_embeddings)
     if becomes_theirs:
         save, kind = modeling.save_huggingface, descriptions.HUGGINGFACE
         entries["max_length"] = length

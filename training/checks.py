@@ -57,7 +57,7 @@ def load_config(config: Any) -> modeling.BertConfig:
     file = config.bert_config_file
     found = modeling.load_config(file)
     for name in ("max_seq_length", "export_seq_length"):
-        length = vars(config)[name] or 0
+        length = vars(config).get(name) or 0
         if length > found.max_position_embeddings:
             raise ValueError(
                 f"--{name}={length} is more than the model's "

@@ -93,10 +93,16 @@ def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     (tmp_path / "lines.txt").write_text(line)
     flags = parse_flags("""
         --input_file=lines.txt --output_file=features.jsonl --layers=-1
-        --max_seq_length=40 --export_dir=encoder --export_version=12
+        --max_seq_length=40
     """)
     flags |= model_flags
     script_runner.run("extract_features.py", tmp_path, **flags).check()
+    shutil.copytree(model_flags["init_checkpoint"].parent, tmp_path / "model")
+    shutil.copy(model_flags["vocab_file"], tmp_path / "model")
+    export = parse_flags("--model=model --task=embed --export_dir=encoder")
+    script_runner.run(
+        "tools.export", tmp_path, **export, export_version=12
+    ).check()
     # Versions are numbered folders and nothing else.
     assert os.listdir(tmp_path / "encoder") == ["12"]
     (line,) = read_lines(tmp_path / "features.jsonl")

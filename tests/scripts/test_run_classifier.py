@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests import script_runner
-from tests.checkpoints import assert_same_bits, values
+from tests.checkpoints import assert_same_bits, serve, values
 from tests.conftest import write_config
 from tests.data.test_report import ReportPage
 from tests.script_runner import check_refusals, parse_flags, read_results
@@ -67,6 +67,23 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     for path in (folder, tiny, script_runner.SAMPLES):
         assert str(path) not in card
     assert not [*folder.glob("export.*")]
+
+
+def test_a_folder_is_exported_without_data(classified):
+    folder, _ = classified
+    flags = {"model": folder / "run", "export_dir": folder / "again"}
+    script_runner.run("tools.export", folder, **flags).check()
+    names = ("labels.txt", "tokenizer_config.json", "model.json")
+    one, other = (
+        [(folder / x / "assets.extra" / name).read_text() for name in names]
+        for x in ("export", "again")
+    )
+    assert one == other
+    texts = {"text_a": ["the boat"], "text_b": ["a boat of Marré"]}
+    one, other = (
+        serve(folder / x, texts, "classify") for x in ("export", "again")
+    )
+    np.testing.assert_equal(one, other)
 
 
 def test_predicts_from_a_finished_run_whatever_the_batch(

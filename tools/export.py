@@ -1,0 +1,127 @@
+"""Exports a model that is trained: a folder of weights becomes one to serve.
+
+    python -m tools.export --model=FOLDER --export_dir=OUT --export_format=onnx
+
+The folder is a run's, Google's or Hugging Face's, or hf://OWNER/NAME of the
+Hugging Face hub. Its files state the task, the labels and the casing. Nothing
+evaluates the export: run_classifier.py and the other scripts do that, if they
+export with --do_eval.
+"""
+
+import dataclasses
+import functools
+from typing import Any
+
+from absl import logging
+
+import modeling
+import serving
+from data.squad.decoding import DecodingOptions
+from data.squad.passage_windows import WindowOptions
+from data.text.tokenization import FullTokenizer
+from files.flags import flag, like
+from files.paths import Kind
+from modeling import presets
+from modeling.labels import default_labels
+from tools.convert_checkpoint import find_length
+from training.command_line import cli
+from training.config import ExportConfig
+
+# {value of --task: class of the model to export for it}.
+_MODELS = {"embed": "BertModel", "fill-mask": "BertPretrainer"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(ExportConfig):
+    """Flags of the tool: the model, and the export to write."""
+
+    model: str = flag(
+        ...,
+        "Folder of a model's weights, such as the --output_dir of a run, or "
+        "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
+        kind=Kind.MODEL,
+    )
+    export_dir: str = like(ExportConfig, "export_dir", ...)
+    task: str | None = flag(
+        None,
+        "embed exports the encoder of any model. fill-mask exports the heads "
+        "of pretraining of a folder that does not name its task, such as one "
+        "of Google's. By default, the folder names the task.",
+        choices=list(_MODELS),
+    )
+    max_seq_length: int | None = flag(
+        None,
+        "Maximum number of WordPieces in an input. By default, the length that "
+        "the folder records, else as many as the model has positions.",
+        at_least=3,
+    )
+
+
+def main(config: Config) -> None:
+    """Loads the model, and writes --export_dir."""
+    preset = presets.read(config.model, "--model")
+    head = _MODELS.get(config.task or "", preset.head)
+    if head == "BertEmbedder":
+        head = "BertModel"
+    if head is None:
+        raise ValueError(
+            f"no file in --model={config.model} names the task of the model; "
+            f"set --task to one of {', '.join(_MODELS)}"
+        )
+    if config.task != "embed":
+        preset.check_head(head)
+    tokenizer = FullTokenizer.from_preset(preset.weights)
+    logging.info("Loading the weights of %s", preset.weights)
+    model = getattr(modeling, head).from_preset(preset.weights)
+    preset.check_identity(model.config, tokenizer)
+    longest = model.config.max_position_embeddings
+    settings = preset.settings
+    labels = preset.labels
+    if labels is None and head in ("BertClassifier", "BertTokenClassifier"):
+        labels = default_labels(model.num_labels)
+    options = serving.ExportOptions(
+        tokenizer=tokenizer,
+        max_seq_length=config.max_seq_length
+        or find_length(head, preset, longest),
+        formats=config.export_formats,
+        fixed_length=config.export_seq_length,
+        quantize=config.quantize,
+        weights=preset.weights,
+    )
+    logging.info("Exporting to %s", config.export_dir)
+    to = config.export_dir, model
+    if head == "BertModel":
+        serving.export_encoder(*to, options)
+    elif head == "BertPretrainer":
+        serving.export_pretrainer(*to, options)
+    elif head == "BertMultipleChoice":
+        serving.export_multiple_choice(*to, options)
+    elif head == "BertTokenClassifier":
+        legal = settings.get("legal_tags", True)
+        serving.export_token_classifier(*to, labels, options, legal)
+    elif head == "BertSpanLabeler":
+        length = {"max_seq_length": options.max_seq_length}
+        serving.export_span_labeler(
+            *(*to, options),
+            _fill(WindowOptions, {**settings, **length}),
+            _fill(DecodingOptions, settings),
+        )
+    else:
+        mode = settings.get("output_mode") or "classification"
+        serving.export_classifier(
+            *(*to, None if mode == "regression" else labels),
+            *(options, mode, settings.get("doc_stride", 0)),
+            preset.training.get("num_texts"),
+        )
+
+
+# Returns an instance of a dataclass of options, with the values in `settings`.
+def _fill(options: type[Any], settings: Any) -> Any:
+    names = {field.name for field in dataclasses.fields(options)}
+    return options(**{k: v for k, v in settings.items() if k in names})
+
+
+command = functools.partial(cli.run, main, Config)
+
+if __name__ == "__main__":
+    command()
