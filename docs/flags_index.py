@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from files import flags  # noqa: E402
-from training.command_line import cli  # noqa: E402
+from training.command_line import cli, help  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -38,9 +38,10 @@ _SHARED = 3
 INTRODUCTION = """\
 # Flags
 
-Every flag of every script, as `--help` prints it. Flags that several scripts
-share come first, then each script's own. Run a script without `.py` in its
-name as `python -m NAME`. Set a Boolean flag to true with `--name`, and to false
+Every flag of every script, as `--helpfull` prints it. `--help` prints the
+groups data, model, training and output. Flags that several scripts share come
+first, then each script's own. Run a script without `.py` in its name as
+`python -m NAME`. Set a Boolean flag to true with `--name`, and to false
 with `--noname`.
 
 <!-- Written by docs/flags_index.py. -->
@@ -119,13 +120,20 @@ def _title(scripts: tuple[str, ...]) -> str:
         return "Every script"
     flows = {script for script in scripts if script.startswith("run_")}
     shown = "training" if "run_pretraining.py" in flows else "fine-tuning"
-    others = "" if flows == set(scripts) else " and features"
+    others = " and features" if "extract_features.py" in scripts else ""
+    others += " and exports" if "tools.export" in scripts else ""
     number = f", {len(scripts)} scripts"
     return f"Shared by {shown}{others}{number}"
 
 
 def _table(rows: Rows) -> str:
-    return "\n| flag | default | |\n|---|---|---|\n" + "".join(rows.values())
+    lines = ["\n| flag | default | |\n|---|---|---|\n"]
+    for title in (*help.GROUPS, "more"):
+        found = [rows[name] for name in rows if help.group_of(name) == title]
+        if found and len(found) < len(rows):
+            lines.append(f"| **{title}** | | |\n")
+        lines += found
+    return "".join(lines)
 
 
 def _row(field: dataclasses.Field) -> str:

@@ -15,7 +15,7 @@ from absl import app, flags, logging
 
 from files import flags as script_flags
 from files import lock, paths
-from training.command_line import chatter
+from training.command_line import chatter, help
 from training.config import DeviceConfig, ExportConfig
 from training.resolve import resolve_export, resolve_hub
 
@@ -63,11 +63,8 @@ def run(
         takes_arguments: True if `main` handles arguments that are not flags.
             Otherwise such arguments are errors.
     """
-    # By default, --help would show the docstring of __main__, which is wrong
-    # for an installed command, and the path in sys.argv[0], which is wrong for
-    # `python -m`. So set both.
+    # The flags are listed under sys.argv[0], which `python -m` sets to a path.
     script, started = sys.modules[main.__module__], sys.modules["__main__"]
-    started.__doc__ = script.__doc__
     if script is started and script.__spec__ is not None:
         sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
     required = script_flags.define(config, sys.argv[0])
@@ -97,7 +94,9 @@ def run(
     try:
         app.run(
             run_main,
-            flags_parser=lambda argv: _parse_flags(argv, required, passes_rest),
+            flags_parser=lambda argv: _parse_flags(
+                argv, required, passes_rest, script.__doc__ or ""
+            ),
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
@@ -120,8 +119,12 @@ class _CommonConfig:
 
 
 def _parse_flags(
-    argv: list[str], required: Sequence[str], known_only: bool
+    argv: list[str], required: Sequence[str], known_only: bool, purpose: str
 ) -> list[str]:
+    for name in argv:
+        if name in ("-h", "-help", "--help", "--helpfull"):
+            help.print_help(purpose, name == "--helpfull")
+            sys.exit(0)
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
     except (flags.Error, ValueError) as error:
