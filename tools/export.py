@@ -76,9 +76,7 @@ def main(config: Config) -> None:
     preset.check_identity(model.config, tokenizer)
     longest = model.config.max_position_embeddings
     settings = preset.settings
-    labels = preset.labels
-    if labels is None and head in ("BertClassifier", "BertTokenClassifier"):
-        labels = default_labels(model.num_labels)
+    labels = preset.labels or default_labels(getattr(model, "num_labels", 0))
     options = serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length

@@ -10,9 +10,10 @@ import itertools
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from absl import logging
 
 from data.io import text_files
@@ -269,6 +270,51 @@ class FullTokenizer:
                     f"{theirs!r}. Remove --vocab_file, or set --vocab_file="
                     f"{other}"
                 )
+
+    def __call__(
+        self,
+        texts: str | Sequence[str],
+        text_pairs: str | Sequence[str] | None = None,
+        max_length: int = 128,
+    ) -> dict[str, np.ndarray]:
+        """Converts texts to the features of a model.
+
+            model(tokenizer(["The boat left.", "It rains."]))
+
+        Args:
+            texts: N texts, or one text.
+            text_pairs: N second texts, or one, if the model reads pairs.
+            max_length: maximum number of WordPieces in a row. As in Google's
+                code, the longer text of a pair is cut first.
+
+        Returns:
+            `input_ids`, `input_mask` and `segment_ids`, int32 [N, T]. T is the
+            length of the longest row. Shorter rows are padded with 0.
+        """
+        if isinstance(texts, str):
+            texts = [texts]
+            text_pairs = None if text_pairs is None else [str(text_pairs)]
+        rows = []
+        for index, text in enumerate(texts):
+            parts = [self.tokenize(text)]
+            if text_pairs is not None:
+                parts.append(self.tokenize(text_pairs[index]))
+            while sum(map(len, parts)) > max_length - len(parts) - 1:
+                # Of two equally long parts, cut the last one.
+                max(parts[::-1], key=len).pop()
+            parts[0].insert(0, "[CLS]")
+            rows.append([[*part, "[SEP]"] for part in parts])
+        width = max((sum(map(len, row)) for row in rows), default=0)
+        features = {
+            name: np.zeros((len(rows), width), np.int32)
+            for name in ("input_ids", "input_mask", "segment_ids")
+        }
+        for index, row in enumerate(rows):
+            ids = self.convert_tokens_to_ids([x for part in row for x in part])
+            features["input_ids"][index, : len(ids)] = ids
+            features["input_mask"][index, : len(ids)] = 1
+            features["segment_ids"][index, len(row[0]) : len(ids)] = 1
+        return features
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""

@@ -33,7 +33,7 @@ def group_of(name: str) -> str:
 
 
 def print_help(purpose: str, is_full: bool) -> None:
-    """Prints what a script does, and its flags.
+    """Prints the purpose of a script, and its flags.
 
     Args:
         purpose: docstring of the script.

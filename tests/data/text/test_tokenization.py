@@ -6,6 +6,8 @@ import unicodedata
 
 import pytest
 
+from data.classification import features
+from data.classification.examples import InputExample
 from data.text import tokenization
 from tests import golden
 from tests.data import reference_tokenizer
@@ -83,6 +85,28 @@ def test_full_tokenizer(create_tokenizer):
     assert tokenizer.tokenize(b"wa\xff un") == ["wa", "un"]
     with pytest.raises(ValueError, match="str or bytes"):
         tokenizer.tokenize(7)
+
+
+def test_a_call_returns_what_a_run_trains_on():
+    """Compares with the records of run_classifier.py."""
+    words = golden.ROOT / "examples/samples/vocab.txt"
+    tokenizer = tokenization.FullTokenizer(words, do_lower_case=True)
+    texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
+    pairs = ["It sails again on the next morning.", "The lamp.", "boats " * 9]
+    for seconds in (None, pairs):
+        found = tokenizer(texts, seconds, max_length=12)
+        for row, text in enumerate(texts):
+            second = seconds and seconds[row]
+            made = features.convert_single_example(
+                9, InputExample("", text, second, "0"), ["0"], 12, tokenizer
+            )
+            for name, values in found.items():
+                assert values.dtype == "int32"
+                width = values.shape[1]
+                assert [*values[row]] == getattr(made, name)[:width], name
+                assert not any(getattr(made, name)[width:])
+    one = tokenizer("a boat", "a lamp")
+    assert one["segment_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1]]
 
 
 def test_wordpiece_tokenizer():
