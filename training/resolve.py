@@ -6,6 +6,7 @@ import os
 from typing import Any, TypeVar
 
 import modeling
+from data.io.dev_split import DataFileOptions
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
@@ -50,6 +51,32 @@ def resolve_hub(config: Any) -> Any:
         if flag.flag in _WEIGHTS and flag.value.startswith(hub.SCHEME)
     }
     return dataclasses.replace(config, **found) if found else config
+
+
+def resolve_data_file(config: DataFileOptions) -> Any:
+    """Sets the flags of the common job, if --data_file is set.
+
+    The values of flags that the user set are not changed.
+
+    Raises:
+        ValueError: --data_dir is set too.
+    """
+    if not config.data_file:
+        return config
+    found: dict[str, Any] = vars(config)
+    if found["data_dir"]:
+        raise ValueError("set either --data_file or --data_dir, not both")
+    common = {
+        "do_train": True,
+        "do_eval": True,
+        "evaluate_each_epoch": True,
+        "report": found.get("task_name") != "embedding",
+        "export_dir": f"{found['output_dir'].rstrip('/')}_model",
+    }
+    if "task_name" in found:
+        common["task_name"] = found["task_name"] or "csv"
+    changes = {k: v for k, v in common.items() if k not in found["given_flags"]}
+    return dataclasses.replace(config, **changes)
 
 
 def resolve(config: Flags, preset: Preset | None) -> Flags:

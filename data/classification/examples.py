@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,15 @@ class InputExample:
         label: name of the label. In regression, a number as str or float. In
             multi-label classification, a list of names. None if the label is
             unknown.
+        row: cells of the row of a user's table, {column: cell}. None in a train
+            set, and in GLUE's tasks.
     """
 
     guid: str | int
     text_a: str
     text_b: str | None = None
     label: str | float | list[str] | None = None
+    row: Mapping[str, Any] | None = None
 
 
 class DataProcessor(abc.ABC):

@@ -16,6 +16,7 @@ from data.classification.examples import (
     InputExample,
     regression_label,
 )
+from data.io.dev_split import DataFileOptions, split_rows
 from data.io.tables import DELIMITERS, Layout, read_table
 from data.io.text_files import find_set_file
 from files import flags
@@ -33,10 +34,9 @@ EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class TableOptions(DataFileOptions):
     """Options for reading a table: its columns and the kind of its labels."""
 
-    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     text_column: str = flags.training(
         "text",
         "Name of the text's column. For a table without a header line, set all "
@@ -106,6 +106,8 @@ class TableProcessor(DataProcessor):
     may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
+        if options.data_file:
+            options = self._find_columns(options)
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
         labels = options.labels
@@ -172,9 +174,33 @@ class TableProcessor(DataProcessor):
 
         If the table does not contain a test example's label, the label is None.
         """
+        if name not in self._sets and self._options.data_file:
+            self._split_file(self._options.data_file)
         if name in self._sets:
             return self._sets.pop(name)
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
+        return self._read_file(path, name)
+
+    def _split_file(self, path: str) -> None:
+        """Reads --data_file, and splits it into a train set and a dev set."""
+        examples = self._read_file(path, "train")
+        is_single = self.output_mode == "classification"
+        rows = split_rows(
+            [self.split_key(each) for each in examples],
+            [is_single and each.label for each in examples],
+            self._options.dev_fraction,
+            self._options.seed,
+        )
+        for name, found in zip(("train", "dev"), rows, strict=True):
+            self._sets[name] = [examples[row] for row in found]
+        for example in self._sets["train"]:
+            example.row = None
+
+    def split_key(self, example: InputExample) -> Any:
+        """Returns the text that must not be in the train set and the dev set."""
+        return example.text_a, example.text_b
+
+    def _read_file(self, path: StrPath, name: str) -> list[InputExample]:
         options, label_columns = self._options, self._label_columns
         id_columns = [*filter(None, [options.id_column])]
         columns = [*self.text_columns, *id_columns, *label_columns]

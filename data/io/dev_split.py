@@ -1,7 +1,34 @@
 """Splits the rows of one table into a train set and a dev set."""
 
+import dataclasses
 import random
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from files import flags
+from files.paths import Kind
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileOptions:
+    """Flags of scripts that split a single file of examples themselves."""
+
+    data_file: str | None = flags.training(
+        None,
+        "One file of labeled examples, in place of --data_dir. The script "
+        "splits it, trains, evaluates each epoch, reports, and exports the "
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise.",
+        kind=Kind.INPUT_FILE,
+    )
+    dev_fraction: float = flags.training(
+        0.2,
+        "Fraction of --data_file to evaluate on.",
+        at_least=0.01,
+        at_most=0.9,
+    )
+    # Flags of every training script.
+    seed: int = 12345
+    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 def split_rows(
@@ -12,15 +39,15 @@ def split_rows(
 ) -> tuple[list[int], list[int]]:
     """Returns the indices of the rows to train on, and of the dev set's rows.
 
-    Each label has the same share of the dev set. Rows with the same text stay
-    together, so that the dev set contains no text of the train set. A label
-    with only one text is only in the train set.
+    The dev set contains the same fraction of each label's rows. Rows with the
+    same text stay together, so that the dev set contains no text of the train
+    set. A label with only one text is only in the train set.
 
     Args:
         texts: the text of each row, or whatever may not be in both sets.
         labels: the label of each row. Equal for all rows if a row has several
             labels or a number.
-        dev_fraction: share of the rows for the dev set.
+        dev_fraction: fraction of the rows for the dev set.
         seed: seed of the random choice.
 
     Raises:

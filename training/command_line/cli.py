@@ -13,11 +13,16 @@ from typing import Any
 
 from absl import app, flags, logging
 
+from data.io.dev_split import DataFileOptions
 from files import flags as script_flags
 from files import lock, paths
 from training.command_line import chatter, help
 from training.config import DeviceConfig, ExportConfig
-from training.resolve import resolve_export, resolve_hub
+from training.resolve import (
+    resolve_data_file,
+    resolve_export,
+    resolve_hub,
+)
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -159,6 +164,8 @@ def _guarded(
     given: list[paths.PathFlag] = []
     try:
         parsed = script_flags.parse(config)
+        if isinstance(parsed, DataFileOptions):
+            parsed = resolve_data_file(parsed)
         if isinstance(parsed, ExportConfig):
             parsed = resolve_export(parsed)
         given += script_flags.path_flags(parsed)

@@ -1,0 +1,66 @@
+"""Writes a table of predictions: the columns of the input, then the answers."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from data.classification.decoding import LabelDecoder
+from data.classification.examples import InputExample
+from files.atomic import atomic_open
+from files.paths import StrPath
+
+
+def write_predictions(
+    path: StrPath,
+    examples: Sequence[InputExample],
+    batches: Iterable[tuple[Any, np.ndarray]],
+    decoder: LabelDecoder,
+) -> None:
+    """Writes a CSV with a row for each example, in the order of the input.
+
+    The columns are the input's, then `label`, `probability` and `correct`. In
+    regression, they are the input's and `value`. If the input has a column of
+    that name, the new one begins with `predicted_`. An empty text has no label,
+    and `correct` is empty if the right label is unknown.
+
+    Args:
+        path: path of the file.
+        examples: the examples, with their rows.
+        batches: pairs (features, outputs) of all examples, in order.
+        decoder: LabelDecoder of the task.
+    """
+    columns = [*(examples[0].row or {})]
+    is_number = decoder.output_mode == "regression"
+    answers = ["value"] if is_number else ["label", "probability", "correct"]
+    names = [f"predicted_{x}" if x in columns else x for x in answers]
+    with atomic_open(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        writer = csv.writer(text)
+        writer.writerow([*columns, *names])
+        rows = iter(examples)
+        for _, outputs in batches:
+            probabilities = decoder.probabilities(outputs).max(-1).tolist()
+            found = zip(decoder.labels(outputs), probabilities, strict=True)
+            # The outputs of a last batch come first.
+            for (label, probability), example in zip(found, rows, strict=False):
+                answer = [_text(label)]
+                if not is_number:
+                    right = example.label
+                    is_right = "" if right is None else str(label == right)
+                    answer += [f"{probability:.6f}", is_right.lower()]
+                if not example.text_a.strip() and not example.text_b:
+                    answer = [""] * len(names)
+                cells = map((example.row or {}).get, columns)
+                writer.writerow([*map(_text, cells), *answer])
+        text.detach()
+    logging.info("Wrote %s", path)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, list):
+        return ",".join(map(str, cell))
+    return "" if cell is None else str(cell)
