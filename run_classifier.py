@@ -25,6 +25,8 @@ from data.classification import (
     glue,
     metrics,
     pairs,
+    prediction_table,
+    table_task,
 )
 from data.io import feature_specs, text_files
 from files import flags
@@ -55,7 +57,8 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        return (*super().required, "task_name")
+        names = {*super().required, "task_name"}
+        return tuple(names - {"data_dir"} if self.data_file else names)
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
@@ -79,6 +82,8 @@ class ClassifierTask(task.Task):
             for purpose in ("eval", "predict")
         }
         processor, name = self.processors[""], options.task_name
+        if isinstance(processor, table_task.TableProcessor):
+            self.options = processor.with_length(options, self.tokenizer)
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         self.decoder = decoding.LabelDecoder(mode, self.labels)
@@ -183,13 +188,19 @@ class ClassifierTask(task.Task):
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
-        """Writes report.html about a dev set if --report is set."""
-        if not self.options.report:
+        """Writes the predictions of a table's dev set, and report.html."""
+        examples = self.examples[split]
+        has_rows = examples[0].row is not None
+        if not (self.options.report or has_rows):
             return
         _, outputs = metrics.concatenate(batches)
-        suffix = split.removeprefix("eval")
-        path = os.path.join(output_dir, f"report{suffix}.html")
-        report.write_labels(path, self.examples[split], outputs, self.decoder)
+        if has_rows:
+            path = os.path.join(output_dir, "dev_predictions.csv")
+            prediction_table.write(path, examples, outputs, self.decoder)
+        if self.options.report:
+            suffix = split.removeprefix("eval")
+            path = os.path.join(output_dir, f"report{suffix}.html")
+            report.write_labels(path, examples, outputs, self.decoder)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -201,6 +212,11 @@ class ClassifierTask(task.Task):
         if not processor.test_set_has_labels:
             examples = [dataclasses.replace(x, label=None) for x in examples]
         entries = map(decoding.describe_example, examples)
+        if examples[0].row is not None:
+            outputs = np.concatenate([found for _, found in batches])
+            path = os.path.join(output_dir, "predictions.csv")
+            prediction_table.write(path, examples, outputs, self.decoder)
+            batches = [({}, outputs)]
         labels = decoding.write_predictions(
             output_dir, entries, batches, self.decoder, suffix
         )
@@ -240,8 +256,10 @@ class EmbeddingTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        processor = pairs.PairProcessor(options.data_dir, options)
+        source = options.data_file or options.data_dir
+        processor = pairs.PairProcessor(source, options)
         self.processor = processor
+        self.options = options = processor.with_length(options, self.tokenizer)
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
         # {split: True if its pairs have scores}
@@ -329,12 +347,13 @@ def main(flags: Config) -> None:
         flags = dataclasses.replace(flags, task_name=name)
     preset = read_preset(flags)
     config = resolve(flags, preset)
-    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    is_embedding = config.task_name == "embedding"
+    task = (EmbeddingTask if is_embedding else ClassifierTask)(config)
+    # Import TensorFlow late, so that --help, wrong flags and wrong tables show
+    # quickly.
     from training import fine_tuning
 
-    is_embedding = config.task_name == "embedding"
-    create_task = EmbeddingTask if is_embedding else ClassifierTask
-    fine_tuning.run(create_task(config), config, preset, serving.export_task)
+    fine_tuning.run(task, task.options, preset, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -53,7 +53,7 @@ def resolve_hub(config: Any) -> Any:
     return dataclasses.replace(config, **found) if found else config
 
 
-def resolve_data_file(config: DataFileOptions) -> Any:
+def resolve_data_file(config: Any) -> Any:
     """Sets the flags of the common job, if --data_file is set.
 
     The values of flags that the user set are not changed.
@@ -63,10 +63,10 @@ def resolve_data_file(config: DataFileOptions) -> Any:
     """
     if not config.data_file:
         return config
-    found: dict[str, Any] = vars(config)
+    found, given = vars(config), config.given_flags
     if found["data_dir"]:
         raise ValueError("set either --data_file or --data_dir, not both")
-    common = {
+    common: dict[str, Any] = {
         "do_train": True,
         "do_eval": True,
         "evaluate_each_epoch": True,
@@ -75,7 +75,7 @@ def resolve_data_file(config: DataFileOptions) -> Any:
     }
     if "task_name" in found:
         common["task_name"] = found["task_name"] or "csv"
-    changes = {k: v for k, v in common.items() if k not in found["given_flags"]}
+    changes = {k: v for k, v in common.items() if k not in given}
     return dataclasses.replace(config, **changes)
 
 
@@ -131,6 +131,11 @@ def _stated_flags(
         "vocab_file": preset.vocab_file,
         "do_lower_case": preset.do_lower_case,
     }
+    if preset.is_resumed and isinstance(config, DataFileOptions):
+        if config.data_file:
+            # The run chose this length to suit its data.
+            recorded = preset.training.get("flags", {})
+            stated["max_seq_length"] = recorded.get("max_seq_length")
     names = {
         field.name
         for field in flags.fields(config, *Role)

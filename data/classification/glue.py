@@ -9,6 +9,7 @@ from typing import Any
 
 from absl import logging
 
+from data.classification.columns import find_columns
 from data.classification.decoding import Label
 from data.classification.examples import (
     DataProcessor,
@@ -322,10 +323,12 @@ def create_processors(options: Any) -> Mapping[str, DataProcessor]:
             f"--task_name={name} is not a task; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
+    source = options.data_file or options.data_dir
     if name == "csv":
-        return {"": TableProcessor(options.data_dir, options)}
+        options = find_columns(options)
+        return {"": TableProcessor(source, options)}
     if name == "ranking":
-        return {"": RankingProcessor(options.data_dir, options)}
+        return {"": RankingProcessor(source, options)}
     if name == "xnli":
         return {"": XnliProcessor(options.xnli_language)}
     if name == "mnli":

@@ -49,6 +49,10 @@ class RankingProcessor(TableProcessor):
         super().__init__(data_dir, _with_columns(options, *columns))
         self.metrics = ("mrr_10", "ndcg_10")
 
+    def split_key(self, example: InputExample) -> str:
+        """Returns the query, so that each query is in one set."""
+        return example.text_a
+
     def score(
         self,
         examples: Sequence[InputExample],

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from files.atomic import atomic_open
 from files.paths import StrPath
 
 
-def write_predictions(
+def write(
     path: StrPath,
     examples: Sequence[InputExample],
-    batches: Iterable[tuple[Any, np.ndarray]],
+    outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> None:
     """Writes a CSV with a row for each example, in the order of the input.
@@ -30,7 +30,7 @@ def write_predictions(
     Args:
         path: path of the file.
         examples: the examples, with their rows.
-        batches: pairs (features, outputs) of all examples, in order.
+        outputs: float [examples, labels], as in `LabelDecoder.predictions`.
         decoder: LabelDecoder of the task.
     """
     columns = [*(examples[0].row or {})]
@@ -41,21 +41,20 @@ def write_predictions(
         text = io.TextIOWrapper(file, "utf-8", newline="")
         writer = csv.writer(text)
         writer.writerow([*columns, *names])
-        rows = iter(examples)
-        for _, outputs in batches:
-            probabilities = decoder.probabilities(outputs).max(-1).tolist()
-            found = zip(decoder.labels(outputs), probabilities, strict=True)
-            # The outputs of a last batch come first.
-            for (label, probability), example in zip(found, rows, strict=False):
-                answer = [_text(label)]
-                if not is_number:
-                    right = example.label
-                    is_right = "" if right is None else str(label == right)
-                    answer += [f"{probability:.6f}", is_right.lower()]
-                if not example.text_a.strip() and not example.text_b:
-                    answer = [""] * len(names)
-                cells = map((example.row or {}).get, columns)
-                writer.writerow([*map(_text, cells), *answer])
+        probabilities = decoder.probabilities(outputs).max(-1).tolist()
+        labels = decoder.labels(outputs)
+        for example, label, probability in zip(
+            examples, labels, probabilities, strict=True
+        ):
+            answer = [_text(label)]
+            if not is_number:
+                right = example.label
+                is_right = "" if right is None else str(label == right)
+                answer += [f"{probability:.6f}", is_right.lower()]
+            if not example.text_a.strip() and not example.text_b:
+                answer = [""] * len(names)
+            cells = map((example.row or {}).get, columns)
+            writer.writerow([*map(_text, cells), *answer])
         text.detach()
     logging.info("Wrote %s", path)
 

@@ -4,9 +4,10 @@ import collections
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from absl import logging
 
 from data.classification import metrics
@@ -19,15 +20,19 @@ from data.classification.examples import (
 from data.io.dev_split import DataFileOptions, split_rows
 from data.io.tables import DELIMITERS, Layout, read_table
 from data.io.text_files import find_set_file
+from data.text.tokenization import FullTokenizer
 from files import flags
 from files.json_files import parse_json
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
+from modeling.config_files import load_config
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
 # Names that tables often use for the column of the labels.
-_NAMES = ("label", "labels", "class", "category", "target")
+LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
+# A label with fewer rows is hardly learned.
+_FEW = 5
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -106,8 +111,6 @@ class TableProcessor(DataProcessor):
     may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
-        if options.data_file:
-            options = self._find_columns(options)
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
         labels = options.labels
@@ -128,6 +131,7 @@ class TableProcessor(DataProcessor):
             )
         # {name of a set that was read to see its labels: its examples}
         self._sets: dict[str, list[InputExample]] = {}
+        self._train_keys: set[int] = set()
         self._labels: list[str] | None = None
         if labels is not None:
             names = [_label_text(label, "--labels") for label in labels]
@@ -154,14 +158,20 @@ class TableProcessor(DataProcessor):
             ]
             counts = collections.Counter(itertools.chain(*labels))
             for name in labels[0]:
-                if counts[name] == 1 and name.casefold() in _NAMES:
+                if counts[name] == 1 and name.casefold() in LABEL_NAMES:
                     raise ValueError(
                         f"{where}: line 1 contains the label {name!r}. If it "
                         "names the columns, set --text_column and "
                         "--label_column to these names"
                     )
             self._labels = self._checked(sorted(counts), where)
-            logging.info("The labels of the train set: %s", self._labels)
+            shown = ", ".join(f"{name} {counts[name]}" for name in self._labels)
+            logging.info("Labels of the train set: %s", shown)
+            if few := [name for name in counts if counts[name] < _FEW]:
+                logging.warning(
+                    "%d labels have fewer than %d rows to train on: %s",
+                    *(len(few), _FEW, few),
+                )
         return self._labels
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
@@ -187,7 +197,7 @@ class TableProcessor(DataProcessor):
         is_single = self.output_mode == "classification"
         rows = split_rows(
             [self.split_key(each) for each in examples],
-            [is_single and each.label for each in examples],
+            [str(each.label) * is_single for each in examples],
             self._options.dev_fraction,
             self._options.seed,
         )
@@ -195,9 +205,40 @@ class TableProcessor(DataProcessor):
             self._sets[name] = [examples[row] for row in found]
         for example in self._sets["train"]:
             example.row = None
+        counts = {name: len(found) for name, found in self._sets.items()}
+        logging.info("%s: %s", path, counts)
+
+    def with_length(self, options: Any, tokenizer: FullTokenizer) -> Any:
+        """Returns the flags with an input length that suits --data_file.
+
+        This is the 95th percentile of the lengths of the train set, but at most
+        512 and the model's number of positions. A length that the user set is
+        not changed.
+        """
+        if (
+            not (options.data_file and options.do_train)
+            or "max_seq_length" in options.given_flags
+        ):
+            return options
+        # `read_set` returns these examples later, to train on.
+        train = self._sets["train"] = self.read_set(self._data_dir, "train")
+        some = train[:: -(-len(train) // 10_000)]
+        lengths = [self.input_length(each, tokenizer) for each in some]
+        config = load_config(options.bert_config_file)
+        longest = min(512, config.max_position_embeddings)
+        length = min(max(int(np.percentile(lengths, 95)), 8), longest)
+        logging.info("--max_seq_length=%d suits 95%% of the texts", length)
+        return dataclasses.replace(options, max_seq_length=length)
+
+    def input_length(
+        self, example: InputExample, tokenizer: FullTokenizer
+    ) -> int:
+        """Returns the number of WordPieces of an input that is not cut."""
+        texts = [example.text_a, *filter(None, [example.text_b])]
+        return 1 + sum(len(tokenizer.tokenize(text)) + 1 for text in texts)
 
     def split_key(self, example: InputExample) -> Any:
-        """Returns the text that must not be in the train set and the dev set."""
+        """Returns the text that may not be in both sets."""
         return example.text_a, example.text_b
 
     def _read_file(self, path: StrPath, name: str) -> list[InputExample]:
@@ -212,17 +253,26 @@ class TableProcessor(DataProcessor):
         has_lists = self.output_mode == "multilabel" and len(label_columns) == 1
         unknown = [None] if has_lists else [None, ""]
         examples: list[InputExample] = []
+        num_empty = num_stripped = 0
         for where, row in read_table(
             path,
             self.text_columns,
             [*id_columns, *label_columns * (not is_test)],
             layout,
         ):
+            if name != "test" and not any(
+                row[column].strip() for column in self.text_columns
+            ):
+                num_empty += 1
+                continue
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:
                 guid = row[options.id_column]
                 guid = guid if isinstance(guid, str | int) else str(guid)
             cells = [row.get(column) for column in label_columns]
+            num_stripped += any(
+                isinstance(cell, str) and cell != cell.strip() for cell in cells
+            )
             label = None
             is_unknown = is_test and any(cell in unknown for cell in cells)
             if cells and not is_unknown:
@@ -240,7 +290,21 @@ class TableProcessor(DataProcessor):
                         )
             self.columns = [*row]
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
-            examples.append(InputExample(guid, text_a, text_b, label))
+            kept = row if name != "train" or options.data_file else None
+            examples.append(InputExample(guid, text_a, text_b, label, kept))
+        if num_empty:
+            logging.warning(
+                "%s: %d rows without text left out", path, num_empty
+            )
+        if num_stripped:
+            logging.info(
+                "%s: spaces around %d labels removed", path, num_stripped
+            )
+        keys = {hash(self.split_key(each)) for each in examples}
+        if name == "train":
+            self._train_keys = keys
+        elif name == "dev" and (both := len(keys & self._train_keys)):
+            logging.warning("%s: %d texts are in the train set too", path, both)
         if not examples:
             raise ValueError(f"{path} contains no example")
         return examples
