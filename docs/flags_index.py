@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from files import flags  # noqa: E402
-from training.command_line import cli, help  # noqa: E402
+from training.command_line import cli  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -128,8 +128,8 @@ def _title(scripts: tuple[str, ...]) -> str:
 
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
-    for title in (*help.GROUPS, "more"):
-        found = [rows[name] for name in rows if help.group_of(name) == title]
+    for title in (*cli.GROUPS, "more"):
+        found = [rows[name] for name in rows if cli.group_of(name) == title]
         if found and len(found) < len(rows):
             lines.append(f"| **{title}** | | |\n")
         lines += found

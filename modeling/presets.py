@@ -113,6 +113,29 @@ class Preset:
             stated = self.training.get("tokenizer", {}).get("do_lower_case")
         return stated
 
+    def max_length(self, head: str, longest: int) -> int:
+        """Returns the maximum length of the inputs of the folder's training.
+
+        Args:
+            head: class of the model.
+            longest: number of the model's positions, which is returned if no
+                file records the length.
+        """
+        length = self.settings.get("max_seq_length")
+        if length is None and head != "BertMultipleChoice":
+            # Ignore this setting for multiple choice, because it may be the
+            # total length of all choices.
+            length = self.training.get("max_seq_length")
+        # Use the length that sentence-transformers or transformers recorded.
+        for name, entry in (
+            ("sentence_bert_config.json", "max_seq_length"),
+            ("tokenizer_config.json", "model_max_length"),
+        ):
+            file = os.path.join(self.path, name)
+            if length is None and os.path.isfile(file):
+                length = read_json(file).get(entry)
+        return min(length, longest) if isinstance(length, int) else longest
+
     def load_config(self) -> BertConfig | None:
         """Reads the configuration, None if the folder contains none.
 

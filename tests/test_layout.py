@@ -112,6 +112,7 @@ def test_training_names_no_task_but_pretraining():
 def test_training_takes_only_records_from_data():
     # A task is read and scored by its script, never by a driver.
     records = (
+        "data.io.dev_split",
         "data.io.feature_specs",
         "data.io.records",
         "data.io.text_files",

@@ -11,7 +11,6 @@ For LiteRT, ONNX and SavedModels, see tools/export.py.
 
 import dataclasses
 import functools
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from absl import logging
 import modeling
 from data.text import tokenization, vocabulary
 from files.flags import flag
-from files.json_files import read_json
 from files.paths import Kind
 from modeling import descriptions, presets
 from modeling.presets import folder_of
@@ -196,31 +194,6 @@ def _read_tokenizer(
     return extended, rows
 
 
-def find_length(head: str, folder: presets.Preset, longest: int) -> int:
-    """Returns the maximum length of the inputs that a model was trained on.
-
-    Args:
-        head: class of the model.
-        folder: folder of its weights.
-        longest: number of the model's positions, which is returned if no file
-            records the length.
-    """
-    length = folder.settings.get("max_seq_length")
-    if length is None and head != "BertMultipleChoice":
-        # Ignore this setting for multiple choice, because it may be the total
-        # length of all choices.
-        length = folder.training.get("max_seq_length")
-    # Use the length that sentence-transformers or transformers recorded.
-    for file, entry in (
-        ("sentence_bert_config.json", "max_seq_length"),
-        ("tokenizer_config.json", "model_max_length"),
-    ):
-        file = os.path.join(folder.path, file)
-        if length is None and os.path.isfile(file):
-            length = read_json(file).get(entry)
-    return min(length, longest) if isinstance(length, int) else longest
-
-
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     start = options.init_checkpoint
@@ -256,7 +229,7 @@ def main(options: Config) -> None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
     kind, entries = descriptions.WEIGHTS, dict[str, Any]()
-    length = find_length(MODELS[name], folder, config.max_position_embeddings)
+    length = folder.max_length(MODELS[name], config.max_position_embeddings)
     if becomes_theirs:
         save, kind = modeling.save_huggingface, descriptions.HUGGINGFACE
         entries["max_length"] = length

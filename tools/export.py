@@ -23,7 +23,6 @@ from files.flags import flag, like
 from files.paths import Kind
 from modeling import presets
 from modeling.labels import default_labels
-from tools.convert_checkpoint import find_length
 from training.command_line import cli
 from training.config import ExportConfig
 
@@ -80,7 +79,7 @@ def main(config: Config) -> None:
     options = serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or find_length(head, preset, longest),
+        or preset.max_length(head, longest),
         formats=config.export_formats,
         fixed_length=config.export_seq_length,
         quantize=config.quantize,

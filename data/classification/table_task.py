@@ -25,7 +25,6 @@ from files import flags
 from files.json_files import parse_json
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
-from modeling.config_files import load_config
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
@@ -208,12 +207,14 @@ class TableProcessor(DataProcessor):
         counts = {name: len(found) for name, found in self._sets.items()}
         logging.info("%s: %s", path, counts)
 
-    def with_length(self, options: Any, tokenizer: FullTokenizer) -> Any:
+    def with_length(
+        self, options: Any, tokenizer: FullTokenizer, longest: int
+    ) -> Any:
         """Returns the flags with an input length that suits --data_file.
 
         This is the 95th percentile of the lengths of the train set, but at most
-        512 and the model's number of positions. A length that the user set is
-        not changed.
+        512 and `longest`, the model's number of positions. A length that the
+        user set is not changed.
         """
         if (
             not (options.data_file and options.do_train)
@@ -224,9 +225,8 @@ class TableProcessor(DataProcessor):
         train = self._sets["train"] = self.read_set(self._data_dir, "train")
         some = train[:: -(-len(train) // 10_000)]
         lengths = [self.input_length(each, tokenizer) for each in some]
-        config = load_config(options.bert_config_file)
-        longest = min(512, config.max_position_embeddings)
-        length = min(max(int(np.percentile(lengths, 95)), 8), longest)
+        length = max(int(np.percentile(lengths, 95)), 8)
+        length = min(length, longest, 512)
         logging.info("--max_seq_length=%d suits 95%% of the texts", length)
         return dataclasses.replace(options, max_seq_length=length)
 

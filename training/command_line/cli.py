@@ -16,7 +16,7 @@ from absl import app, flags, logging
 from data.io.dev_split import DataFileOptions
 from files import flags as script_flags
 from files import lock, paths
-from training.command_line import chatter, help
+from training.command_line import chatter
 from training.config import DeviceConfig, ExportConfig
 from training.resolve import (
     resolve_data_file,
@@ -24,6 +24,27 @@ from training.resolve import (
     resolve_hub,
 )
 
+# {title: flags that most commands need}. --helpfull lists all flags.
+GROUPS = {
+    "data": (
+        *("task_name", "data_dir", "data_file", "train_file"),
+        *("predict_file", "input_file", "text_column", "text_b_column"),
+        *("label_column", "version_2_with_negative", "max_seq_length"),
+        "max_predictions_per_seq",
+    ),
+    "model": (
+        *("init_checkpoint", "bert_config_file", "vocab_file"),
+        "do_lower_case",
+    ),
+    "training": (
+        *("do_train", "do_eval", "do_predict", "learning_rate"),
+        *("num_train_epochs", "num_train_steps", "num_warmup_steps"),
+        "train_batch_size",
+    ),
+    "output": ("output_dir", "export_dir", "export_format"),
+}
+# Scripts with at most this number of flags show all of them.
+_FEW = 25
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
 _TF_ERRORS = (
@@ -112,6 +133,31 @@ def run(
         sys.exit(_BROKEN_PIPE)
 
 
+def group_of(name: str) -> str:
+    """Returns the title of a flag's group, or "more"."""
+    return next((title for title in GROUPS if name in GROUPS[title]), "more")
+
+
+def print_help(purpose: str, is_full: bool) -> None:
+    """Prints the purpose of a script, and its flags.
+
+    Args:
+        purpose: docstring of the script.
+        is_full: whether to print all flags, in the order of the alphabet.
+    """
+    print(purpose)
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    if is_full or len(own) <= _FEW:
+        print(flags.FLAGS.main_module_help())
+        return
+    shown = {flag.name: flag for flag in own if group_of(flag.name) != "more"}
+    for title, names in GROUPS.items():
+        for flag in (shown[name] for name in names if name in shown):
+            flags.FLAGS.register_key_flag_for_module(title, flag)
+        print(flags.FLAGS.module_help(title))
+    print(f"--helpfull also lists {len(own) - len(shown)} other flags.")
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig:
     debug: bool = script_flags.flag(
@@ -128,7 +174,7 @@ def _parse_flags(
 ) -> list[str]:
     for name in argv:
         if name in ("-h", "-help", "--help", "--helpfull"):
-            help.print_help(purpose, name == "--helpfull")
+            print_help(purpose, name == "--helpfull")
             sys.exit(0)
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
