@@ -3,8 +3,11 @@
 This module does not depend on the task. A script passes its `Task` (task.py).
 """
 
+import datetime
 import functools
 import math
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 
 from absl import logging
@@ -54,6 +57,7 @@ def run(
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing or cannot be written.
     """
+    start = time.time()
     ##### Checks, before any slow work #####
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(config)
@@ -163,6 +167,23 @@ def run(
         if config.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
+        describe_end(config, task.metrics[0], results, time.time() - start)
+
+
+def describe_end(
+    config: FineTuningConfig, metric: str, results: Scores, seconds: float
+) -> None:
+    """Logs the score, the files to look at, and how to ask the model."""
+    score = results.get(metric)
+    lines = [f"{metric} on the dev set: {score:.4f}"] if score else []
+    for name in ("report.html", "dev_predictions.csv", "predictions.csv"):
+        path = os.path.join(config.output_dir, name)
+        lines += [path] * os.path.isfile(path)
+    if config.export_dir:
+        lines.append(f'python predict.py --model={config.export_dir} "A text."')
+        lines.append(f"python serve.py --model={config.export_dir}")
+    duration = datetime.timedelta(seconds=round(seconds))
+    logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))
 
 
 def create_evaluation(
