@@ -36,8 +36,8 @@ The rows, with BERT-Base by default:
     answer     answering 200 questions of --squad_file with an export, from text
                to the n best answers
     embed      embedding vectors of 1,000 sentences of MRPC
-    export     exporting MiniLM's classifier, and checking the export on MRPC's
-               dev set
+    export     exporting a classifier of MiniLM's size, and checking the export
+               on MRPC's dev set
     startup_predict  predict.py with a classifier of MiniLM's size from its
                start to its first answer
     records    create_pretraining_data.py on --corpus (one sentence per line)
@@ -189,22 +189,16 @@ def define_flags():
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
-def is_installed(name):
-    """Returns whether the package of a contestant is installed."""
-    return name not in PEERS or bool(importlib.util.find_spec(name))
+def start_all(row, precision, missing, folder, stack):
+    """Starts the contestants of a row, except the `missing` ones.
 
-
-def start_all(row, precision, folder, stack):
-    """Starts the contestants of a row.
-
-    Returns (contestants, whether all have started). Prints the error of each
-    one that fails.
+    Returns (contestants, whether all have started). Prints their errors.
     """
     contestants, succeeded = [], True
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(FLAGS[flag].value)
-    for name in filter(is_installed, row.variants):
+    for name in (each for each in row.variants if each not in missing):
         for variant in row.variants[name].get(precision, ()):
             chosen = spec | {"variant": variant}
             try:
@@ -261,16 +255,15 @@ def print_results(results):
 
 def main(_):
     """Times the rows, and returns the exit status: 1 if a contestant failed."""
-    for name in PEERS:
-        if not is_installed(name):
-            print(f"{name} is not installed: not timed")
     failed = False
+    missing = {name for name in PEERS if not importlib.util.find_spec(name)}
+    print(f"Not installed, so not timed: {missing or 'none'}")
     with tempfile.TemporaryDirectory() as folder:
         for row, precision in choose_rows():
             race.say(f"{row.name}_{precision}")
             with contextlib.ExitStack() as stack:
                 contestants, succeeded = start_all(
-                    row, precision, folder, stack
+                    *(row, precision, missing, folder, stack)
                 )
                 failed |= not succeeded
                 if contestants:
