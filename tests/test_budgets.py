@@ -12,7 +12,7 @@ from tests.golden import ROOT
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
     ".": 1761,
-    "benchmarks": 1213,
+    "benchmarks": 1209,
     "data": 9824,
     "docs": 180,
     "examples": 191,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23587
+WORDS = 23585
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

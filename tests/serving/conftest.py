@@ -147,7 +147,7 @@ REQUESTS = {
     ],
     "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
     "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
-    "features": [("embed", {"text": TEXTS}), ("embed", {"text": []})],
+    "features": [("embed", {"text": TEXTS})],
     # Over ids alone.
     "multiple_choice": [],
 }

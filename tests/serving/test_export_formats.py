@@ -15,8 +15,6 @@ from serving import engines
 from tests.models import create_batch
 from tests.serving.conftest import LABELS, LENGTH, create_model, create_options
 from tests.serving.test_engines import ENGINES
-from training.config import ExportConfig
-from training.resolve import resolve_export
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 FORMATS = ENGINES[:2]
@@ -211,9 +209,3 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
     config = json.loads((tmp_path / "model/config.json").read_text())
     assert config["architectures"] == ["BertForSequenceClassification"]
     assert labels is None or config["id2label"] == {"0": "no", "1": "yes"}
-
-
-def test_a_format_that_is_unknown_is_named():
-    config = ExportConfig(export_dir="x", export_format="litert,tflite")
-    with pytest.raises(ValueError, match="tflite"):
-        resolve_export(config)
