@@ -101,17 +101,12 @@ class Row(NamedTuple):
     needs: tuple = ()
 
 
-def both(float32, bfloat16):
-    """Returns the dict {"float32": float32, "bfloat16": bfloat16}."""
-    return {"float32": float32, "bfloat16": bfloat16}
-
-
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
 
 ONE = {"float32": [""]}
-OURS = both([""], [""])
-AUTOCAST = both([""], ["autocast"])
-IN_BFLOAT16 = both([""], ["autocast", "bfloat16"])
+OURS = ONE | {"bfloat16": [""]}
+AUTOCAST = ONE | {"bfloat16": ["autocast"]}
+IN_BFLOAT16 = ONE | {"bfloat16": ["autocast", "bfloat16"]}
 MRPC = {"ours": OURS, "transformers": AUTOCAST}
 PRETRAIN = MRPC | {"keras_hub": OURS}
 INFERENCE = {
@@ -120,7 +115,7 @@ INFERENCE = {
         "bfloat16": ["mixed_bfloat16", "bfloat16"],
         "int8": ["litert"],
     },
-    "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
+    "keras_hub": ONE | {"bfloat16": ["mixed_bfloat16", "bfloat16"]},
     "transformers": IN_BFLOAT16 | {"int8": ["int8", "autocast", "bfloat16"]},
 }
 ENGINES = {
@@ -134,7 +129,8 @@ ASK = {
 }
 EMBED = {
     "ours": ENGINES,
-    "sentence_transformers": both([""], ["bfloat16"]) | {"int8": ["bfloat16"]},
+    "sentence_transformers": ONE
+    | {"bfloat16": ["bfloat16"], "int8": ["bfloat16"]},
 }
 PAIR = {
     "ours": {"float32": ["litert", "onnx"], "int8": ["litert", "onnx"]},
@@ -204,7 +200,7 @@ def start_all(row, precision, missing, folder, stack):
             try:
                 contestants.append(race.Contestant(name, chosen, folder, stack))
             except RuntimeError as error:
-                race.say(f"  {name} {variant} FAILED:\n{error}")
+                print(f"{name} {variant} FAILED:\n{error}", file=sys.stderr)
                 succeeded = False
     return contestants, succeeded
 
@@ -260,7 +256,7 @@ def main(_):
     print(f"Not installed, so not timed: {missing or 'none'}")
     with tempfile.TemporaryDirectory() as folder:
         for row, precision in choose_rows():
-            race.say(f"{row.name}_{precision}")
+            print(f"{row.name}_{precision}", file=sys.stderr)
             with contextlib.ExitStack() as stack:
                 contestants, succeeded = start_all(
                     *(row, precision, missing, folder, stack)
