@@ -71,14 +71,6 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["saved_model", *FORMATS[:1]])
-def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
-    model = create_classifier(gradient_checkpointing=True)
-    engine = export(tmp_path / "model", model, name)
-    assert_same(engine, BATCH, {"probabilities": tf.nn.softmax(model(BATCH))})
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
@@ -192,6 +184,17 @@ def test_onnx_has_every_activation(hidden_act, check_graph, monkeypatch):
         monkeypatch.setattr("serving.export.onnx._MAX_BYTES", 1000)
     path = check_graph("BertModel", hidden_act=hidden_act)
     assert path.with_name("model.onnx_data").exists() == (hidden_act == "gelu")
+
+
+def test_onnx_runtime_fuses_the_gelu_of_google(check_graph, tmp_path):
+    """Its optimizer takes the operation Gelu for the exact form."""
+    path = check_graph("BertModel")
+    assert b"Gelu" not in path.read_bytes()
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    runtime.InferenceSession(path, options, ["CPUExecutionProvider"])
+    assert b"FastGelu" in (tmp_path / "optimized.onnx").read_bytes()
 
 
 @pytest.mark.parametrize("mode", ["multilabel", "regression"])
