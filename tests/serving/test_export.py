@@ -51,9 +51,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    endpoint = signatures.serve_ids(predict, model)
-    options = formats.ExportOptions()
-    formats.write_export(folder, model, endpoint, {}, {}, options)
+    signatures.export_model(folder, model, predict, formats.ExportOptions())
     return predict
 
 
