@@ -111,8 +111,7 @@ def run(
                     BestStep(trainer, evaluate, config.eval_steps, "loss")
                 )
             if config.is_chief and config.summary_steps:
-                shape = config.max_seq_length, config.max_predictions_per_seq
-                callbacks.append(Summaries(trainer, shape))
+                callbacks.append(Summaries(trainer))
             trainer.fit(records, num_steps[0], callbacks)
 
         ##### Evaluate #####
