@@ -19,15 +19,15 @@ LINES = {
     "files": 1157,
     "modeling": 6184,
     "serving": 4360,
-    "tests": 21023,
+    "tests": 20984,
     "tools": 698,
-    "training": 4705,
+    "training": 4583,
 }
 # Different flags in docs/flags.md.
-FLAGS = 145
+FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23585
+WORDS = 23584
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -213,16 +213,6 @@ class OptimizerConfig:
         "the warmup (continuous).",
         choices=("original", "continuous"),
     )
-    poly_power: float = flags.training(
-        1.0, "Exponent of the learning rate's decay. 1 is linear.", at_least=0
-    )
-    layerwise_lr_decay: float = flags.training(
-        1.0,
-        "Multiply each block's learning rate by this factor to get the rate "
-        "of the block below it.",
-        at_least=1e-6,
-        at_most=1,
-    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -149,9 +149,7 @@ class Trainer(BatchPredictor):
                 return cls(model, config, **options)
             if config.freeze_layers:
                 optimization.freeze_layers(model, config.freeze_layers)
-            optimizer: Any = optimization.create_optimizer(
-                config, *num_steps, model.config.num_hidden_layers
-            )
+            optimizer: Any = optimization.create_optimizer(config, *num_steps)
             if config.mixed_precision == "float16":
                 # Small gradients underflow in float16 without a loss scale.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
