@@ -71,8 +71,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         bias_correction: whether to correct the bias of m and v.
         aggregate_gradients: True to sum the gradients of all replicas, as
             Keras's optimizers do. False if the caller has summed them.
-        name: name of the optimizer.
-        **kwargs: arguments of Keras's Optimizer, such as `global_clipnorm`.
+        **kwargs: arguments of Keras's Optimizer, such as `name`.
     """
 
     slot_names = ("adam_m", "adam_v")
@@ -88,10 +87,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         exclude_from_weight_decay: Iterable[str] | None = None,
         bias_correction: bool = False,
         aggregate_gradients: bool = True,
-        name: str = "AdamWeightDecayOptimizer",
         **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, name=name, **kwargs)
+        super().__init__(learning_rate=learning_rate, **kwargs)
         self.weight_decay_rate = weight_decay_rate
         self.beta_1 = beta_1
         self.beta_2 = beta_2
@@ -284,15 +282,8 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts the arguments of AdamWeightDecayOptimizer.
-
-        The default of `bias_correction` is True.
-        """
-        defaults: dict[str, Any] = {
-            "name": "LAMBOptimizer",
-            "bias_correction": True,
-        }
-        super().__init__(*args, **defaults | kwargs)
+        """Accepts the arguments of AdamWeightDecayOptimizer."""
+        super().__init__(*args, **kwargs | {"bias_correction": True})
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
         variable_norm, update_norm = tf.norm(variable), tf.norm(update)

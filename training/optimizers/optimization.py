@@ -46,32 +46,21 @@ def create_optimizer(
         num_warmup_steps,
         continuous=config.lr_schedule == "continuous",
     )
-    # LAMB always corrects the bias.
-    corrects = config.bias_correction or config.optimizer == "lamb"
     return OPTIMIZERS[config.optimizer](
         learning_rate=schedule,
         weight_decay_rate=config.weight_decay,
         beta_1=config.adam_beta_1,
         beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        bias_correction=corrects,
+        bias_correction=config.bias_correction,
         aggregate_gradients=False,
     )
 
 
 def freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest `num_layers` blocks (flag).
-
-    Raises:
-        ValueError: the model has fewer blocks.
-    """
-    blocks = model.bert.encoder.blocks
-    if num_layers > len(blocks):
-        raise ValueError(
-            f"--freeze_layers={num_layers} is more than the model's "
-            f"{len(blocks)} blocks. Set a smaller number"
-        )
-    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
+    """Freezes the embeddings and the lowest `num_layers` blocks (flag)."""
+    blocks = model.bert.encoder.blocks[:num_layers]
+    for layer in [model.bert.embeddings, *blocks]:
         layer.trainable = False
 
 
