@@ -36,8 +36,8 @@ The rows, with BERT-Base by default:
     answer     answering 200 questions of --squad_file with an export, from text
                to the n best answers
     embed      embedding vectors of 1,000 sentences of MRPC
-    export     exporting MiniLM's classifier, and checking the export on MRPC's
-               dev set
+    export     exporting a classifier of MiniLM's size, and checking the export
+               on MRPC's dev set
     startup_predict  predict.py with a classifier of MiniLM's size from its
                start to its first answer
     records    create_pretraining_data.py on --corpus (one sentence per line)
@@ -101,17 +101,12 @@ class Row(NamedTuple):
     needs: tuple = ()
 
 
-def both(float32, bfloat16):
-    """Returns the dict {"float32": float32, "bfloat16": bfloat16}."""
-    return {"float32": float32, "bfloat16": bfloat16}
-
-
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
 
 ONE = {"float32": [""]}
-OURS = both([""], [""])
-AUTOCAST = both([""], ["autocast"])
-IN_BFLOAT16 = both([""], ["autocast", "bfloat16"])
+OURS = ONE | {"bfloat16": [""]}
+AUTOCAST = ONE | {"bfloat16": ["autocast"]}
+IN_BFLOAT16 = ONE | {"bfloat16": ["autocast", "bfloat16"]}
 MRPC = {"ours": OURS, "transformers": AUTOCAST}
 PRETRAIN = MRPC | {"keras_hub": OURS}
 INFERENCE = {
@@ -120,7 +115,7 @@ INFERENCE = {
         "bfloat16": ["mixed_bfloat16", "bfloat16"],
         "int8": ["litert"],
     },
-    "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
+    "keras_hub": ONE | {"bfloat16": ["mixed_bfloat16", "bfloat16"]},
     "transformers": IN_BFLOAT16 | {"int8": ["int8", "autocast", "bfloat16"]},
 }
 ENGINES = {
@@ -134,7 +129,8 @@ ASK = {
 }
 EMBED = {
     "ours": ENGINES,
-    "sentence_transformers": both([""], ["bfloat16"]) | {"int8": ["bfloat16"]},
+    "sentence_transformers": ONE
+    | {"bfloat16": ["bfloat16"], "int8": ["bfloat16"]},
 }
 PAIR = {
     "ours": {"float32": ["litert", "onnx"], "int8": ["litert", "onnx"]},
@@ -189,28 +185,22 @@ def define_flags():
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
-def is_installed(name):
-    """Returns whether the package of a contestant is installed."""
-    return name not in PEERS or bool(importlib.util.find_spec(name))
+def start_all(row, precision, missing, folder, stack):
+    """Starts the contestants of a row, except the `missing` ones.
 
-
-def start_all(row, precision, folder, stack):
-    """Starts the contestants of a row.
-
-    Returns (contestants, whether all have started). Prints the error of each
-    one that fails.
+    Returns (contestants, whether all have started). Prints their errors.
     """
     contestants, succeeded = [], True
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(FLAGS[flag].value)
-    for name in filter(is_installed, row.variants):
+    for name in (each for each in row.variants if each not in missing):
         for variant in row.variants[name].get(precision, ()):
             chosen = spec | {"variant": variant}
             try:
                 contestants.append(race.Contestant(name, chosen, folder, stack))
             except RuntimeError as error:
-                race.say(f"  {name} {variant} FAILED:\n{error}")
+                print(f"{name} {variant} FAILED:\n{error}", file=sys.stderr)
                 succeeded = False
     return contestants, succeeded
 
@@ -261,16 +251,15 @@ def print_results(results):
 
 def main(_):
     """Times the rows, and returns the exit status: 1 if a contestant failed."""
-    for name in PEERS:
-        if not is_installed(name):
-            print(f"{name} is not installed: not timed")
     failed = False
+    missing = {name for name in PEERS if not importlib.util.find_spec(name)}
+    print(f"Not installed, so not timed: {missing or 'none'}")
     with tempfile.TemporaryDirectory() as folder:
         for row, precision in choose_rows():
-            race.say(f"{row.name}_{precision}")
+            print(f"{row.name}_{precision}", file=sys.stderr)
             with contextlib.ExitStack() as stack:
                 contestants, succeeded = start_all(
-                    row, precision, folder, stack
+                    *(row, precision, missing, folder, stack)
                 )
                 failed |= not succeeded
                 if contestants:

@@ -15,7 +15,6 @@ import resource
 import shutil
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from importlib import metadata
@@ -215,8 +214,3 @@ class Contestant:
         self._process.kill()
         self._process.join()
         shutil.rmtree(self.spec["folder"], ignore_errors=True)
-
-
-def say(text):
-    """Prints a line to standard error."""
-    print(text, file=sys.stderr, flush=True)

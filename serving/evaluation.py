@@ -89,10 +89,7 @@ def evaluate_export(
             engine = engines.open_engine(folder, form)
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < task.options.max_seq_length:
-                raise ValueError(
-                    f"its inputs have {fixed} WordPieces, but the records have "
-                    f"more; set --max_seq_length={fixed}"
-                )
+                raise ValueError(f"it needs --max_seq_length={fixed}")
         except ValueError as error:
             logging.warning("The %s export was not evaluated: %s", form, error)
             continue

@@ -13,9 +13,11 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from files import json_files
+from files import atomic, folders, json_files
 from files.labels import PROBLEM_TYPES
 from modeling import config_files, descriptions, ops
+from modeling.checkpoints.tf1 import errors_named
+from modeling.tokenizer_files import tokenizer_files
 from serving import batches, engines
 from serving.batches import Features
 from serving.export import formats
@@ -88,6 +90,9 @@ def export_model(
 ) -> None:
     """Exports a model: `ids` accepts ids, the other signatures accept text.
 
+    If the only format is a SavedModel, all other files except README.md are
+    written to the folder `assets.extra`.
+
     Args:
         export_dir: folder to write. It gets this name when it is complete.
         model: a BertModel, or a model from modeling.tasks.
@@ -97,14 +102,45 @@ def export_model(
             `tokenize` is added. If None, only `ids` is exported.
         task: {name: value} to record under `task` in the export's model.json.
             `max_seq_length` is added.
-        head_outputs: outputs of a classifier (see `formats.write_export`).
+        head_outputs: outputs of a classifier (see `formats.write_models`).
+
+    Raises:
+        OSError: the export cannot be written. An earlier export does not
+            change.
+        ValueError: the folder contains files that are not an export (see
+            files/folders.py), or the model has no weights yet.
     """
-    files = {"bert_config.json": model.config.to_json_string()}
-    task, tokenizer = task or {}, options.tokenizer
-    labels = task.get("labels")
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {export_dir}"
+        )
+    task = task or {}
     if endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         endpoints = endpoints | tokenize_texts(options.packing)
+    every = {"ids": serve_ids(predict, model)} | (endpoints or {})
+    # The main task's signature is the default, or `ids` without a tokenizer.
+    every["serving_default"] = [*(endpoints or every).values()][0]
+    with folders.new_folder(export_dir) as folder:
+        with errors_named(f"--export_dir={export_dir}"):
+            formats.write_models(folder, model, every, options, head_outputs)
+        extra = folder
+        if tuple(options.formats) == ("saved_model",):
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        for name, content in _describe(model, options, task).items():
+            place = folder if name == "README.md" else extra
+            atomic.write_bytes(place / name, content)
+
+
+def _describe(
+    model: keras.Model, options: ExportOptions, task: dict[str, Any]
+) -> dict[str, bytes]:
+    # Returns {name: content} of the files that describe the model.
+    files = {"bert_config.json": model.config.to_json_string()}
+    labels, tokenizer = task.get("labels"), options.tokenizer
+    if task:
         files |= descriptions.describe_copy(
             options.weights,
             model,
@@ -124,15 +160,11 @@ def export_model(
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = config_files.CONFIG_FILE
         files[name] = json_files.format_json(entries, name, indent=2) + "\n"
-    formats.write_export(
-        export_dir,
-        model,
-        serve_ids(predict, model),
-        endpoints or {},
-        files,
-        options,
-        head_outputs,
-    )
+    contents = {name: text.encode() for name, text in files.items()}
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        contents |= tokenizer_files(tokenizer, longest)
+    return contents
 
 
 def tokenize_texts(packing: PackingLayer) -> Endpoints:

@@ -94,7 +94,7 @@ def read_history(run):
     for line in found:
         del line["hours"]
         for name in list(line["metrics"]):
-            if name.endswith(("_per_second", "mfu", "_gib")):
+            if name.endswith(("_per_second", "_gib")):
                 del line["metrics"][name]
     return found
 

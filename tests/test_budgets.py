@@ -12,22 +12,22 @@ from tests.golden import ROOT
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
     ".": 1777,
-    "benchmarks": 1213,
+    "benchmarks": 1199,
     "data": 10173,
     "docs": 189,
     "examples": 191,
     "files": 1157,
     "modeling": 6207,
-    "serving": 4362,
-    "tests": 21221,
+    "serving": 4360,
+    "tests": 21181,
     "tools": 802,
-    "training": 4814,
+    "training": 4664,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23531
+WORDS = 23528
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -1,6 +1,7 @@
 """Checks a command's files and weights, before any slow work."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from absl import logging
@@ -95,7 +96,9 @@ def check_task(
             folder.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if folder and task.labels and (folder.is_resumed or not config.do_train):
-        _check_labels(task, config, folder)
+        # The order must not change in a resumed run or with --labels.
+        is_fixed = folder.is_resumed or "labels" in config.given_flags
+        check_labels(folder, task.output_names, is_fixed)
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
@@ -108,8 +111,20 @@ def check_task(
         )
 
 
-def _check_labels(task: Task, config: FineTuningConfig, folder: Preset) -> None:
-    labels, saved = list(task.labels or ()), folder.labels
+def check_labels(
+    folder: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
+) -> None:
+    """Checks that a trained head has the labels of the task.
+
+    Args:
+        folder: Preset of the weights.
+        names: lists of possible labels, as in `modeling.load_checkpoint`.
+        is_fixed: whether the order must be the same too.
+
+    Raises:
+        ValueError: the labels differ.
+    """
+    labels, saved = list(names[0]), folder.labels
     if not saved:
         logging.warning(
             "%s does not name its outputs. They are assumed to be %s, in this "
@@ -118,9 +133,7 @@ def _check_labels(task: Task, config: FineTuningConfig, folder: Preset) -> None:
             ", ".join(labels),
         )
         return
-    order = modeling.find_order(saved, task.output_names)
-    # The order must not change in a resumed run or with --labels.
-    is_fixed = folder.is_resumed or "labels" in config.given_flags
+    order = modeling.find_order(saved, names)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"{folder.source} was trained with the labels {saved}, in this "

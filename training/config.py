@@ -25,8 +25,8 @@ PRECISIONS = {
 class ModelConfig:
     """Flags of the model that a script loads, and of its text.
 
-    `resolve` sets `weights` to the path of the weights to use, None for random
-    weights. `given_flags` contains {name: value} of the flags on the command
+    `resolve` sets `weights` to the path of the weights that the command uses,
+    or trains. `given_flags` contains {name: value} of the flags on the command
     line.
     """
 
@@ -148,7 +148,8 @@ class DeviceConfig:
         None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
-        8, "Expected number of TPU cores. A warning shows if it is wrong."
+        8,
+        "Ignored, because a TPU's cores are counted. A flag of Google's code.",
     )
 
     @property
@@ -212,16 +213,6 @@ class OptimizerConfig:
         "Google's code, so the rate drops right after the warmup), or after "
         "the warmup (continuous).",
         choices=("original", "continuous"),
-    )
-    poly_power: float = flags.training(
-        1.0, "Exponent of the learning rate's decay. 1 is linear.", at_least=0
-    )
-    layerwise_lr_decay: float = flags.training(
-        1.0,
-        "Multiply each block's learning rate by this factor to get the rate "
-        "of the block below it.",
-        at_least=1e-6,
-        at_most=1,
     )
 
 

@@ -35,19 +35,9 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     """Returns the strategy that the device flags select."""
     if not config.is_tpu:
         return create_strategy(config.distribution_strategy)
-    strategy = _tpu_strategy(
-        config.tpu_name or config.master,
-        config.tpu_zone,
-        config.gcp_project,
+    return _tpu_strategy(
+        config.tpu_name or config.master, config.tpu_zone, config.gcp_project
     )
-    cores = strategy.num_replicas_in_sync
-    if config.use_tpu and cores != config.num_tpu_cores:
-        logging.warning(
-            "The TPU has %d cores, but --num_tpu_cores=%d; using all cores.",
-            cores,
-            config.num_tpu_cores,
-        )
-    return strategy
 
 
 # Cached, so that all runs in a process use one connection to the workers.

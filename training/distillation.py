@@ -11,6 +11,7 @@ import keras
 import modeling
 from data.text.tokenization import FullTokenizer
 from modeling import presets
+from training import checks
 from training.config import PRECISIONS, TrainingConfig
 
 
@@ -57,13 +58,8 @@ class Teacher:
         # tokenizer. Their networks may differ.
         given = {"output_mode": output_mode} if output_mode else {}
         folder.check_identity(bert_config, tokenizer, given)
-        found = folder.labels
-        if labels and found and not modeling.find_order(found, labels):
-            raise ValueError(
-                f"--teacher={path} was trained with the labels {found}, but "
-                f"the labels of this task are {list(labels[0])}. Use a teacher "
-                "of the same task"
-            )
+        if labels:
+            checks.check_labels(folder, labels)
         self._seed = config.seed
         self._loss = modeling.DistillationLoss(
             loss,

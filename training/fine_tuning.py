@@ -5,7 +5,6 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import datetime
 import functools
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -123,8 +122,7 @@ def run(
                 )
                 callbacks.append(best)
             if config.is_chief and config.summary_steps:
-                ids = train_set.records.spec["input_ids"]
-                callbacks.append(Summaries(trainer, (math.prod(ids.shape), 0)))
+                callbacks.append(Summaries(trainer))
             trainer.fit(train_set.records, num_steps[0], callbacks)
             if best and best.is_of_run and config.load_best:
                 trainer.restore_best()

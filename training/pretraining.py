@@ -18,7 +18,6 @@ from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling.checkpoints.folders import find_best
 from modeling.presets import Preset
 from training import checks, devices, fingerprints, run_folder
 from training.callbacks import Callback
@@ -111,8 +110,7 @@ def run(
                     BestStep(trainer, evaluate, config.eval_steps, "loss")
                 )
             if config.is_chief and config.summary_steps:
-                shape = config.max_seq_length, config.max_predictions_per_seq
-                callbacks.append(Summaries(trainer, shape))
+                callbacks.append(Summaries(trainer))
             trainer.fit(records, num_steps[0], callbacks)
 
         ##### Evaluate #####
@@ -130,8 +128,7 @@ def run(
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
-        if find_best(config.output_dir):
-            trainer.restore_best()
+        trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     if not trainer.is_chief:
         # Only the chief writes files.

@@ -93,12 +93,14 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
         ValueError: a required flag is not set, and the folder does not state
             it. Or flags contradict each other, the folder or the run.
     """
-    trains = isinstance(config, TrainingConfig) and config.do_train
-    if preset:
-        if not trains or preset.is_resumed:
-            preset.check_head(config.head)
-        found = _stated_flags(config, preset, trains)
-        config = dataclasses.replace(config, weights=preset.weights, **found)
+    trains, weights = False, preset.weights if preset else None
+    if isinstance(config, TrainingConfig) and config.do_train:
+        # Exports and copies contain the weights that this run trains.
+        trains, weights = True, config.output_dir
+    if preset and (not trains or preset.is_resumed):
+        preset.check_head(config.head)
+    found = _stated_flags(config, preset, trains) if preset else {}
+    config = dataclasses.replace(config, weights=weights, **found)
     if missing := [n for n in config.required if vars(config)[n] is None]:
         if preset:
             # Fail here if the path does not exist or contains no weights, such
@@ -113,8 +115,6 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
             "--init_checkpoint: train first, or set --init_checkpoint"
         )
     if isinstance(config, TrainingConfig) and trains:
-        # Exports and copies contain the weights that this run trains.
-        config = dataclasses.replace(config, weights=config.output_dir)
         check_resumed(config, preset)
     return config
 

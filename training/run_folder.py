@@ -20,7 +20,7 @@ from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.paths import StrPath
 from modeling import hub, presets
-from modeling.presets import FILE, Preset, checkpoint_steps
+from modeling.presets import BEST, FILE, Preset, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
 
@@ -124,27 +124,46 @@ def set_best_step(folder: StrPath, step: int) -> None:
 
 
 def write(
-    folder: Path,
     config: TrainingConfig,
     model: Any,
     settings: Mapping[str, Any],
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
+    best_step: int | None = None,
 ) -> None:
-    """Writes the files that describe a run's weights into a folder.
+    """Writes the files that describe a run's weights beside the weights.
 
     Args:
-        folder: folder of the weights, created if missing.
         config: the flags.
         model: the model.
         settings: result of `check_resumed`.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
+        best_step: the best step so far, None before the first evaluation.
 
     Raises:
-        ValueError: files in the folder describe another model.
+        ValueError: files in a folder describe another model.
         OSError: a file cannot be written.
     """
+    texts = {"bert_config.json": model.config.to_json_string().encode()}
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        texts |= describe_tokenizer(tokenizer, longest)
+    if labels is not None:
+        texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
+    description = describe(config, model, settings)
+    _write_files(Path(config.output_dir), texts, description)
+    if config.keeps_best:
+        _write_files(Path(config.output_dir, BEST), texts, description)
+    if best_step is not None:
+        set_best_step(config.output_dir, best_step)
+
+
+# Writes {name: contents} and the description of model.json. A user's own files
+# are not replaced.
+def _write_files(
+    folder: Path, texts: Mapping[str, bytes], description: Mapping[str, Any]
+) -> None:
     former = folder / FILE
     listed = []
     if former.is_file():
@@ -156,12 +175,6 @@ def write(
                 f"--output_dir={folder} contains a {FILE} that no run in this "
                 "folder wrote; choose another --output_dir"
             )
-    texts = {"bert_config.json": model.config.to_json_string().encode()}
-    if tokenizer:
-        longest = model.config.max_position_embeddings
-        texts |= describe_tokenizer(tokenizer, longest)
-    if labels is not None:
-        texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
     ours = {*map(str, listed)}
     for name, text in texts.items():
         path = folder / name
@@ -174,7 +187,6 @@ def write(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
-    description = describe(config, model, settings)
     write_json(former, {**description, "files": sorted(ours)})
 
 

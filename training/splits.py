@@ -102,15 +102,11 @@ def _write_split(
         task.examples[name] = examples
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
-    shown = progress.Progress(None, unit="record", label="Writing")
-    with RecordWriter([path]) as writer, shown:
-        for record in task.encode(name, examples):
+    encoded = task.encode(name, examples)
+    with RecordWriter([path]) as writer:
+        for record in progress.track(encoded, None, "record", "Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
-            if shown.due(writer.num_records):
-                shown.update(writer.num_records)
-        if shown.shown != writer.num_records:
-            shown.update(writer.num_records)
     spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
     logging.info(
         "The %s set: %d examples in %d records",

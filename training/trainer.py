@@ -5,7 +5,6 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -149,9 +148,7 @@ class Trainer(BatchPredictor):
                 return cls(model, config, **options)
             if config.freeze_layers:
                 optimization.freeze_layers(model, config.freeze_layers)
-            optimizer: Any = optimization.create_optimizer(
-                config, *num_steps, model.config.num_hidden_layers
-            )
+            optimizer: Any = optimization.create_optimizer(config, *num_steps)
             if config.mixed_precision == "float16":
                 # Small gradients underflow in float16 without a loss scale.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
@@ -248,7 +245,14 @@ class Trainer(BatchPredictor):
             return
         self._log_start()
         if self.is_chief and self.settings is not None:
-            self._describe(self.settings)
+            run_folder.write(
+                config,
+                self.model,
+                self.settings,
+                self.tokenizer,
+                self.labels,
+                self.history.best_step,
+            )
         with self.history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop)
         if is_stopped:
@@ -318,16 +322,6 @@ class Trainer(BatchPredictor):
     ) -> Sequence[bool]:
         return stopping.agree(self.train_step.strategy, wishes, is_due)
 
-    # Writes the files that describe the weights which this run will save.
-    def _describe(self, settings: Mapping[str, Any]) -> None:
-        config = self.config
-        best = [self.best_folder] if config.keeps_best else []
-        described = config, self.model, settings, self.tokenizer, self.labels
-        for folder in (Path(config.output_dir), *best):
-            run_folder.write(folder, *described)
-        if self.history.best_step is not None:
-            run_folder.set_best_step(config.output_dir, self.history.best_step)
-
     @property
     def _is_time_over(self) -> bool:
         limit = self.config.max_hours
@@ -337,7 +331,7 @@ class Trainer(BatchPredictor):
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.config.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
-        parameters = sum(math.prod(w.shape) for w in self.model.weights)
+        parameters = self.model.count_params()
         # A weight, its gradient and the optimizer's m and v.
         num_bytes = 4 * 4 * parameters
         logging.info(f"  Parameters = {parameters:,} ({num_bytes:,} bytes)")

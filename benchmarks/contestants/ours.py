@@ -137,12 +137,12 @@ def load_engine(spec):
 def open_mrpc(spec, command):
     """Writes MRPC's records. Returns (options, task, create_model, splits).
 
-    `command` is flags of run_classifier.py that are added to MiniLM's.
+    `command` is more flags of run_classifier.py.
     """
     command += (
-        " --init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
-        "--bert_config_file={minilm_dir}/config.json --data_dir={mrpc_dir} "
-        "--task_name=mrpc --max_seq_length={seq_length}"
+        " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
+        "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
+        "--max_seq_length={seq_length}"
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
@@ -153,7 +153,10 @@ def open_mrpc(spec, command):
 
 def mrpc(spec):
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
-    command = "--do_train --train_batch_size={batch_size} --learning_rate=5e-5"
+    command = (
+        "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
+        "--train_batch_size={batch_size}"
+    )
     options, task, create_model, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
@@ -166,7 +169,7 @@ def mrpc(spec):
 
 
 def export_task(spec):
-    """Exports MiniLM's classifier, and checks it on MRPC's dev set."""
+    """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     command = "--do_eval --export_format={variant} --export_dir={folder}/model"
     options, task, create_model, splits = open_mrpc(spec, command)
     trainer = Trainer.create(options, create_model, task.loss, None)

@@ -15,7 +15,6 @@ the unfused operations of modeling/ops.py, and processes padding too.
 import contextlib
 import dataclasses
 import functools
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,13 +25,10 @@ import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from files import atomic, folders
 from modeling import ops
 from modeling.accelerated import inference, tracing
 from modeling.bert import BertModel
-from modeling.checkpoints.tf1 import errors_named
 from modeling.layers import all_layers
-from modeling.tokenizer_files import tokenizer_files
 from serving import engines
 from training.task import Task
 
@@ -98,72 +94,33 @@ class ExportOptions:
         return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
-def write_export(
-    export_dir: str | os.PathLike[str],
+def write_models(
+    folder: Path,
     model: keras.Model,
-    ids: Endpoint,
     endpoints: Mapping[str, Endpoint],
-    files: Mapping[str, str],
     options: ExportOptions,
-    head_outputs: str = "classification",
+    head_outputs: str,
 ) -> None:
     """Writes a model in each format that `options` names.
 
-    A SavedModel contains the signature `ids` and all endpoints. Each other
-    format contains only `ids`. An earlier export in the folder is replaced when
-    the new export is complete.
-
     Args:
-        export_dir: folder to write. Missing parent folders are created.
+        folder: folder to write.
         model: keras.Model whose variables are exported.
-        ids: (function, list of tf.TensorSpec) that accepts WordPiece ids.
         endpoints: {name: (function, list of tf.TensorSpec)} of the signatures
-            that accept text. The first one is also `serving_default`. Without
-            endpoints, `ids` is.
-        files: {name: text} of additional files, such as the labels. If the only
-            format is a SavedModel, all files except README.md are written to
-            the folder `assets.extra`, and so are the tokenizer's.
+            of a SavedModel. Each other format contains only `ids`.
         options: ExportOptions.
         head_outputs: outputs of a classifier in ONNX: "classification",
             "multilabel", "regression", or "logits".
-
-    Raises:
-        OSError: the export cannot be written. An earlier export does not
-            change.
-        ValueError: the folder contains files that are not an export (see
-            files/folders.py), or the model has no weights yet.
     """
-    if not model.built:
-        raise ValueError(
-            f"{model.name} has no weights yet; call build() or load a "
-            f"checkpoint before you export the model to {export_dir}"
-        )
-    names = tuple(options.formats)
-    default = [*endpoints.values(), ids][0]
-    with folders.new_folder(export_dir) as folder:
-        for name in names:
-            path = folder / engines.RUNTIMES[name].file
-            path.parent.mkdir(exist_ok=True)
-            if name == "saved_model":
-                every = {"serving_default": default, "ids": ids, **endpoints}
-                with errors_named(f"--export_dir={export_dir}"):
-                    _write_saved_model(folder, model, every)
-            elif name == "litert":
-                _write_litert(path, model, ids, options)
-            else:
-                _write_onnx(path, model, head_outputs, options)
-        extra = folder
-        if names == ("saved_model",):
-            extra = folder / "assets.extra"
-            extra.mkdir(exist_ok=True)
-        for name, text in files.items():
-            place = folder if name == "README.md" else extra
-            atomic.write_text(place / name, text)
-        if options.tokenizer:
-            longest = model.config.max_position_embeddings
-            contents = tokenizer_files(options.tokenizer, longest)
-            for name, content in contents.items():
-                atomic.write_bytes(extra / name, content)
+    for name in options.formats:
+        path = folder / engines.RUNTIMES[name].file
+        path.parent.mkdir(exist_ok=True)
+        if name == "saved_model":
+            _write_saved_model(folder, model, endpoints)
+        elif name == "litert":
+            _write_litert(path, model, endpoints["ids"], options)
+        else:
+            _write_onnx(path, model, head_outputs, options)
 
 
 def _write_saved_model(

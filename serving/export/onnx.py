@@ -158,9 +158,21 @@ class _Writer:
             return inputs
         if hidden_act == "silu":
             return self.add("Mul", inputs, self.add("Sigmoid", inputs))
-        if hidden_act in ("gelu", "gelu_erf"):
-            form = "tanh" if hidden_act == "gelu" else "none"
-            return self.add("Gelu", inputs, approximate=form)
+        if hidden_act == "gelu_erf":
+            return self.add("Gelu", inputs)
+        if hidden_act == "gelu":
+            # ONNX Runtime fuses exactly these operations. Its module
+            # `transformers.optimizer` would replace Gelu(approximate="tanh")
+            # by the exact function.
+            cube = self.add("Pow", inputs, self.constant(3.0))
+            cube = self.add("Mul", cube, self.constant(0.044715))
+            inner = self.add("Add", inputs, cube)
+            inner = self.add(
+                "Mul", inner, self.constant(math.sqrt(2 / math.pi))
+            )
+            outer = self.add("Add", self.add("Tanh", inner), self.constant(1.0))
+            half = self.add("Mul", inputs, self.constant(0.5))
+            return self.add("Mul", half, outer)
         return self.add(hidden_act.capitalize(), inputs)
 
     def encode(

@@ -62,17 +62,14 @@ def runs(flags, tiny, tmp_path_factory):
 
 def test_summaries_name_losses_rates_and_memory(runs):
     found = events.scalars(runs["plain"][0])
-    names = "masked_lm_loss next_sentence_loss loss learning_rate mfu"
-    names += " gradient_norm examples_per_second tokens_per_second"
+    names = "masked_lm_loss next_sentence_loss loss learning_rate"
+    names += " gradient_norm examples_per_second"
     assert {*names.split(), "peak_memory_gib"} <= found.keys()
     assert sorted(found["loss"]) == [1, 2, 3, 4]
     # The first step's time holds the start-up, so it has no rate.
-    assert sorted(found["mfu"]) == [2, 3, 4]
-    for step in (2, 3, 4):
-        rate = found["examples_per_second"][step]
-        assert found["tokens_per_second"][step] == pytest.approx(32 * rate)
+    rates = found["examples_per_second"]
+    assert sorted(rates) == [2, 3, 4] and min(rates.values()) > 0
     assert found["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
-    assert 0 < min(found["mfu"].values())
     assert 0.1 < found["peak_memory_gib"][4] < 20
 
 

@@ -51,9 +51,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    endpoint = signatures.serve_ids(predict, model)
-    options = formats.ExportOptions()
-    formats.write_export(folder, model, endpoint, {}, {}, options)
+    signatures.export_model(folder, model, predict, formats.ExportOptions())
     return predict
 
 
@@ -78,6 +76,22 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
         loaded.signatures["ids"](**features)["logits"],
         tf.function(predict, autograph=False)(features)["logits"],
     )
+    nothing = {name: values[:0] for name, values in features.items()}
+    assert loaded.signatures["ids"](**nothing)["logits"].shape == (0, 5)
+
+
+def test_zero_texts_get_zero_answers(export_folder):
+    for path in export_folder.glob("*/saved_model.pb"):
+        for signature in tf.saved_model.load(path.parent).signatures.values():
+            nothing = {
+                name: tf.zeros(
+                    [0, *(x or 1 for x in spec.shape[1:])], spec.dtype
+                )
+                for name, spec in signature.structured_input_signature[
+                    1
+                ].items()
+            }
+            assert not any(map(len, signature(**nothing).values())), path
 
 
 def test_a_model_without_weights_is_refused(tmp_path):

@@ -30,7 +30,7 @@ def check(folder, settings, **flags):
         preset = None
     settings = run_folder.check_resumed(config, preset, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    run_folder.write(folder, config, model, settings, None, None)
+    run_folder.write(config, model, settings, None, None)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
@@ -98,7 +98,7 @@ def test_a_file_of_another_form_is_named(folder, change, name):
 def write(folder, labels=None, **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
     model, flags = modeling.BertModel(config), toy_task.create_config(folder)
-    run_folder.write(folder, flags, model, {}, None, labels)
+    run_folder.write(flags, model, {}, None, labels)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):

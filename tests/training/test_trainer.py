@@ -31,11 +31,10 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         output_dir=tmp_path,
         save_checkpoints_steps=6,
         summary_steps=5,
-        trim_padding=True,
         at_once=at_once,
     )
     best = BestStep(trainer, evaluate, 7, "figure", patience=2)
-    fit(trainer, batches([]), 50, best, Summaries(trainer, (0, 0)))
+    fit(trainer, batches([]), 50, best, Summaries(trainer))
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert checkpointing.checkpoint_steps(tmp_path) == [6, 12, 18, 21]

@@ -95,11 +95,6 @@ class BestStep(Callback):
         logging.info(
             "Evaluation after step %d\n%s", step, format_results(shown)
         )
-        if math.isnan(value):
-            logging.warning(
-                "%s is NaN, so this evaluation counts as the worst.",
-                self._metric,
-            )
         if not is_best:
             return self.has_ended(step)
         self._best, self.is_of_run = results, True

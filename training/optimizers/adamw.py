@@ -17,10 +17,10 @@ from training.optimizers import accelerated_updates
 
 
 class Rates(NamedTuple):
-    """Scalars in the update of one variable.
+    """Scalars in the update of a variable.
 
     Attributes:
-        learning_rate: learning rate of the variable.
+        learning_rate: learning rate.
         keep_m: beta_1.
         take_m: 1 - beta_1.
         keep_v: beta_2.
@@ -68,14 +68,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         epsilon: number added to the root of v.
         exclude_from_weight_decay: regular expressions. A variable whose path
             matches one of them is not decayed.
-        learning_rate_factors: [regular expression, factor] pairs. The factor of
-            the first expression that matches a variable's path multiplies the
-            variable's rate (layer-wise decay).
         bias_correction: whether to correct the bias of m and v.
         aggregate_gradients: True to sum the gradients of all replicas, as
             Keras's optimizers do. False if the caller has summed them.
-        name: name of the optimizer.
-        **kwargs: arguments of Keras's Optimizer, such as `global_clipnorm`.
+        **kwargs: arguments of Keras's Optimizer, such as `name`.
     """
 
     slot_names = ("adam_m", "adam_v")
@@ -89,21 +85,16 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         beta_2: float = 0.999,
         epsilon: float = 1e-6,
         exclude_from_weight_decay: Iterable[str] | None = None,
-        learning_rate_factors: Iterable[Sequence[Any]] | None = None,
         bias_correction: bool = False,
         aggregate_gradients: bool = True,
-        name: str = "AdamWeightDecayOptimizer",
         **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, name=name, **kwargs)
+        super().__init__(learning_rate=learning_rate, **kwargs)
         self.weight_decay_rate = weight_decay_rate
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
         self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
-        self.learning_rate_factors = [
-            list(pair) for pair in learning_rate_factors or ()
-        ]
         self.bias_correction = bias_correction
         self.aggregate_gradients = aggregate_gradients
 
@@ -148,19 +139,12 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._run_formula = accelerated_updates.traced(self._assign_formula)
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
-        self._factors: list[float] = []
         for path in self._paths:
             is_excluded = any(
                 re.search(pattern, path)
                 for pattern in self.exclude_from_weight_decay
             )
             self._decays.append(0.0 if is_excluded else self.weight_decay_rate)
-            factors = [
-                factor
-                for pattern, factor in self.learning_rate_factors
-                if re.search(pattern, path)
-            ]
-            self._factors.append(factors[0] if factors else 1.0)
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
         """Returns {slot name: slot variable}.
@@ -232,10 +216,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         # Keras's documentation of Optimizer tells subclasses to call this
         # private method.
         index = self._get_variable_index(variable)
-        if self._factors[index] != 1.0:
-            rates = rates._replace(
-                learning_rate=rates.learning_rate * self._factors[index]
-            )
         self._run_formula(
             variable,
             self._momentums[index].value,
@@ -279,8 +259,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         """Returns the arguments of the constructor."""
         names = (
             *("weight_decay_rate", "beta_1", "beta_2", "epsilon"),
-            *("exclude_from_weight_decay", "learning_rate_factors"),
-            *("bias_correction", "aggregate_gradients"),
+            *("exclude_from_weight_decay", "bias_correction"),
+            "aggregate_gradients",
         )
         return super().get_config() | {
             name: getattr(self, name) for name in names
@@ -302,15 +282,8 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts the arguments of AdamWeightDecayOptimizer.
-
-        The default of `bias_correction` is True.
-        """
-        defaults: dict[str, Any] = {
-            "name": "LAMBOptimizer",
-            "bias_correction": True,
-        }
-        super().__init__(*args, **defaults | kwargs)
+        """Accepts the arguments of AdamWeightDecayOptimizer."""
+        super().__init__(*args, **kwargs | {"bias_correction": True})
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
         variable_norm, update_norm = tf.norm(variable), tf.norm(update)

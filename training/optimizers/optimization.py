@@ -1,7 +1,7 @@
 """Creates optimizers and their learning rate schedules (create_optimizer).
 
 This file is named as in Google's code. The learning rate warms up linearly,
-then decays polynomially with the number of steps.
+then decays linearly with the number of steps.
 """
 
 import dataclasses
@@ -23,7 +23,6 @@ def create_optimizer(
     config: OptimizerConfig,
     num_train_steps: int,
     num_warmup_steps: int,
-    num_hidden_layers: int = 0,
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
 
@@ -33,7 +32,6 @@ def create_optimizer(
         config: flags of the optimizer.
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
-        num_hidden_layers: number of blocks, for --layerwise_lr_decay.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -42,68 +40,37 @@ def create_optimizer(
             num_warmup_steps,
             num_train_steps,
         )
-    schedule = WarmupPolynomialDecay(
+    schedule = WarmupLinearDecay(
         config.learning_rate,
         num_train_steps,
         num_warmup_steps,
-        config.poly_power,
         continuous=config.lr_schedule == "continuous",
     )
-    # LAMB always corrects the bias.
-    corrects = config.bias_correction or config.optimizer == "lamb"
     return OPTIMIZERS[config.optimizer](
         learning_rate=schedule,
         weight_decay_rate=config.weight_decay,
         beta_1=config.adam_beta_1,
         beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        learning_rate_factors=layerwise_factors(
-            num_hidden_layers, config.layerwise_lr_decay
-        ),
-        bias_correction=corrects,
+        bias_correction=config.bias_correction,
         aggregate_gradients=False,
     )
 
 
-def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
-    """Returns learning rate factors that shrink towards the embeddings.
-
-    The factor is 1 for the heads, `decay` for the top layer, `decay ** 2` for
-    the layer below it, and `decay ** (num_hidden_layers + 1)` for the
-    embeddings. The result lists pairs [regular expression, factor], in which
-    the expression matches paths of variables.
-    """
-    layers = [
-        [rf"/layer_{index}/", decay ** (num_hidden_layers - index)]
-        for index in range(num_hidden_layers)
-    ]
-    return [*layers, [r"/embeddings/", decay ** (num_hidden_layers + 1)]]
-
-
 def freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest `num_layers` blocks (flag).
-
-    Raises:
-        ValueError: the model has fewer blocks.
-    """
-    blocks = model.bert.encoder.blocks
-    if num_layers > len(blocks):
-        raise ValueError(
-            f"--freeze_layers={num_layers} is more than the model's "
-            f"{len(blocks)} blocks. Set a smaller number"
-        )
-    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
+    """Freezes the embeddings and the lowest `num_layers` blocks (flag)."""
+    blocks = model.bert.encoder.blocks[:num_layers]
+    for layer in [model.bert.embeddings, *blocks]:
         layer.trainable = False
 
 
 @keras.saving.register_keras_serializable(package="bert")
 @dataclasses.dataclass(eq=False)
-class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """Linear warmup, then polynomial decay to 0 (create_optimizer).
+class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
+    """Linear warmup, then linear decay to 0 (create_optimizer).
 
     In Google's code, the decay begins at step 0. So after the warmup the rate
-    drops below its peak. If the decay is linear, it drops by the fraction
-    `num_warmup_steps / num_train_steps`.
+    drops below its peak, by the fraction `num_warmup_steps / num_train_steps`.
 
     Args:
         initial_learning_rate: peak of the rate, reached after the warmup.
@@ -111,7 +78,6 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         num_warmup_steps: number of warmup steps, 0 for no warmup. As in
             Google's code, the warmup may be longer than the training. Then the
             rate stays below its peak.
-        power: exponent of the decay. 1 is linear.
         continuous: True to begin the decay at the end of the warmup, False to
             begin it at step 0.
     """
@@ -119,7 +85,6 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     initial_learning_rate: float
     num_train_steps: int
     num_warmup_steps: int = 0
-    power: float = 1.0
     continuous: bool = False
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
@@ -132,7 +97,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         peak = tf.constant(self.initial_learning_rate, tf.float64)
         start = self.num_warmup_steps if self.continuous else 0
         done = (step - start) / max(self.num_train_steps - start, 1)
-        decayed = peak * (1.0 - tf.clip_by_value(done, 0.0, 1.0)) ** self.power
+        decayed = peak * (1.0 - tf.clip_by_value(done, 0.0, 1.0))
         if not self.num_warmup_steps:
             return decayed
         warming_up = peak * step / self.num_warmup_steps

@@ -117,11 +117,11 @@ def test_a_worker_writes_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("line", ["{", '{"step": 2, "metrics": null}'])
-def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
+def test_a_line_that_is_none_is_named_and_kept(tmp_path):
     history_of(tmp_path).add("eval", 1, {"loss": 1.0})
     path = tmp_path / history.FILE
-    path.write_text(f"{path.read_text()}{line}\n")
+    text = path.read_text() + "{\n"
+    path.write_text(text)
     with pytest.raises(ValueError, match="line 2"):
         history_of(tmp_path)
-    assert line in path.read_text()
+    assert path.read_text() == text
