@@ -66,8 +66,7 @@ def serve_ids(
             highest = tf.reduce_max(features[name])
             reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
             is_valid = (lowest >= 0) & (highest < size)
-            check = tf.debugging.Assert(is_valid, [reason, lowest, highest])
-            checks.append(check)
+            checks.append(batches.check(is_valid, reason, lowest, highest))
         with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
