@@ -152,8 +152,9 @@ def format_card(
     if do_lower_case is not None:
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
-    lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
-    lines += ["```python", *_format_code(kind, task["name"]), "```", ""]
+    if code := _format_code(kind, task["name"]):
+        lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+        lines += ["```python", *code, "```", ""]
     if results:
         lines += ["## Results", "", "| score | value |", "|---|---|"]
         lines += [f"| {name} | {results[name]:.4g} |" for name in results]
@@ -174,14 +175,8 @@ def _format_code(kind: str, name: str) -> list[str]:
         ]
     if kind == EXPORT and call:
         return ["import serving", f'print(serving.load("FOLDER").{call})']
-    if kind == EXPORT:
-        return [
-            "from pathlib import Path",
-            "from serving import engines",
-            'print(engines.open_engine(Path("FOLDER")).inputs)',
-        ]
-    if name not in _TASKS:
-        return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
+    if kind == EXPORT or name not in _TASKS:
+        return []
     return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 
 

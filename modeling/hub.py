@@ -88,7 +88,6 @@ def download(path: str) -> str:
 def _fetch(
     path: str, name: str, revision: str | None, patterns: list[str]
 ) -> Path:
-    """Downloads the files that match, and returns their folder."""
     # The package is optional, and nothing else needs it.
     from huggingface_hub import constants, errors, snapshot_download
 
