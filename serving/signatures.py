@@ -23,8 +23,7 @@ from serving.batches import Features
 from serving.export import formats
 from serving.export.formats import ExportOptions
 
-# {name: (function, specs of the function's inputs)}
-Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
+Endpoints = dict[str, formats.Endpoint]
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
@@ -34,7 +33,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 def serve_ids(
     function: Callable[[Features], Features], model: keras.Model
-) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
+) -> formats.Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
