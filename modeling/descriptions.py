@@ -4,12 +4,13 @@ Both contain names and checksums of input files, but no folders, no names of
 machines and no texts of examples. This module imports no TensorFlow.
 """
 
+import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from files.json_files import format_json, read_json
+from files.json_files import read_json
 from modeling import hub, presets
 from modeling.config_files import CLASSES
 
@@ -110,7 +111,7 @@ def describe_copy(
         values.pop(entry, None)
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
-        presets.FILE: format_json(values, presets.FILE, indent=2) + "\n",
+        presets.FILE: json.dumps(values, indent=2) + "\n",
         CARD: format_card(values, kind, labels, casing, results),
     }
 

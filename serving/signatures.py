@@ -5,6 +5,7 @@ WordPieces, with padding, T = length of the longest input, B = number of inputs
 that the network runs on at a time.
 """
 
+import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from files import atomic, folders, json_files
+from files import atomic, folders
 from files.labels import PROBLEM_TYPES
 from modeling import config_files, descriptions, ops
 from modeling.checkpoints.tf1 import errors_named
@@ -157,7 +158,7 @@ def _describe(
             mode = task.get("output_mode", "classification")
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = config_files.CONFIG_FILE
-        files[name] = json_files.format_json(entries, name, indent=2) + "\n"
+        files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
         longest = model.config.max_position_embeddings

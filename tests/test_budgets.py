@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1761,
+    ".": 1760,
     "benchmarks": 1199,
-    "data": 9819,
+    "data": 9818,
     "docs": 180,
     "examples": 191,
-    "files": 1157,
-    "modeling": 6176,
-    "serving": 4345,
+    "files": 1132,
+    "modeling": 6162,
+    "serving": 4346,
     "tests": 20977,
     "tools": 698,
     "training": 4555,

@@ -20,7 +20,7 @@ from data.io.tables import DELIMITERS, Layout, read_table
 from data.io.text_files import find_set_file
 from files import flags
 from files.json_files import parse_json
-from files.labels import check_labels, label_problem
+from files.labels import check_labels, is_label
 from files.paths import StrPath
 
 # Matches a list of strings in the notation of Python or JSON.
@@ -266,7 +266,7 @@ def _label_text(value: Any, place: str) -> str:
     label = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip())
     if label.lower() in ("true", "false"):
         label = label.lower()
-    if isinstance(value, str | int | float) and not label_problem(label):
+    if isinstance(value, str | int | float) and is_label(label):
         return label
     raise ValueError(
         f"{place}: a label must be a number, or a non-empty string without "

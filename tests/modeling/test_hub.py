@@ -176,9 +176,9 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
     "path, says",
     [
         ("hf://bert", "OWNER"),
-        ("hf://some/absent", "no model"),
+        ("hf://some/absent", "Repository Not Found"),
         ("hf://some/private", "private"),
-        ("hf://some/bert@other", "revision"),
+        ("hf://some/bert@other", "Revision Not Found"),
         ("hf://some/gated", "gated"),
         ("hf://some/gpt", "gpt2"),
         ("hf://some/empty", "no config.json"),
