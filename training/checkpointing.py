@@ -83,10 +83,6 @@ class Checkpointer:
             for slot, value in inner.slots(variable).items():
                 self._variables[f"{name}/{slot}"] = value
 
-    def steps(self) -> list[int]:
-        """Returns the steps of the complete checkpoints, oldest first."""
-        return checkpoint_steps(self.output_dir)
-
     def path(self, step: int) -> str:
         """Returns the path, without extension, of a step's checkpoint."""
         return str(self.output_dir / f"{PREFIX}-{step}")
@@ -119,7 +115,7 @@ class Checkpointer:
         )
         ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
         ours |= {step, self._restored}
-        steps = self.steps()
+        steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
         kept = kept[-self.keep_checkpoint_max :]
         staying = {*kept} | ({*steps} - ours)
@@ -149,7 +145,7 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = self.steps()
+        steps = checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
                 self._restored = self.read(self.path(step))

@@ -26,8 +26,6 @@ def create_optimizer(
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
 
-    The caller must sum the gradients over all replicas.
-
     Args:
         config: flags of the optimizer.
         num_train_steps: number of training steps.
@@ -53,7 +51,6 @@ def create_optimizer(
         beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
         bias_correction=config.bias_correction,
-        aggregate_gradients=False,
     )
 
 
