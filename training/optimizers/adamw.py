@@ -45,7 +45,6 @@ class Rates(NamedTuple):
         )
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     """Adam with decoupled weight decay and, by default, no bias correction.
 
@@ -249,18 +248,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         # leave the sum over replicas to the caller.
         return grads_and_vars
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of the constructor."""
-        names = (
-            *("weight_decay_rate", "beta_1", "beta_2", "epsilon"),
-            *("exclude_from_weight_decay", "bias_correction"),
-        )
-        return super().get_config() | {
-            name: getattr(self, name) for name in names
-        }
 
-
-@keras.saving.register_keras_serializable(package="bert")
 class LAMBOptimizer(AdamWeightDecayOptimizer):
     """Layer-wise adaptive moments (You et al. 2019, algorithm 2).
 
