@@ -324,13 +324,6 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
 
 
-def best_step_of(folder: StrPath) -> int | None:
-    """Returns the step that a run's model.json names as its best, or None."""
-    file = os.path.join(folder, FILE)
-    found = _read_model_file(file) if os.path.isfile(file) else {}
-    return found.get("best_step")
-
-
 # Returns the labels that all files in a folder name. `described` are parts of
 # model.json that may name them.
 def _read_labels(
