@@ -83,10 +83,6 @@ class Checkpointer:
             for slot, value in inner.slots(variable).items():
                 self._variables[f"{name}/{slot}"] = value
 
-    def path(self, step: int) -> str:
-        """Returns the path, without extension, of a step's checkpoint."""
-        return str(self.output_dir / f"{PREFIX}-{step}")
-
     def save(self, step: int) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
@@ -107,7 +103,8 @@ class Checkpointer:
             )
         if not self.is_chief:
             return
-        path, listing = self.path(step), self.output_dir / "checkpoint"
+        path = f"{self.output_dir}/{PREFIX}-{step}"
+        listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, self._variables)
         # Checkpoints that the file `checkpoint` does not list are the user's.
         listed = (
@@ -148,7 +145,8 @@ class Checkpointer:
         steps = checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
-                self._restored = self.read(self.path(step))
+                path = f"{self.output_dir}/{PREFIX}-{step}"
+                self._restored = self.read(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)

@@ -72,9 +72,8 @@ class TrainStep:
             )
         self._one = tf.function(self._next, autograph=False)
         self._many = tf.function(self._next_many, autograph=False)
-        if not optimizer.built:
-            with self.strategy.scope():
-                optimizer.build(model.trainable_variables)
+        with self.strategy.scope():
+            optimizer.build(model.trainable_variables)
 
     def __call__(
         self, batches: Iterator[Features], num_steps: int = 1
