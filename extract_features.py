@@ -8,6 +8,7 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 
 import dataclasses
 import functools
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,7 +22,6 @@ from data.io import text_files
 from data.text import tokenization
 from files.atomic import atomic_open
 from files.flags import flag, like
-from files.json_files import format_json
 from files.paths import Kind
 from modeling import presets
 from training.command_line import cli
@@ -163,7 +163,7 @@ def main(flags: Config) -> None:
                 )
                 number += 1
                 # JSON has no value that is not finite.
-                text = format_json(line, f"{output_file}, line {number}")
+                text = json.dumps(line, allow_nan=False)
                 file.write(f"{text}\n".encode())
     logging.info("Wrote %d lines to %s", number, output_file)
 

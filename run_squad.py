@@ -21,7 +21,7 @@ import serving
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
-from files import atomic, flags, json_files
+from files import atomic, flags
 from files.paths import Kind
 from training import task
 from training.command_line import cli
@@ -212,8 +212,7 @@ class SquadTask(task.Task):
             outputs["null_odds.json"] = null_odds
         for name, content in outputs.items():
             path = os.path.join(output_dir, name)
-            text = json_files.format_json(content, path, indent=4)
-            atomic.write_text(path, f"{text}\n")
+            atomic.write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._score(predictions, nbest, null_odds)

@@ -7,6 +7,7 @@ scheme, such as `gs://`.
 """
 
 import contextlib
+import json
 import logging
 import os
 import re
@@ -14,7 +15,6 @@ import shutil
 from collections.abc import Iterator
 from typing import IO, Any
 
-from files import json_files
 from files.paths import StrPath, is_remote, named_errors
 
 
@@ -97,14 +97,14 @@ def write_bytes(path: StrPath, contents: bytes) -> None:
         file.write(contents)
 
 
-def write_json(path: StrPath, contents: Any) -> None:
+def write_json(path: StrPath, contents: Any, indent: int = 2) -> None:
     """Writes a JSON file, complete or not at all.
 
     Raises:
         OSError: the file cannot be written.
         ValueError: a number in `contents` is not finite.
     """
-    text = json_files.format_json(contents, os.fspath(path), indent=2)
+    text = json.dumps(contents, indent=indent, allow_nan=False)
     write_text(path, f"{text}\n")
 
 

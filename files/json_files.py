@@ -1,4 +1,4 @@
-"""Reads and writes JSON.
+"""Reads JSON.
 
 If JSON from a user or another program is malformed, the functions raise a
 ValueError whose message is one line and names the file.
@@ -71,23 +71,3 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"Received: {repr(value)[:80]}"
         )
     return value
-
-
-def format_json(value: Any, where: str, **options: Any) -> str:
-    """Formats a value, such as a model's outputs, as JSON text.
-
-    `options` are arguments of `json.dumps`. Error messages begin with `where`,
-    such as "out.jsonl, line 3".
-
-    Raises:
-        ValueError: the value contains a number that is not finite, which JSON
-            cannot represent.
-    """
-    try:
-        return json.dumps(value, allow_nan=False, **options)
-    except ValueError as error:
-        raise ValueError(
-            f"{where} would contain NaN or infinity, because the model is "
-            "damaged, or its outputs are too large for the number type that "
-            "--mixed_precision selects"
-        ) from error

@@ -10,14 +10,9 @@ PROBLEM_TYPES = {
 }
 
 
-def label_problem(label: object) -> str | None:
-    """Returns the reason why a label cannot be a line of labels.txt.
-
-    Returns None if the label is valid.
-    """
-    if isinstance(label, str) and label.splitlines() == [label]:
-        return None
-    return "is not a string, is empty or contains a line end"
+def is_label(label: object) -> bool:
+    """Returns whether a label can be a line of labels.txt."""
+    return isinstance(label, str) and label.splitlines() == [label]
 
 
 def check_labels(
@@ -40,11 +35,11 @@ def check_labels(
             twice, or the number of labels is wrong.
     """
     for number, label in enumerate(labels, start=1):
-        problem = label_problem(label)
-        if not problem and label in labels[: number - 1]:
-            problem = "occurs twice"
-        if problem:
-            raise ValueError(f"{where}: label {number}, {label!r}, {problem}")
+        if not is_label(label) or label in labels[: number - 1]:
+            raise ValueError(
+                f"{where}: label {number}, {label!r}, is not a string, is "
+                "empty, contains a line end or occurs twice"
+            )
     if len(labels) < fewest or num_labels not in (None, len(labels)):
         expected = f"{fewest} labels or more" if fewest else f"{num_labels}"
         raise ValueError(

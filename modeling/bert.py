@@ -223,7 +223,6 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Pools the first or, with `left_to_right`, the last WordPiece."""
         if not self.left_to_right:
             return self.pooler(sequence_output[:, 0])
         if input_mask is None:

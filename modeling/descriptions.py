@@ -4,12 +4,13 @@ Both contain names and checksums of input files, but no folders, no names of
 machines and no texts of examples. This module imports no TensorFlow.
 """
 
+import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from files.json_files import format_json, read_json
+from files.json_files import read_json
 from modeling import hub, presets
 from modeling.config_files import CLASSES
 
@@ -110,7 +111,7 @@ def describe_copy(
         values.pop(entry, None)
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
-        presets.FILE: format_json(values, presets.FILE, indent=2) + "\n",
+        presets.FILE: json.dumps(values, indent=2) + "\n",
         CARD: format_card(values, kind, labels, casing, results),
     }
 
@@ -152,8 +153,9 @@ def format_card(
     if do_lower_case is not None:
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
-    lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
-    lines += ["```python", *_format_code(kind, task["name"]), "```", ""]
+    if code := _format_code(kind, task["name"]):
+        lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+        lines += ["```python", *code, "```", ""]
     if results:
         lines += ["## Results", "", "| score | value |", "|---|---|"]
         lines += [f"| {name} | {results[name]:.4g} |" for name in results]
@@ -174,14 +176,8 @@ def _format_code(kind: str, name: str) -> list[str]:
         ]
     if kind == EXPORT and call:
         return ["import serving", f'print(serving.load("FOLDER").{call})']
-    if kind == EXPORT:
-        return [
-            "from pathlib import Path",
-            "from serving import engines",
-            'print(engines.open_engine(Path("FOLDER")).inputs)',
-        ]
-    if name not in _TASKS:
-        return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
+    if kind == EXPORT or name not in _TASKS:
+        return []
     return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 
 

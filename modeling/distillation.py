@@ -101,7 +101,6 @@ class Distiller:
 def _run(
     model: Any, features: Features, training: bool, seed: Tensor
 ) -> tuple[Tensor, Any]:
-    """Returns the output of a model's last block, and the model's outputs."""
     encoded, head_seed = model.encode(features, training, seed)
     outputs = model.apply_head(encoded, features, head_seed)
     return encoded["sequence_output"], outputs
@@ -178,11 +177,9 @@ class DistillationLoss(Loss):
         return totals
 
 
+# Returns float [B, T], 1 = a WordPiece, 0 = padding. For features [B, C, T],
+# C texts per example, [B * C, T].
 def _mask(features: Features) -> Tensor:
-    """Returns float [B, T], 1 = a WordPiece, 0 = padding.
-
-    For features [B, C, T] (C texts per example), returns float [B * C, T].
-    """
     input_ids = features["input_ids"]
     mask = features.get("input_mask", keras.ops.ones_like(input_ids))
     mask = keras.ops.reshape(mask, (-1, keras.ops.shape(mask)[-1]))

@@ -88,34 +88,18 @@ def download(path: str) -> str:
 def _fetch(
     path: str, name: str, revision: str | None, patterns: list[str]
 ) -> Path:
-    """Downloads the files that match, and returns their folder."""
     # The package is optional, and nothing else needs it.
     from huggingface_hub import constants, errors, snapshot_download
 
-    by_hand = (
-        f"Or download the files of {constants.ENDPOINT}/{name} "
-        "by hand, and use their folder"
-    )
     try:
         found = snapshot_download(
             name, revision=revision, allow_patterns=patterns
         )
-    except errors.GatedRepoError as error:
-        raise PermissionError(
-            f"{path} is gated: accept its conditions on its page, and run `hf "
-            f"auth login`. {by_hand}"
-        ) from error
-    except (
-        errors.RepositoryNotFoundError,
-        errors.RevisionNotFoundError,
-    ) as error:
-        raise FileNotFoundError(
-            f"there is no model {path}, it lacks this revision, or it is "
-            "private. Correct the name, or run `hf auth login`"
-        ) from error
     except (OSError, errors.HTTPError) as error:
+        # Says whether the name is wrong, or the model private or gated.
+        reason = " ".join(str(error).split())
         raise OSError(
-            f"{path} cannot be downloaded: {str(error).splitlines()[0]}. Check "
-            f"the network. {by_hand}"
+            f"{path} cannot be downloaded: {reason}. Or download the files of "
+            f"{constants.ENDPOINT}/{name} by hand, and use their folder"
         ) from error
     return Path(found)

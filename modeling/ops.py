@@ -41,12 +41,8 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Callable[[str, Any, bool], Callable | None]:
-    """Returns the function that chooses the version for a call.
-
-    The function is (name, first argument, training) -> faster version or None.
-    Without TensorFlow or modeling/accelerated/, the returned function always
-    chooses the plain version.
-    """
+    # Returns a function (name, first argument, training) -> faster version, or
+    # None for the plain version.
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None

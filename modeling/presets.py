@@ -38,12 +38,36 @@ PREFIX = "model.ckpt"
 NETWORK = ("left_to_right", "bilstm")
 # Classes of models without a task-specific head. None = unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
-# Entries of model.json that must be booleans, because "no" would mean true.
-_BOOLEANS = (
-    *("bilstm", "do_lower_case", "document_context", "left_to_right"),
-    *("legal_tags", "load_best", "next_sentence", "use_char_offsets"),
-    "version_2_with_negative",
-)
+# {entry of model.json: its type, or its valid values}. Serving and training
+# trust these entries: a negative stride would loop for ever, and "no" be true.
+_ENTRIES: dict[str, Any] = {
+    "best_step": int | None,
+    "doc_stride": range(2**31),
+    "files": list,
+    "labels": list | None,
+    "max_seq_length": range(3, 2**31),
+    "null_score_diff_threshold": int | float,
+    "num_texts": (None, 1, 2),
+    "output_mode": (None, *PROBLEM_TYPES),
+    **dict.fromkeys(
+        ("eval_batch_size", "max_answer_length", "max_eval_steps")
+        + ("max_predictions_per_seq", "max_query_length", "n_best_size"),
+        range(1, 2**31),
+    ),
+    **dict.fromkeys(
+        ("bilstm", "do_lower_case", "document_context", "left_to_right")
+        + ("legal_tags", "load_best", "next_sentence", "trim_padding")
+        + ("use_char_offsets", "version_2_with_negative"),
+        bool,
+    ),
+    **dict.fromkeys(
+        ("bert_config", "checksums", "command", "flags", "origin", "settings")
+        + ("task", "tokenizer", "versions"),
+        dict,
+    ),
+    **dict.fromkeys(("label_separator", "xnli_language"), str),
+    **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
+}
 # Entries of bert_config.json that inference does not use.
 _NOT_IDENTITY = {
     "attention_probs_dropout_prob",
@@ -297,15 +321,23 @@ def _read_model_file(file: str) -> dict[str, Any]:
             f"{file} has the version {version!r}; use the version of this "
             "project that wrote the file"
         )
-    settings = values.get("origin", {}).get("settings", {})
-    for part in (values.get("task", {}), settings, settings.get("tokenizer")):
-        for name, value in (part or {}).items():
-            is_valid = name not in _BOOLEANS or isinstance(value, bool)
-            if name == "output_mode":
-                is_valid = value in (None, *PROBLEM_TYPES)
-            if not is_valid:
-                raise ValueError(f"{file}: `{name}` must not be {value!r}")
+    _check_entries(values, file)
     return values
+
+
+def _check_entries(entries: Mapping[str, Any], file: str) -> None:
+    for name, value in entries.items():
+        allowed = _ENTRIES.get(name, object)
+        if isinstance(allowed, range):
+            is_valid = type(value) is int and value in allowed
+        elif isinstance(allowed, tuple):
+            is_valid = value in allowed
+        else:
+            is_valid = isinstance(value, allowed)
+        if not is_valid:
+            raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
+        if name in ("origin", "settings", "task", "tokenizer"):
+            _check_entries(value, file)
 
 
 def checkpoint_steps(folder: StrPath) -> list[int]:
@@ -313,13 +345,6 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     names = os.listdir(folder) if os.path.isdir(folder) else []
     pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
     return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
-
-
-def best_step_of(folder: StrPath) -> int | None:
-    """Returns the step that a run's model.json names as its best, or None."""
-    file = os.path.join(folder, FILE)
-    found = _read_model_file(file) if os.path.isfile(file) else {}
-    return found.get("best_step")
 
 
 # Returns the labels that all files in a folder name. `described` are parts of

@@ -99,7 +99,6 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
 
 
 def _check_options(values: Mapping[str, Any], path: str) -> None:
-    """Checks the contents of a tokenizer_config.json."""
     is_lower_case = values.get("do_lower_case") is not False
     # By default, transformers strips accents if it lower-cases.
     allowed = _OPTIONS | {"strip_accents": (None, is_lower_case)}
@@ -122,7 +121,6 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
 
 
 def _special_words(values: Mapping[str, Any]) -> set[str]:
-    """Returns the words that a file of a tokenizer declares to be special."""
     words = set()
     for key in _SPECIAL_KEYS:
         entries = values.get(key) or ()

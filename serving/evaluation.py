@@ -39,6 +39,8 @@ def export_task(
     """
     path, main = trainer.config.export_dir, task.metrics[0]
     names = names_of(task, splits, "eval") if main in results else []
+    if task.options.head == "BertEmbedder":
+        names = []  # Its export computes vectors, and not their cosines.
     logging.info("Exporting %s", trainer.described_step)
     with folders.new_folder(path) as folder:
         task.export(os.fspath(folder), trainer.model)
@@ -80,10 +82,7 @@ def evaluate_export(
     """
     scores: dict[str, float] = {}
     for form, runtime in engines.RUNTIMES.items():
-        # The export of an embedder computes vectors, and not their cosines.
-        if not (splits and (folder / runtime.file).is_file()) or (
-            task.options.head == "BertEmbedder"
-        ):
+        if not (splits and (folder / runtime.file).is_file()):
             continue
         try:
             engine = engines.open_engine(folder, form)

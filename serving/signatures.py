@@ -5,6 +5,7 @@ WordPieces, with padding, T = length of the longest input, B = number of inputs
 that the network runs on at a time.
 """
 
+import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from files import atomic, folders, json_files
+from files import atomic, folders
 from files.labels import PROBLEM_TYPES
 from modeling import config_files, descriptions, ops
 from modeling.checkpoints.tf1 import errors_named
@@ -23,8 +24,7 @@ from serving.batches import Features
 from serving.export import formats
 from serving.export.formats import ExportOptions
 
-# {name: (function, specs of the function's inputs)}
-Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
+Endpoints = dict[str, formats.Endpoint]
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
@@ -34,7 +34,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 def serve_ids(
     function: Callable[[Features], Features], model: keras.Model
-) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
+) -> formats.Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
@@ -66,8 +66,7 @@ def serve_ids(
             highest = tf.reduce_max(features[name])
             reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
             is_valid = (lowest >= 0) & (highest < size)
-            check = tf.debugging.Assert(is_valid, [reason, lowest, highest])
-            checks.append(check)
+            checks.append(batches.check(is_valid, reason, lowest, highest))
         with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -159,7 +158,7 @@ def _describe(
             mode = task.get("output_mode", "classification")
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = config_files.CONFIG_FILE
-        files[name] = json_files.format_json(entries, name, indent=2) + "\n"
+        files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
         longest = model.config.max_position_embeddings

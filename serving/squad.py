@@ -4,9 +4,8 @@ N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
 in the longest window, B = answers in an n-best list.
 """
 
-import dataclasses
 import os
-from typing import Any
+from dataclasses import fields
 
 import keras
 import tensorflow as tf
@@ -127,10 +126,9 @@ def export_span_labeler(
     }
     # Copy only the fields of WindowOptions and DecodingOptions, because
     # `windows` and `decoding` may be a script's Config with more fields.
-    task: dict[str, Any] = {}
-    for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
-        for field in dataclasses.fields(kind):
-            task[field.name] = getattr(values, field.name)
+    task = {x.name: getattr(windows, x.name) for x in fields(WindowOptions)}
+    for x in fields(DecodingOptions):
+        task[x.name] = getattr(decoding, x.name)
     signatures.export_model(
         export_dir, model, predict, options, endpoints, task
     )

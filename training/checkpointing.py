@@ -83,14 +83,6 @@ class Checkpointer:
             for slot, value in inner.slots(variable).items():
                 self._variables[f"{name}/{slot}"] = value
 
-    def steps(self) -> list[int]:
-        """Returns the steps of the complete checkpoints, oldest first."""
-        return checkpoint_steps(self.output_dir)
-
-    def path(self, step: int) -> str:
-        """Returns the path, without extension, of a step's checkpoint."""
-        return str(self.output_dir / f"{PREFIX}-{step}")
-
     def save(self, step: int) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
@@ -111,7 +103,8 @@ class Checkpointer:
             )
         if not self.is_chief:
             return
-        path, listing = self.path(step), self.output_dir / "checkpoint"
+        path = f"{self.output_dir}/{PREFIX}-{step}"
+        listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, self._variables)
         # Checkpoints that the file `checkpoint` does not list are the user's.
         listed = (
@@ -119,7 +112,7 @@ class Checkpointer:
         )
         ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
         ours |= {step, self._restored}
-        steps = self.steps()
+        steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
         kept = kept[-self.keep_checkpoint_max :]
         staying = {*kept} | ({*steps} - ours)
@@ -149,10 +142,11 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = self.steps()
+        steps = checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
-                self._restored = self.read(self.path(step))
+                path = f"{self.output_dir}/{PREFIX}-{step}"
+                self._restored = self.read(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)

@@ -111,7 +111,7 @@ def run(
         ##### Train #####
         evaluate = create_evaluation(task, splits)
         if train_set and num_steps:
-            best, callbacks = None, list[Callback]()
+            callbacks: list[Callback] = []
             if config.keeps_best:
                 best = BestStep(
                     trainer,
@@ -124,7 +124,7 @@ def run(
             if config.is_chief and config.summary_steps:
                 callbacks.append(Summaries(trainer))
             trainer.fit(train_set.records, num_steps[0], callbacks)
-            if best and best.is_of_run and config.load_best:
+            if config.keeps_best and config.load_best:
                 trainer.restore_best()
 
         ##### Evaluate #####

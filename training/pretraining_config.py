@@ -30,12 +30,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         "records were created without masks, and for an export that accepts "
         "text.",
     )
-    do_lower_case: bool = flags.like(
-        TrainingConfig,
-        "do_lower_case",
-        help="Whether the export lower-cases text. Use the value that the "
-        "records were created with.",
-    )
     next_sentence: bool = flags.head(
         True,
         "Also train on next sentence prediction. --nonext_sentence is the "

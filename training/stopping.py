@@ -29,8 +29,7 @@ def stop_signals() -> Iterator[threading.Event]:
     stop = threading.Event()
     before: dict[int, Any] = {}
 
-    def handle(signum: int, frame: object) -> None:
-        del frame
+    def handle(signum: int, _: object) -> None:
         stop.set()
         signal.signal(signum, before[signum])
 

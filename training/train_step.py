@@ -39,8 +39,8 @@ class TrainStep:
         model: the model to train, already built. Its argument `seed`
             (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
-        optimizer: an AdamWeightDecayOptimizer with `aggregate_gradients=False`,
-            in a LossScaleOptimizer for float16.
+        optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
+            float16.
         config: flags of the training.
         strategy: the tf.distribute strategy that created the variables.
     """
@@ -72,9 +72,8 @@ class TrainStep:
             )
         self._one = tf.function(self._next, autograph=False)
         self._many = tf.function(self._next_many, autograph=False)
-        if not optimizer.built:
-            with self.strategy.scope():
-                optimizer.build(model.trainable_variables)
+        with self.strategy.scope():
+            optimizer.build(model.trainable_variables)
 
     def __call__(
         self, batches: Iterator[Features], num_steps: int = 1

@@ -237,7 +237,9 @@ class Trainer(BatchPredictor):
             callback.has_ended(step) for callback in callbacks
         )
         # All workers restored the same step.
-        if step >= num_train_steps or any(self._agree([has_ended])):
+        strategy = self.train_step.strategy
+        ends = stopping.agree(strategy, [has_ended], is_due=True)
+        if step >= num_train_steps or any(ends):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 *(config.output_dir, step),
@@ -299,7 +301,8 @@ class Trainer(BatchPredictor):
                 with bar.paused():
                     ends = [call.on_step(step, logs) for call in callbacks]
                     is_save_due |= step % config.save_checkpoints_steps == 0
-                    has_ended, is_over, is_stopped = self._agree(
+                    has_ended, is_over, is_stopped = stopping.agree(
+                        self.train_step.strategy,
                         [any(ends), self._is_time_over, stop.is_set()],
                         is_save_due
                         or step % stopping.AGREEMENT_STEPS == 0
@@ -316,11 +319,6 @@ class Trainer(BatchPredictor):
                         self.checkpointer.save(step)
                         is_save_due = False
         return is_stopped
-
-    def _agree(
-        self, wishes: Sequence[bool], is_due: bool = True
-    ) -> Sequence[bool]:
-        return stopping.agree(self.train_step.strategy, wishes, is_due)
 
     @property
     def _is_time_over(self) -> bool:

@@ -1,5 +1,6 @@
 """Turns a classifier's outputs into labels, and writes files of predictions."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +10,6 @@ from absl import logging
 
 from data.classification.examples import InputExample
 from files.atomic import atomic_open
-from files.json_files import format_json
 from files.paths import StrPath
 
 # An example's label: a name, a list of names in multi-label classification, or
@@ -201,8 +201,7 @@ def write_predictions(
                     entry["probabilities"] = dict(
                         zip(decoder.label_list, row.tolist(), strict=True)
                     )
-                where = f"{json_file}, line {len(labels)}"
-                line = format_json(entry, where, ensure_ascii=False)
+                line = json.dumps(entry, ensure_ascii=False, allow_nan=False)
                 # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as
                 # in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))

@@ -23,7 +23,7 @@ from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files import flags
 from files.json_files import parse_json
-from files.labels import check_labels, label_problem
+from files.labels import check_labels, is_label
 from files.paths import StrPath
 
 # Matches a list of strings in the notation of Python or JSON.
@@ -356,7 +356,7 @@ def _label_text(value: Any, place: str) -> str:
     label = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip())
     if label.lower() in ("true", "false"):
         label = label.lower()
-    if isinstance(value, str | int | float) and not label_problem(label):
+    if isinstance(value, str | int | float) and is_label(label):
         return label
     raise ValueError(
         f"{place}: a label must be a number, or a non-empty string without "

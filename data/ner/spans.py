@@ -16,7 +16,7 @@ from absl import logging
 from data.io import text_files
 from data.ner.words import find_words, split_words
 from files.json_files import parse_json
-from files.labels import label_problem
+from files.labels import is_label
 from files.paths import StrPath
 
 # Keys under which files store a text's spans. If an entry contains several of
@@ -244,7 +244,7 @@ def _parse(value: Any) -> Span | None:
     if not isinstance(value, list) or len(value) != 3:
         return None
     start, end, label = value
-    is_span = type(start) is type(end) is int and not label_problem(label)
+    is_span = type(start) is type(end) is int and is_label(label)
     return (start, end, label) if is_span else None
 
 

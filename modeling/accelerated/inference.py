@@ -75,7 +75,6 @@ def copy_kernels(
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each floating-point kernel to cast."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

@@ -129,7 +129,6 @@ def load_checkpoint(
 
 
 def _check_adapter(path: StrPath) -> None:
-    """Raises an error if transformers would add an adapter to the weights."""
     has_config = os.path.isfile(os.path.join(path, "adapter_config.json"))
     if has_config and any("adapter_model" in n for n in os.listdir(path)):
         raise ValueError(
@@ -139,8 +138,6 @@ def _check_adapter(path: StrPath) -> None:
 
 
 def _warn_of_blocks(report: LoadReport) -> None:
-    """Warns if a model uses only some blocks of a checkpoint."""
-
     def count(names: Iterable[str]) -> int:
         found = filter(None, map(_BLOCK.search, names))
         return max((int(match[1]) + 1 for match in found), default=0)

@@ -7,8 +7,9 @@ from typing import Any
 
 from absl import logging
 
+from files.json_files import read_json
 from files.paths import StrPath, is_remote
-from modeling.presets import BEST, PREFIX, best_step_of, checkpoint_steps
+from modeling.presets import BEST, FILE, PREFIX, checkpoint_steps
 
 
 def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -55,7 +56,8 @@ def find_best(folder: StrPath) -> str | None:
     Args:
         folder: folder of the run.
     """
-    step, steps = best_step_of(folder), checkpoint_steps(folder)
+    file, steps = os.path.join(folder, FILE), checkpoint_steps(folder)
+    step = read_json(file).get("best_step") if os.path.isfile(file) else None
     if step is None or (steps and steps[-1] < step):
         return None
     for place in (os.path.join(folder, BEST), str(folder)):

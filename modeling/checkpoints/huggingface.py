@@ -81,7 +81,6 @@ _DECODER = {
 
 
 def _huggingface_name(name: str) -> str:
-    """Converts Google's name of a weight to Hugging Face's name."""
     if name in _HEADS:
         return _HEADS[name]
     name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
@@ -123,13 +122,8 @@ class _Tensor(NamedTuple):
     read: Callable[[], np.ndarray]
 
 
+# Returns {name: tensor} of a file, or of all files that an index names.
 def _open_tensors(path: str) -> dict[str, _Tensor]:
-    """Returns {name: tensor} of a file, or of all files that an index names.
-
-    Raises:
-        OSError: a file cannot be read. The message names the file.
-        ValueError: only torch can read the file, and torch is not installed.
-    """
     if path.endswith(".index.json"):
         places = read_json(path).get("weight_map") or {}
         found: dict[str, _Tensor] = {}
@@ -226,14 +220,10 @@ def load_huggingface(
     return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
+# BERT's masked LM head uses the word embeddings as its output layer. A file may
+# contain the matrix twice, and then the values must be equal. If it contains
+# only the output layer, `found` gets it as the word embeddings.
 def _check_decoder(path: str, found: dict[str, _Tensor]) -> None:
-    """Raises an error if the output layer differs from the word embeddings.
-
-    BERT's masked LM head uses the word embeddings as its output layer. A file
-    may contain the matrix twice, as the word embeddings and as the output
-    layer. Then the values must be equal. If the file contains only the output
-    layer, the function adds it to `found` as the word embeddings.
-    """
     for copy, shared in _DECODER.items():
         if copy not in found:
             continue
@@ -246,12 +236,9 @@ def _check_decoder(path: str, found: dict[str, _Tensor]) -> None:
             )
 
 
+# Models that were saved without a head lack the prefix `bert.`. Old files call
+# the weights of a layer normalization gamma and beta.
 def _normalize(name: str) -> str:
-    """Converts a tensor's name to its name in current versions of transformers.
-
-    Models that were saved without a head lack the prefix `bert.`. Old files
-    call the weights of a layer normalization gamma and beta.
-    """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
     if re.match(r"(?:embeddings|encoder|pooler)\.", name):

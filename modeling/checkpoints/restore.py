@@ -138,18 +138,14 @@ def _log(
         )
 
 
+# A file must contain the encoder. If the model contains no encoder, the file
+# must contain at least one of its variables.
 def _check_complete(
     path: StrPath,
     sources: Mapping[str, str],
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
-    """Raises an error if a file lacks variables of the encoder.
-
-    If the model contains no encoder, the file must contain at least one of the
-    model's variables. `sources` is {name of a variable: name of its entry in
-    the file}, and `there` lists all entries in the file.
-    """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
@@ -163,7 +159,6 @@ def _check_complete(
 
 
 def _check_values(path: StrPath, name: str, value: Any, dtype: str) -> None:
-    """Raises an error if a value is not finite in the variable's dtype."""
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return

@@ -263,12 +263,10 @@ def write_checkpoint(
                     gfile.remove(os.path.join(folder, name))
 
 
+# Renames the files of a checkpoint, the targets of links included. Removes an
+# older index first, so that a killed process never leaves an index with the
+# data of another checkpoint.
 def _rename(partial: str, path: str) -> None:
-    """Renames the files of a checkpoint, the targets of links included.
-
-    Removes an older index first, so that a killed process never leaves an index
-    with the data of another checkpoint.
-    """
     if is_remote(path):
         # TensorFlow loads slowly.
         from tensorflow.io import gfile

@@ -168,25 +168,17 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Turns off a model's fused operations in a `with` block.
-
-    Also turns off mixed precision and the skipping of padding, because LiteRT
-    can neither convert 16-bit operations nor skip padding.
-    """
-    changes: list[tuple[keras.Layer, str, Any]] = []
-    for layer in all_layers(model):
-        changes.append((layer, "dtype_policy", layer.variable_dtype))
-        if isinstance(layer, BertModel):
-            changes.append((layer, "unpad", False))
-    before = [(layer, name, getattr(layer, name)) for layer, name, _ in changes]
-    try:
-        for change in changes:
-            setattr(*change)
+    # Turns off fused operations, and what LiteRT can neither convert nor do:
+    # mixed precision and the skipping of padding.
+    with contextlib.ExitStack() as stack:
+        for layer in all_layers(model):
+            stack.callback(setattr, layer, "dtype_policy", layer.dtype_policy)
+            layer.dtype_policy = layer.variable_dtype
+            if isinstance(layer, BertModel):
+                stack.callback(setattr, layer, "unpad", layer.unpad)
+                layer.unpad = False
         with ops.plain():
             yield
-    finally:
-        for change in before:
-            setattr(*change)
 
 
 def _write_litert(

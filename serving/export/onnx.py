@@ -183,10 +183,7 @@ class _Writer:
         mask: str,
         segments: str,
     ) -> tuple[str, str]:
-        """Adds an encoder and an optional LSTM to the graph.
-
-        Returns the names of the sequence output and of the pooled output.
-        """
+        """Adds an encoder, and returns its sequence and pooled outputs."""
         one = self.constant([1], np.int64)
         # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime's fused embedding
         # requires exactly these operations.
@@ -279,16 +276,11 @@ class _Writer:
         return self.layer_norm(outputs, block.output_layer_norm)
 
     def apply_lstm(
-        self,
-        layer: BidirectionalLSTM,
-        inputs: str,
-        mask: str,
-        last: str,
+        self, layer: BidirectionalLSTM, inputs: str, mask: str, last: str
     ) -> tuple[str, str]:
         """Adds a BidirectionalLSTM. Padding must be at the end of inputs.
 
-        Returns the names of two tensors: the outputs at all positions, and the
-        final outputs of both directions.
+        Returns the outputs at all positions, and both directions' last outputs.
         """
         half = layer.hidden_size // 2
         cells = [
@@ -340,11 +332,7 @@ class _Writer:
     ) -> dict[str, tuple[str, Shape]]:
         """Adds a task's head. Returns {output: (name of the tensor, shape)}.
 
-        Args:
-            model: a BertModel or a model from modeling.tasks.
-            head_outputs: kind of outputs, see `create`.
-            encoded: sequence output and pooled output, from `encode`.
-            shape: shape of the network's inputs, [B, T] or [B, C, T].
+        `encoded` is the result of `encode`, `shape` the shape of the inputs.
         """
         kind = type(model).__name__
         sequence, pooled = encoded

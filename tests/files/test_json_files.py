@@ -30,6 +30,6 @@ def test_sound_files_are_read(tmp_path):
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_never_written(tmp_path, number):
     path = tmp_path / "some.json"
-    with pytest.raises(ValueError, match=f"{path}.*NaN"):
+    with pytest.raises(ValueError, match="JSON"):
         atomic.write_json(path, {"a": [number]})
     assert not list(tmp_path.iterdir())

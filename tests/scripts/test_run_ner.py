@@ -9,7 +9,6 @@ import tensorflow as tf
 
 import serving
 from data.ner import scoring, spans
-from modeling import presets
 from modeling.checkpoints import tf1
 from tests import script_runner, task_files
 from tests.checkpoints import values
@@ -52,7 +51,8 @@ def test_learns_and_reports_the_best_step(flags):
     assert results["f1"] > 0.9
     labels = (run / "labels.txt").read_text().splitlines()
     assert labels == ["O", "B-LOC", "B-ORG", "I-ORG"]
-    assert presets.best_step_of(run) == results["global_step"]
+    described = json.loads((run / "model.json").read_text())
+    assert described["best_step"] == results["global_step"]
     page = ReportPage((run / "report.html").read_text("utf-8"))
     counts = np.array([row[1:] for row in page.rows[1:]], int).sum(0)
     counts = dict(zip(page.rows[0][1:], counts, strict=True))

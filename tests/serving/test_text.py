@@ -12,7 +12,6 @@ from serving import encoder
 from tests.serving.conftest import (
     LABELS,
     LENGTH,
-    REQUESTS,
     TOKENIZER,
     create_options,
     export,
@@ -69,17 +68,6 @@ def test_embed(exports):
     ):
         np.testing.assert_allclose(outputs[name], values, atol=1e-5)
     assert not outputs["sequence_output"][mask == 0].any()
-
-
-@pytest.mark.parametrize("kind", REQUESTS)
-def test_no_text_and_no_ids_give_no_row(kind, export_folder):
-    signatures = tf.saved_model.load(export_folder / kind).signatures
-    for function in signatures.values():
-        inputs = {
-            name: tf.zeros([0, *[LENGTH] * (spec.shape.rank - 1)], spec.dtype)
-            for name, spec in function.structured_input_signature[1].items()
-        }
-        assert not any(map(len, function(**inputs).values()))
 
 
 def test_next_sentence(exports):

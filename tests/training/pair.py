@@ -27,6 +27,7 @@ class Pair(keras.Model):
         super().__init__(name="pair")
         self.one = self.add_weight(shape=(), initializer="ones", name="one")
         self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
+        self.built = True
 
     def draw_seed(self, training):
         del training

@@ -5,15 +5,17 @@ import logging
 import shutil
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 
 import modeling
-from modeling import presets
+from files.json_files import read_json
+from modeling.presets import checkpoint_steps
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
+from tests.models import built, tiny_config
 from tests.script_runner import read_results
-from training import checkpointing
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -88,7 +90,7 @@ def used_step(folder):
     exported = values(folder / "export/exported.ckpt")
     found = set()
     for path in (folder / "run", folder / "run/best"):
-        for step in checkpointing.checkpoint_steps(path):
+        for step in checkpoint_steps(path):
             saved = values(path, step)
             if all(np.array_equal(exported[x], saved[x]) for x in exported):
                 found.add(step)
@@ -146,7 +148,7 @@ def remove_checkpoints(folder):
 
 
 def best_of(folder):
-    return presets.best_step_of(folder / "run")
+    return read_json(folder / "run/model.json")["best_step"]
 
 
 @pytest.mark.slow
@@ -159,7 +161,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert used_step(tmp_path) == {2}
-    assert checkpointing.checkpoint_steps(tmp_path / "run/best") == [2]
+    assert checkpoint_steps(tmp_path / "run/best") == [2]
     assert best_of(tmp_path) == 2
 
 
@@ -231,7 +233,7 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
         trains_on(options, figures[:5], **flags)
-    assert checkpointing.checkpoint_steps(tmp_path / "run") == [6]
+    assert checkpoint_steps(tmp_path / "run") == [6]
     assert best_of(tmp_path) == 10
     trains_on(options, figures[3:], **flags)
     whole = tmp_path / "whole"
@@ -260,3 +262,47 @@ def test_damaged_best_weights_are_named_before_training(options, tmp_path):
         file.unlink()
     trains_on(options, [0.6], num_train_epochs=4)
     assert best_of(tmp_path) == 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("evaluates", "place"),
+    [(True, "best/model.ckpt-2"), (False, "model.ckpt-6")],
+)
+def test_the_folder_of_a_run_means_what_it_exports(
+    evaluates, place, options, tmp_path
+):
+    trains_on(
+        options,
+        [0.9, 0.8, 0.7],
+        evaluate_each_epoch=evaluates,
+        export_weights=f"{tmp_path}/exported",
+        mixed_precision="float16",
+    )
+    keras.config.set_dtype_policy("float32")
+    run = tmp_path / "run"
+    assert modeling.find_checkpoint(run) == str(run / place)
+    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    report = modeling.load_checkpoint(model, run)
+    # Slots and the loss scale are not called unused.
+    assert not report.unused and not report.missing
+    exported = values(tmp_path / "exported/bert_model.ckpt")
+    variables = modeling.named_variables(model)
+    assert_same_bits({x: variables[x].numpy() for x in exported}, exported)
+
+
+def test_a_users_folder_is_refused_before_the_training(options, tmp_path):
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "exported/notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="--export_weights.*notes.txt"):
+        trains_on(options, [], export_weights=f"{tmp_path}/exported")
+    assert not [*(tmp_path / "run").glob("model.ckpt-*")]
+
+
+def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):
+    model = built(modeling.BertModel(tiny_config()))
+    modeling.save_checkpoint(model, tmp_path / "bert_model.ckpt")
+    # Somebody's own folder of another model.
+    modeling.save_checkpoint(model, tmp_path / "best/bert_model.ckpt")
+    path = str(tmp_path / "bert_model.ckpt")
+    assert modeling.find_checkpoint(tmp_path) == path

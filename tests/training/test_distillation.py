@@ -2,7 +2,6 @@
 
 import dataclasses
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,9 +45,10 @@ def teacher(tmp_path_factory):
     return folder
 
 
-def create_options(folder, teacher):
+@pytest.fixture
+def options(tmp_path, teacher):
     return toy_task.create_run(
-        folder,
+        tmp_path,
         num_hidden_layers=2,
         max_seq_length=ToyTask.max_seq_length,
         learning_rate=1e-2,
@@ -60,29 +60,14 @@ def create_options(folder, teacher):
     )
 
 
-@pytest.fixture
-def options(tmp_path, teacher):
-    return create_options(tmp_path, teacher)
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory, teacher):
-    """The options of a student that was trained, and its folder."""
-    options = create_options(tmp_path_factory.mktemp("student"), teacher)
-    toy_task.run(ToyTask(), options)
-    return options, Path(options.output_dir)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_resumed_run_ends_with_the_same_bits(
-    trained, options, tmp_path, hidden
+    options, teacher, tmp_path, hidden
 ):
-    run = trained[1]
-    if hidden:
-        options = dataclasses.replace(options, distill_hidden=True)
-        toy_task.run(ToyTask(), options)
-        run = tmp_path / "run"
+    options = dataclasses.replace(options, distill_hidden=hidden)
+    toy_task.run(ToyTask(), options)
+    run = tmp_path / "run"
     expected = values(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == hidden
     # As a kill after step 2 leaves it, its records lost too.
@@ -91,10 +76,12 @@ def test_a_resumed_run_ends_with_the_same_bits(
     for file in run.iterdir():
         if "ckpt-2." in file.name or file.name == presets.FILE:
             shutil.copy(file, killed)
-    toy_task.run(
-        ToyTask(), dataclasses.replace(options, output_dir=str(killed))
-    )
+    resumed = dataclasses.replace(options, output_dir=str(killed))
+    toy_task.run(ToyTask(), resumed)
     assert_same_bits(values(killed, 6), expected)
+    other = dataclasses.replace(resumed, teacher=str(teacher / "hf"))
+    with pytest.raises(ValueError, match="teacher="):
+        toy_task.run(ToyTask(), other)
 
 
 def test_a_teacher_keeps_its_network(options, tmp_path):
@@ -126,13 +113,6 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
             np.testing.assert_array_equal(names[name], value)
 
 
-@pytest.mark.slow
-def test_another_teacher_does_not_resume(trained, teacher):
-    options = dataclasses.replace(trained[0], teacher=str(teacher / "hf"))
-    with pytest.raises(ValueError, match="teacher="):
-        toy_task.run(ToyTask(), options)
-
-
 @pytest.mark.parametrize("form", ["tf1", "hf"])
 def test_a_student_starts_from_chosen_blocks(teacher, form):
     config = modeling.load_config(teacher / "hf")
@@ -154,20 +134,13 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
         modeling.load_checkpoint(student, teacher / form, [0, 1])
 
 
-@pytest.mark.parametrize(
-    "changes, culprit",
-    [
-        (
-            {"teacher": None, "given_flags": {"distill_alpha": 0.5}},
-            "--distill_alpha",
-        ),
-        ({"teacher": None, "init_layers": ["0", "1"]}, "--init_layers"),
-    ],
-)
-def test_contradictions_are_refused_early(options, changes, culprit):
-    options = dataclasses.replace(options, **changes)
-    with pytest.raises(ValueError, match=culprit):
-        options.check()
+def test_flags_without_a_teacher_are_refused(options):
+    for flag, changes in (
+        ("--distill_alpha", {"given_flags": {"distill_alpha": 0.5}}),
+        ("--init_layers", {"init_layers": ["0", "1"]}),
+    ):
+        with pytest.raises(ValueError, match=flag):
+            dataclasses.replace(options, teacher=None, **changes).check()
 
 
 def test_a_teacher_of_another_shape_or_task_is_refused(options):

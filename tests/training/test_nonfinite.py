@@ -5,9 +5,10 @@ import logging
 import numpy as np
 import pytest
 
+from modeling.presets import checkpoint_steps
 from tests import script_runner
 from tests.training.pair import batches, create_trainer, fit
-from training import checkpointing, devices
+from training import devices
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
@@ -88,7 +89,7 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
     trainer.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
         fit(trainer, batches([1]), 9)
-    assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
+    assert checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(**flags)
     assert trainer.checkpointer.restore() == 3
     assert [float(v) for v in trainer.model.trainable_variables] == before
@@ -101,7 +102,7 @@ def test_weights_too_large_to_compute_with_are_never_saved(num_steps, tmp_path):
     with pytest.raises(ValueError, match="pair/one .*not finite"):
         fit(trainer, batches([1]), num_steps)
     assert np.isfinite(float(trainer.model.one)) == (num_steps == 1)
-    assert checkpointing.checkpoint_steps(tmp_path) == []
+    assert checkpoint_steps(tmp_path) == []
 
 
 def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
@@ -113,12 +114,12 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
-    assert trainer.checkpointer.steps() == [2, 3]
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]
     # One that fell due meanwhile is made as soon as a step is not skipped.
     flags = {"save_checkpoints_steps": 2}
     trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
-    assert trainer.checkpointer.steps() == [4, 6, 7]
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [4, 6, 7]
     trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
     fit(trainer, batches([1, 1, np.nan]), 3)
-    assert trainer.checkpointer.steps() == [2, 3]
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]

@@ -7,7 +7,6 @@ import time
 import pytest
 import tensorflow as tf
 
-from modeling import presets
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
 from training import checkpointing, stopping
@@ -135,9 +134,3 @@ def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
         done.stderr
     )
     assert_same_bits(values(tmp_path, NUM_STEPS), undisturbed)
-
-
-def test_settings_that_cannot_be_read_are_named(tmp_path):
-    (tmp_path / "model.json").write_text("[]")
-    with pytest.raises(ValueError, match=f"^{tmp_path}/model.json"):
-        presets.read(tmp_path)

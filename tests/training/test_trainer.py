@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from modeling.presets import checkpoint_steps
 from tests import events
 from tests.training.pair import batches, create_trainer, fit
-from training import checkpointing
 from training.callbacks.best_step import BestStep
 from training.callbacks.summaries import Summaries
 
@@ -37,7 +37,39 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     fit(trainer, batches([]), 50, best, Summaries(trainer))
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
-    assert checkpointing.checkpoint_steps(tmp_path) == [6, 12, 18, 21]
-    assert checkpointing.checkpoint_steps(tmp_path / "best") == [7]
+    assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
+    assert checkpoint_steps(tmp_path / "best") == [7]
     assert trainer.history.best() == {"figure": -1, "global_step": 7}
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
+
+
+def test_the_last_step_is_evaluated_too(tmp_path):
+    trainer = create_trainer(output_dir=tmp_path)
+
+    def evaluate(trainer):
+        return {"pearson": float(trainer.global_step)}
+
+    fit(trainer, batches([]), 7, BestStep(trainer, evaluate, 3, "pearson"))
+    assert checkpoint_steps(tmp_path / "best") == [7]
+
+
+def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
+    def best_step(trainer, values):
+        scores = ({"pearson": value} for value in values)
+
+        def evaluate(trainer):
+            return next(scores)
+
+        return BestStep(trainer, evaluate, 1, "pearson", patience=2)
+
+    trainer = create_trainer(output_dir=tmp_path)
+    best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
+    fit(trainer, batches([]), 1, best)
+    assert not checkpoint_steps(tmp_path / "best")
+    fit(trainer, batches([]), 9, best)
+    assert trainer.global_step == 6
+    assert checkpoint_steps(tmp_path / "best") == [4]
+    # A resumed run finds it in the history.
+    trainer = create_trainer(output_dir=tmp_path)
+    trainer.restore_or_load()
+    assert best_step(trainer, []).has_ended(6)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeAlias
 
-# {name: value} of one step: the loss, the terms that add up to the loss, the
-# learning rate and the norm of the gradient.
+# {name: value} of one step, see `Callback.on_step`.
 Logs: TypeAlias = Mapping[str, float]
 
 

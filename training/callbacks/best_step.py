@@ -28,9 +28,6 @@ class BestStep(Callback):
             "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
-
-    Attributes:
-        is_of_run: whether this run wrote the weights in the folder.
     """
 
     def __init__(
@@ -46,7 +43,6 @@ class BestStep(Callback):
         self._metric, self._patience = metric, patience
         is_loss = metric == "loss" or metric.startswith("eval_loss")
         self._sign = -1 if is_loss else 1
-        self.is_of_run = False
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
         if trainer.history.best_step is not None:
@@ -65,8 +61,8 @@ class BestStep(Callback):
                 *(best_step, folder),
             )
             return
-        self._best, self.is_of_run = best, best_step in steps
-        if self.is_of_run:
+        self._best = best
+        if best_step in steps:
             # Damaged weights would otherwise be found only after the training.
             path = folder / f"{PREFIX}-{best_step}"
             with open_tf1_checkpoint(path) as (reader, _):
@@ -97,7 +93,7 @@ class BestStep(Callback):
         )
         if not is_best:
             return self.has_ended(step)
-        self._best, self.is_of_run = results, True
+        self._best = results
         trainer.save_best(step)
         return False
 

@@ -45,7 +45,6 @@ class Rates(NamedTuple):
         )
 
 
-@keras.saving.register_keras_serializable(package="bert")
 class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     """Adam with decoupled weight decay and, by default, no bias correction.
 
@@ -58,7 +57,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     Keras's AdamW always corrects the bias of m and v. BERT's Adam does not, so
     its updates are up to 6.5 times larger in the first hundreds of steps. With
     `bias_correction`, m and v of step t are first divided by 1 - beta_1 ** t
-    and 1 - beta_2 ** t.
+    and 1 - beta_2 ** t. The caller must sum the gradients over all replicas.
 
     Args:
         learning_rate: float or schedule.
@@ -69,8 +68,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         exclude_from_weight_decay: regular expressions. A variable whose path
             matches one of them is not decayed.
         bias_correction: whether to correct the bias of m and v.
-        aggregate_gradients: True to sum the gradients of all replicas, as
-            Keras's optimizers do. False if the caller has summed them.
         **kwargs: arguments of Keras's Optimizer, such as `name`.
     """
 
@@ -86,7 +83,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         epsilon: float = 1e-6,
         exclude_from_weight_decay: Iterable[str] | None = None,
         bias_correction: bool = False,
-        aggregate_gradients: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
@@ -96,7 +92,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
         self.bias_correction = bias_correction
-        self.aggregate_gradients = aggregate_gradients
 
     def formula(
         self,
@@ -251,23 +246,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
         # Override a private method, because Keras offers no public option to
         # leave the sum over replicas to the caller.
-        if self.aggregate_gradients:
-            return super()._all_reduce_sum_gradients(grads_and_vars)
         return grads_and_vars
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of the constructor."""
-        names = (
-            *("weight_decay_rate", "beta_1", "beta_2", "epsilon"),
-            *("exclude_from_weight_decay", "bias_correction"),
-            "aggregate_gradients",
-        )
-        return super().get_config() | {
-            name: getattr(self, name) for name in names
-        }
 
-
-@keras.saving.register_keras_serializable(package="bert")
 class LAMBOptimizer(AdamWeightDecayOptimizer):
     """Layer-wise adaptive moments (You et al. 2019, algorithm 2).
 

@@ -5,7 +5,6 @@ then decays linearly with the number of steps.
 """
 
 import dataclasses
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -25,8 +24,6 @@ def create_optimizer(
     num_warmup_steps: int,
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
-
-    The caller must sum the gradients over all replicas.
 
     Args:
         config: flags of the optimizer.
@@ -53,7 +50,6 @@ def create_optimizer(
         beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
         bias_correction=config.bias_correction,
-        aggregate_gradients=False,
     )
 
 
@@ -64,7 +60,6 @@ def freeze_layers(model: keras.Model, num_layers: int) -> None:
         layer.trainable = False
 
 
-@keras.saving.register_keras_serializable(package="bert")
 @dataclasses.dataclass(eq=False)
 class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then linear decay to 0 (create_optimizer).
@@ -102,7 +97,3 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
             return decayed
         warming_up = peak * step / self.num_warmup_steps
         return tf.where(step < self.num_warmup_steps, warming_up, decayed)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return dataclasses.asdict(self)
