@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1777,
+    ".": 1776,
     "benchmarks": 1199,
-    "data": 10173,
+    "data": 10167,
     "docs": 189,
     "examples": 191,
-    "files": 1157,
-    "modeling": 6207,
-    "serving": 4360,
-    "tests": 21181,
+    "files": 1132,
+    "modeling": 6180,
+    "serving": 4343,
+    "tests": 20989,
     "tools": 802,
-    "training": 4664,
+    "training": 4615,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23528
+WORDS = 23671
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
