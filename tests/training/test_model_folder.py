@@ -1,11 +1,13 @@
 """What a folder of weights tells, and what a resume must share with it."""
 
+import contextlib
 import json
 
 import pytest
 
 import modeling
 from modeling import presets
+from modeling.checkpoints.folders import find_best
 from tests import conftest, toy_task
 from tests.golden import ROOT
 from training import run_folder
@@ -67,12 +69,56 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
     check(folder, {})
 
 
-def test_an_entry_of_another_type_is_named(folder):
-    for name, value in (("output_mode", "regresion"), ("load_best", "no")):
-        described = {"version": 1, "task": {name: value}}
-        (folder / presets.FILE).write_text(json.dumps(described))
-        with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-            toy_task.resolve_config(folder, do_eval=True)
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"version": 2}, "version 2"),
+        ({"origin": [1]}, "origin"),
+        ({"task": {"max_seq_length": 2}}, "max_seq_length"),
+        ({"task": {"doc_stride": -1}}, "doc_stride"),
+        ({"task": {"num_texts": 3}}, "num_texts"),
+        ({"task": {"output_mode": "regresion"}}, "output_mode"),
+        ({"task": {"load_best": "no"}}, "load_best"),
+    ],
+)
+def test_a_file_of_another_form_is_named(folder, change, name):
+    (folder / presets.FILE).write_text(json.dumps({"version": 1} | change))
+    with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
+        toy_task.resolve_config(folder, do_eval=True)
+
+
+def places(entries, path=()):
+    """Yields the path of each entry in a dict of dicts."""
+    for name, value in entries.items():
+        yield (*path, name)
+        if isinstance(value, dict):
+            yield from places(value, (*path, name))
+
+
+def test_odd_entries_end_in_errors_of_one_line(folder):
+    settings = {
+        "checksums": {"eval.tfrecord 5 1": 1},
+        "eval_input_file": RECORDS,
+        "bert_config": modeling.BertConfig(**conftest.TINY).to_dict(),
+        "tokenizer": {"do_lower_case": True, "vocab": [5, 1]},
+        "labels": ["no", "yes"],
+    }
+    check(folder, settings)
+    run_folder.set_best_step(folder, 1)
+    path = folder / presets.FILE
+    whole = path.read_text()
+    for *parents, name in places(json.loads(whole)):
+        for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
+            entries = inner = json.loads(whole)
+            for parent in parents:
+                inner = inner[parent]
+            inner[name] = odd
+            path.write_text(json.dumps(entries))
+            with contextlib.suppress(ValueError):
+                for each in ({"do_eval": True}, {"do_train": True}):
+                    toy_task.resolve_config(folder, max_seq_length=8, **each)
+                find_best(folder)
+                check(folder, settings)
 
 
 def write(folder, labels=None, **changes):
