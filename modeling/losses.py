@@ -350,11 +350,9 @@ def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
 def _divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns the Kullback-Leibler divergence from a teacher's distribution.
-
-    Dividing the logits by the temperature shrinks the gradient. Multiplying by
-    the squared temperature corrects this (Hinton et al. 2015).
-    """
+    # The Kullback-Leibler divergence. Dividing the logits by the temperature
+    # shrinks the gradient. Multiplying by the squared temperature corrects this
+    # (Hinton et al. 2015).
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
         for each in (logits, teacher_logits)

@@ -134,13 +134,10 @@ class FeaturesModel(keras.Model):
         return super().predict_step(*arguments)
 
     def _check_ranges(self, data: Any) -> None:
-        """Adds a check of segment ids and masked positions to a step's graph.
-
-        Segments are looked up by multiplying one-hot vectors with the table, so
-        an id beyond the table would silently become a vector of zeros. A
-        masked position beyond the sequence would select a WordPiece of another
-        example in the batch. Exports contain a check of their own.
-        """
+        # Segments are looked up by multiplying one-hot vectors with the table,
+        # so an id beyond the table would silently become a vector of zeros. A
+        # masked position beyond the sequence would select a WordPiece of
+        # another example in the batch. Exports contain a check of their own.
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
             # The batch is a tensor of `input_ids`, without segment ids.

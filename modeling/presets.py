@@ -282,8 +282,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
-    file, theirs = find(FILE), find(CONFIG_FILE)
-    described = _read_model_file(file) if file else {}
+    described, theirs = read_model_file(folder), find(CONFIG_FILE)
     settings = dict(described.get("task", {}))
     head = settings.pop("name", None)
     if mode := settings.get("output_mode"):
@@ -313,7 +312,15 @@ def folder_of(path: StrPath) -> str:
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
 
 
-def _read_model_file(file: str) -> dict[str, Any]:
+def read_model_file(folder: StrPath) -> dict[str, Any]:
+    """Reads the model.json in a folder. Returns {} if it is missing.
+
+    Raises:
+        ValueError: an entry is not valid, or the version is another.
+    """
+    file = os.path.join(folder, FILE)
+    if not os.path.isfile(file):
+        return {}
     values = read_json(file)
     version = values.get("version")
     if version != VERSION:

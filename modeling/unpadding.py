@@ -25,8 +25,7 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns the linear `function`, with `transposed` as its gradient."""
-
+    # Returns the linear `function`, with `transposed` as its gradient.
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
         # On torch, Keras also passes the inputs, and passes the gradient by
@@ -66,19 +65,14 @@ class PaddedRows:
 
 
 class _KeptRows:
-    """Gathers the rows of WordPieces from a tensor, and restores the tensor.
-
-    Attributes:
-        _shape: first two axes of the tensor, (B, T) or (S, T).
-        _positions: int [R], index of each row in the two axes, flattened.
-        _row_numbers: int [B * T] or [S * T], number of each position's row,
-            counted from 1. 0 = padding.
-        _spare: int, index of the row that is copied to padding.
-    """
-
+    # First two axes of the tensor, (B, T) or (S, T).
     _shape: tuple[Tensor | int, Tensor | int]
+    # Int [R], index of each row in the two axes, flattened.
     _positions: Tensor
+    # Int [B * T] or [S * T], number of each position's row, counted from 1.
+    # 0 = padding.
     _row_numbers: Tensor
+    # Index of the row that is copied to padding.
     _spare: Tensor | int = 0
 
     def unpad(self, padded: Tensor) -> Tensor:
@@ -111,7 +105,6 @@ class _KeptRows:
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Gathers the rows at `indexes` into [B, T, W] or [S, T, W]."""
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),
@@ -226,14 +219,10 @@ class PackedRows(_KeptRows):
 Rows = PaddedRows | UnpaddedRows | PackedRows
 
 
+# Packs sequences by first fit, the longest first. Returns, for each sequence,
+# the index of the packed sequence that contains it and the position at which it
+# begins there, int [B], and the number of packed sequences, at least 1.
 def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Packs sequences by first fit, the longest first.
-
-    Returns:
-        int [B], for each sequence, the index of the packed sequence that
-        contains it. int [B], the position in the packed sequence at which it
-        begins. And the number of packed sequences, at least 1.
-    """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]
     order = ops.cast(ops.argsort(-lengths), "int32")

@@ -39,7 +39,7 @@ def export_task(
     """
     path, main = trainer.config.export_dir, task.metrics[0]
     names = names_of(task, splits, "eval") if main in results else []
-    if task.options.head == "BertEmbedder":
+    if trainer.config.head == "BertEmbedder":
         names = []  # Its export computes vectors, and not their cosines.
     logging.info("Exporting %s", trainer.described_step)
     with folders.new_folder(path) as folder:

@@ -86,8 +86,6 @@ def set_precision(precision: str) -> None:
     oneDNN's fused operations for inference on a CPU.
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
-    if precision != "float32":
-        logging.info("Computing in %s. Variables stay float32.", precision)
 
 
 def distribute(

@@ -41,11 +41,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     num_warmup_steps: int = flags.training(
         10000, "Number of warmup steps.", at_least=0
     )
-    do_eval: bool = flags.like(
-        TrainingConfig,
-        "do_eval",
-        help="Evaluate on --eval_input_file, by default on --input_file.",
-    )
     eval_input_file: str | None = flags.decoding(
         None,
         "TFRecord files held out from training, to evaluate every --eval_steps "

@@ -33,9 +33,8 @@ def stop_signals() -> Iterator[threading.Event]:
         stop.set()
         signal.signal(signum, before[signum])
 
-    if threading.current_thread() is threading.main_thread():
-        for signum in (signal.SIGTERM, signal.SIGINT):
-            before[signum] = signal.signal(signum, handle)
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        before[signum] = signal.signal(signum, handle)
     try:
         yield stop
     finally:

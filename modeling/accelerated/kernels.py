@@ -183,12 +183,8 @@ def dropout_add_norm(
 def _cross_entropy(
     logits: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the cross entropy, the maximum logit and the log sum of each row.
-
-    The log sum is log(sum(exp(logits - maximum))). The maximum and the log sum
-    are returned separately, because adding the log sum to a large maximum would
-    lose the low bits of the log sum.
-    """
+    # Adding the log sum, log(sum(exp(logits - maximum))), to a large maximum
+    # would lose its low bits, so the two are returned separately.
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
     sums = tf.reduce_sum(tf.exp(exact - maximum[..., tf.newaxis]), axis=-1)
@@ -209,11 +205,8 @@ def _cross_entropy_gradient(
     log_sums: Tensor,
     upstream: Tensor,
 ) -> Tensor:
-    """Returns (softmax(logits) - one_hot(labels)) * upstream.
-
-    The gradient is 0 in rows whose label is out of range. `maximum` and
-    `log_sums` are the last two results of `_cross_entropy`.
-    """
+    # Returns (softmax(logits) - one_hot(labels)) * upstream, 0 in rows whose
+    # label is out of range.
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)
     upstream, maximum, log_sums, labels = (

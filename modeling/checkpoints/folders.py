@@ -7,9 +7,8 @@ from typing import Any
 
 from absl import logging
 
-from files.json_files import read_json
 from files.paths import StrPath, is_remote
-from modeling.presets import BEST, FILE, PREFIX, checkpoint_steps
+from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
 
 
 def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -56,8 +55,8 @@ def find_best(folder: StrPath) -> str | None:
     Args:
         folder: folder of the run.
     """
-    file, steps = os.path.join(folder, FILE), checkpoint_steps(folder)
-    step = read_json(file).get("best_step") if os.path.isfile(file) else None
+    step = read_model_file(folder).get("best_step")
+    steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None
     for place in (os.path.join(folder, BEST), str(folder)):

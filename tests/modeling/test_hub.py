@@ -40,10 +40,10 @@ MODELS = {
 }
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_secret"
-# The requests of `snapshot_download` for a revision, for the list of its files,
-# for a file, and for a large file, which the hub redirects to another server.
+# The requests of `snapshot_download` for a revision, for the list of its files
+# and for a file.
 PATH = re.compile(
-    r"(?:/api/models)?/(?P<name>some/\w+)/(?P<kind>revision|tree|resolve|cdn)"
+    r"(?:/api/models)?/(?P<name>some/\w+)/(?P<kind>revision|tree|resolve)"
     r"/(?P<revision>\w+)(?:/(?P<file>.+))?"
 )
 
@@ -83,10 +83,6 @@ class Hub(http.server.BaseHTTPRequestHandler):
             return self.answer(200, json.dumps(entries).encode())
         content = files[match["file"]]
         etag = f'"{hashlib.sha256(content).hexdigest()}"'
-        if kind == "resolve" and match["file"].endswith("safetensors"):
-            headers = {"X-Linked-Etag": etag, "X-Linked-Size": len(content)}
-            headers["Location"] = path.replace("resolve", "cdn")
-            return self.answer(302, **headers)
         if self.command == "GET":
             self.server.sent.append(match["file"])
         self.answer(200, content, ETag=etag)

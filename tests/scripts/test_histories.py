@@ -86,6 +86,9 @@ def test_other_records_are_evaluated_without_a_line(
     more = {"do_train": False, "eval_input_file": tmp_path / "other"}
     pretrain(folder, **flags | more).check()
     assert (folder / history.FILE).read_bytes() == before
+    # Nor does a training on other records resume.
+    more = {"input_file": tmp_path / "other", "num_train_steps": 9}
+    assert "input_file" in pretrain(folder, **flags | more).error
 
 
 def test_training_ends_when_its_time_is_over(flags, tmp_path):

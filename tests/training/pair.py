@@ -83,13 +83,24 @@ def create_config(output_dir=None, **changes):
     )
 
 
-def create_trainer(precision="float32", strategy=None, **changes):
+def create_trainer(
+    precision="float32",
+    strategy=None,
+    model=None,
+    loss=None,
+    num_steps=(100, 0),
+    **changes,
+):
+    """Returns a Trainer, by default of a Pair.
+
+    `num_steps` are the numbers of training and warmup steps.
+    """
     config = create_config(**{"learning_rate": 0.1} | changes)
-    optimizer = optimization.create_optimizer(config, 100, 0)
+    optimizer = optimization.create_optimizer(config, *num_steps)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    model = Pair()
-    step = TrainStep(model, Sum(), optimizer, config, strategy)
+    model = model or Pair()
+    step = TrainStep(model, loss or Sum(), optimizer, config, strategy)
     return Trainer(model, config, step)
 
 

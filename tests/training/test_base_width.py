@@ -8,21 +8,20 @@ from modeling import losses
 from tests import golden
 from tests.modeling import base_width
 from tests.testdata.golden.base_width import record
-from tests.training.pair import OnStep, create_config, fit
-from training.optimizers import optimization
-from training.train_step import TrainStep
-from training.trainer import Trainer
+from tests.training.pair import OnStep, create_trainer, fit
 
 
 def train(dtype):
     """Returns the logs of each step, and {name: change of a variable}."""
     model = base_width.create_model(dtype)
-    config = create_config(learning_rate=record.LEARNING_RATE)
-    optimizer = optimization.create_optimizer(config, record.NUM_TRAIN_STEPS, 0)
+    trainer = create_trainer(
+        model=model,
+        loss=losses.PretrainingLoss(),
+        num_steps=(record.NUM_TRAIN_STEPS, 0),
+        learning_rate=record.LEARNING_RATE,
+    )
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
-    step = TrainStep(model, losses.PretrainingLoss(), optimizer, config)
-    trainer = Trainer(model, config, step)
     batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
     dataset = tf.data.Dataset.from_tensor_slices(
         {name: [batch[name] for batch in batches] for name in batches[0]}

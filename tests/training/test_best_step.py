@@ -14,7 +14,6 @@ from files.json_files import read_json
 from modeling.presets import checkpoint_steps
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
-from tests.models import built, tiny_config
 from tests.script_runner import read_results
 from training.callbacks import history
 
@@ -289,20 +288,3 @@ def test_the_folder_of_a_run_means_what_it_exports(
     exported = values(tmp_path / "exported/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits({x: variables[x].numpy() for x in exported}, exported)
-
-
-def test_a_users_folder_is_refused_before_the_training(options, tmp_path):
-    (tmp_path / "exported").mkdir()
-    (tmp_path / "exported/notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match="--export_weights.*notes.txt"):
-        trains_on(options, [], export_weights=f"{tmp_path}/exported")
-    assert not [*(tmp_path / "run").glob("model.ckpt-*")]
-
-
-def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):
-    model = built(modeling.BertModel(tiny_config()))
-    modeling.save_checkpoint(model, tmp_path / "bert_model.ckpt")
-    # Somebody's own folder of another model.
-    modeling.save_checkpoint(model, tmp_path / "best/bert_model.ckpt")
-    path = str(tmp_path / "bert_model.ckpt")
-    assert modeling.find_checkpoint(tmp_path) == path

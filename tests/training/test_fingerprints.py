@@ -5,7 +5,6 @@ import zlib
 
 import pytest
 
-from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
 from training import fingerprints
 
@@ -51,20 +50,3 @@ def test_an_unchanged_file_is_read_once(records, caplog):
     write([*range(450), *range(451, 751), *range(750, 1200)])
     os.utime(path, (1, 1))
     assert find()
-
-
-def test_a_record_that_is_shorter_than_it_says_is_named(records):
-    """TensorFlow's reader ends the process there, without a message."""
-    path, _ = records
-    start = path.stat().st_size // 1200 * 600
-    for length, message in (
-        (1 << 30, f"the record at byte {start} is truncated"),
-        (1 << 62, f"the record at byte {start} is corrupt"),
-    ):
-        with open(path, "r+b") as file:
-            file.seek(start)
-            file.write(record_files._header(length))
-        # Remote files too.
-        for file in (str(path), f"file://{path}"):
-            with pytest.raises(ValueError, match=f"{path.name}: .*{message}"):
-                fingerprints.fingerprint_records([file], {})

@@ -10,10 +10,7 @@ import modeling
 from modeling import losses
 from tests import golden
 from tests.models import NO_DROPOUT, built
-from tests.training.pair import OnStep, create_config, fit
-from training.optimizers import optimization
-from training.train_step import TrainStep
-from training.trainer import Trainer
+from tests.training.pair import OnStep, create_trainer, fit
 
 TASKS = {
     "pretraining_steps.npz": (modeling.BertPretrainer, losses.PretrainingLoss),
@@ -40,14 +37,15 @@ def start(path, **changes):
     for name in recording:
         if name.startswith("init/"):
             variables[name.removeprefix("init/")].assign(recording[name])
-    config = create_config(learning_rate=float(recording["init_lr"]), **changes)
-    optimizer = optimization.create_optimizer(
-        config,
-        int(recording["num_train_steps"]),
-        int(recording["num_warmup_steps"]),
+    names = ("num_train_steps", "num_warmup_steps")
+    trainer = create_trainer(
+        model=model,
+        loss=create_loss(),
+        num_steps=[int(recording[name]) for name in names],
+        learning_rate=float(recording["init_lr"]),
+        **changes,
     )
-    step = TrainStep(model, create_loss(), optimizer, config)
-    return recording, variables, Trainer(model, config, step)
+    return recording, variables, trainer
 
 
 def batches(recording):

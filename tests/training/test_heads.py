@@ -31,14 +31,12 @@ MNLI = ["contradiction", "entailment", "neutral"]
         # Names that differ in case only have no other form.
         (["a", "A"], [["A", "b"]], None),
         (["not equivalent", "equivalent"], [["0", "1"]], None),
-        (["entailment", "not_entailment"], [MNLI], None),
         (["Not-Entailment", "entailment"], [["entailment", "not_entailment"]])
         + ([1, 0],),
         (["+", "-"], [["-", "+"]], [1, 0]),
         (["<no>", "yes!"], [["*yes*", "#no"]], [1, 0]),
         # Signs are no punctuation.
         (["-1", "0", "2"], [["1", "0", "2"]], None),
-        (["是", "否"], [["否", "是"]], [1, 0]),
         (["ja", "ne\u0301"], [["n\xe9", "ja"]], [1, 0]),
         ([], [MNLI], None),
     ],
@@ -170,9 +168,6 @@ def change_weights(folder, removed=(), **added):
 
 
 def test_another_pooling_is_said_before_an_export(tmp_path, caplog):
-    modeling.save_huggingface(
-        built(modeling.BertModel(tiny_config())), tmp_path
-    )
     (tmp_path / "1_Pooling").mkdir()
     config = '{"pooling_mode_cls_token": true}'
     (tmp_path / "1_Pooling/config.json").write_text(config)

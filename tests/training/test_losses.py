@@ -1,6 +1,5 @@
 """The loss of an evaluation, against its formula worked out by hand."""
 
-import numpy as np
 import pytest
 
 from training import prediction
@@ -28,8 +27,3 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
             "loss": ((6 / 4 + 1 / 2) + (2 / 1 + 3 / 2)) / 2,
         }
     )
-
-
-def test_the_loss_of_batches_that_nobody_read_is_unknown():
-    figures = prediction.LossFigures(TwoParts(), []).figures()
-    assert np.isnan([figures["eval_loss"], figures["loss"]]).all()

@@ -7,6 +7,7 @@ import pytest
 
 import modeling
 from modeling import presets
+from modeling.checkpoints.folders import find_best
 from tests import conftest, toy_task
 from tests.golden import ROOT
 from training import run_folder
@@ -45,22 +46,15 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
             check(folder, {"seed": 1, "eval_input_file": [other]})
 
 
-@pytest.mark.parametrize(
-    ("flag", "value"),
-    [
-        ("learning_rate", 2e-4),
-        ("num_train_epochs", 2.0),
-        ("seed", 7),
-    ],
-)
-def test_more_epochs_resume_and_another_training_does_not(folder, flag, value):
+def test_more_epochs_resume_and_another_training_does_not(folder):
     flags = {"learning_rate": 1e-4, "num_train_epochs": 2}
     check(folder, {}, **flags)
     flags["num_train_epochs"] = 3
     check(folder, {}, **flags)
-    way = f"--{flag}=.*--init_checkpoint={folder}"
-    with pytest.raises(ValueError, match=way):
-        check(folder, {}, **flags | {flag: value})
+    for change in ({"learning_rate": 2e-4}, {"num_train_epochs": 2.0}):
+        way = f"--{[*change][0]}=.*--init_checkpoint={folder}"
+        with pytest.raises(ValueError, match=way):
+            check(folder, {}, **flags | change)
 
 
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
@@ -123,7 +117,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
             with contextlib.suppress(ValueError):
                 for each in ({"do_eval": True}, {"do_train": True}):
                     toy_task.resolve_config(folder, max_seq_length=8, **each)
-                presets.best_step_of(folder)
+                find_best(folder)
                 check(folder, settings)
 
 
@@ -158,22 +152,13 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     assert json.loads((mine / presets.FILE).read_text())["mine"] == 2
 
 
-def resolve(**changes):
-    toy_task.resolve_config("x", vocab_file=None, **changes)
-
-
-def test_weights_that_are_not_there_are_named():
-    with pytest.raises(FileNotFoundError, match="/nowhere/ckpt"):
-        resolve(init_checkpoint="/nowhere/ckpt")
-
-
-@pytest.mark.parametrize(
-    "file", ["saved_model.pb", "model.tflite", "model.onnx"]
-)
-def test_an_export_is_named_as_one(tmp_path, file):
-    (tmp_path / file).write_bytes(b"")
-    with pytest.raises(FileNotFoundError, match=file):
-        resolve(init_checkpoint=str(tmp_path))
+def test_weights_that_are_not_there_are_named(tmp_path):
+    # An export contains no weights to train.
+    (tmp_path / "saved_model.pb").touch()
+    for path, name in ((tmp_path, "saved_model.pb"), ("/nowhere", "/nowhere")):
+        flags = {"vocab_file": None, "init_checkpoint": str(path)}
+        with pytest.raises(FileNotFoundError, match=name):
+            toy_task.resolve_config("x", **flags)
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

@@ -59,14 +59,9 @@ def test_a_gradient_that_no_scale_makes_finite_counts():
         fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
 
 
-def test_steps_made_together_that_are_not_finite_end_the_run():
-    factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
-    trainer = create_trainer(at_once=50, max_nonfinite_steps=3)
-    with pytest.raises(ValueError, match="step 7"):
-        fit(trainer, batches(factors), 50)
-    # One that is in the middle of a call is skipped like any other.
+def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other():
     trainer = create_trainer(at_once=50)
-    fit(trainer, batches(factors), 8)
+    fit(trainer, batches([1, np.nan, 1, 1, np.nan, np.nan, np.nan]), 8)
     left_out = create_trainer()
     fit(left_out, batches([1, 1]), 4)
     assert float(trainer.train_step.optimizer._momentums[0]) == pytest.approx(

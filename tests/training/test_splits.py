@@ -2,25 +2,9 @@
 
 from modeling import BertConfig
 from tests.toy_task import ToyTask, create_config
-from training.splits import dev_set_checksum, names_of, write_splits
+from training.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
-
-
-class TwoEvalSets(ToyTask):
-    splits = {**ToyTask.splits, "eval": ["eval", "eval_hard"]}
-
-
-def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
-    task = TwoEvalSets()
-    config = create_config(tmp_path, do_train=True, do_eval=True)
-    splits = write_splits(task, config, BERT_CONFIG)
-    assert [*splits] == ["train", "eval", "eval_hard"]
-    assert names_of(task, splits, "eval") == ["eval", "eval_hard"]
-    assert task.examples == dict.fromkeys(["eval", "eval_hard"], range(12))
-    # A training without a dev set reads no file of right answers.
-    task.eval_files = [str(tmp_path / "missing.json")]
-    assert dev_set_checksum(task, {}) == 0
 
 
 def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):

@@ -17,7 +17,6 @@ from tests import models
 
 CPU_INFO = Path("/proc/cpuinfo")
 INPUTS = ("input_ids", "input_mask", "segment_ids")
-HIDDEN_ACTS = ["gelu", "gelu_erf"]
 # (lengths, longest)
 BATCH = [64, 64, 9] * 6, 64
 
@@ -29,9 +28,9 @@ def create_model(hidden_act, dtype):
     return models.built(modeling.BertModel(config, dtype=dtype, seed=0))
 
 
-def create_forward(model, predicts=True, shape=(None, None)):
-    """Returns a graph, either for prediction here or for any device."""
-    call = inference.Predictor(model) if predicts else model
+def create_forward(model, shape):
+    """Returns a graph for prediction."""
+    call = inference.Predictor(model)
 
     @tf.function(
         input_signature=[tf.TensorSpec(shape, tf.int32)] * 3, autograph=False
@@ -74,13 +73,13 @@ def operations(forward, *inputs):
     not test_util.IsMklEnabled(), reason="this TensorFlow has no oneDNN"
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "mixed_bfloat16"])
-@pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
+@pytest.mark.parametrize("hidden_act", ["gelu", "gelu_erf"])
 @pytest.mark.parametrize("shape", [(None, None), (18, 64)])
 def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     if "bfloat16" in dtype and "avx512" not in CPU_INFO.read_text():
         pytest.skip("this CPU has no products in bfloat16")
     found = operations(
-        create_forward(create_model(hidden_act, dtype), shape=shape),
+        create_forward(create_model(hidden_act, dtype), shape),
         *create_batch(*BATCH),
     )
     activation = {"gelu": "GeluApproximate", "gelu_erf": "GeluExact"}
@@ -95,37 +94,6 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
         "_MklLayerNorm": 5,
     }
     assert {name: found[name] for name in expected} == expected
-
-
-@pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"),
-    [
-        ("float32", 1e-5),
-        pytest.param("bfloat16", 0.1, marks=pytest.mark.slow),
-        pytest.param("mixed_bfloat16", 0.1, marks=pytest.mark.slow),
-    ],
-)
-def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
-    hidden_act, dtype, tolerance
-):
-    model = create_model(hidden_act, dtype)
-    exact = create_model(hidden_act, "float64")
-    exact.set_weights(model.get_weights())
-    batch = create_batch(*BATCH)
-    expected = create_forward(exact, predicts=False)(*batch)
-    errors = {}
-    for predicts in (False, True):
-        errors[predicts] = [
-            np.sqrt(np.mean((np.asarray(output, np.float64) - right) ** 2))
-            for output, right in zip(
-                create_forward(model, predicts)(*batch), expected, strict=True
-            )
-        ]
-    assert max(errors[True]) < tolerance
-    for fused, plain in zip(errors[True], errors[False], strict=True):
-        # Of bfloat16's fused normalisation, the weights are rounded too.
-        assert fused < 1.5 * plain
 
 
 @pytest.mark.parametrize("rank", [2, 3])

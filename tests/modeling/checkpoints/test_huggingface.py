@@ -4,7 +4,6 @@ tests/scripts/test_convert_checkpoint.py compares what the models compute.
 """
 
 import json
-import struct
 
 import numpy as np
 import pytest
@@ -186,15 +185,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     path = tmp_path / "model.safetensors"
     with pytest.raises(OSError, match=f"{path} cannot be read"):
         load_checkpoint(model, path)
-    header = json.dumps({"a": {"dtype": "F32", "shape": [1]}}).encode()
-    for contents in (
-        b"",
-        b"no safetensors in here",
-        struct.pack("<Q", len(header)) + header[:10],
-        struct.pack("<Q", len(header)) + header,
-        struct.pack("<Q", 2**63) + header,
-        struct.pack("<Q", 200_000) + b"[" * 200_000,
-    ):
+    whole = (RECORDED / "BertModel/model.safetensors").read_bytes()
+    for contents in (b"", b"no safetensors in here", whole[:-1]):
         path.write_bytes(contents)
         with pytest.raises(OSError, match=f"{path} cannot be read"):
             load_checkpoint(model, tmp_path)

@@ -70,19 +70,6 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     assert steps == [1, 2, 3, 3]
 
 
-def test_a_second_evaluation_of_a_step_keeps_its_time(seconds, tmp_path):
-    first = history_of(tmp_path)
-    with first.training(0):
-        seconds.now += 36
-        first.add("train", 7, {"loss": 3.0}, 0.5)
-    again = history_of(tmp_path)
-    again.add("eval", 7, {"accuracy": 0.25})
-    again.add("eval", 7, {"accuracy": 0.5})
-    (line,) = history.read(tmp_path / history.FILE)[1:]
-    assert line["metrics"] == {"accuracy": 0.5}
-    assert (line["hours"], line["learning_rate"]) == (0.01, 0.5)
-
-
 def test_tensorboard_gets_the_metrics(tmp_path):
     first = history_of(tmp_path, summary_steps=1)
     first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
