@@ -13,9 +13,10 @@ a row of CSV, or a vector. The tasks, each with a request and its answer:
     rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
     tokenize       {"text_a": ".."[, "text_b": ".."]}  -> {"tokens": .., ..}
 
-`classify` and `tokenize` also accept {"text": ".."}. The script copies the "id"
-of a request to its answer. For a request that fails, the script writes
-{"line": number, "error": message}, and its exit status is 1.
+`classify` and `tokenize` also accept {"text": ".."}. An answer begins with all
+columns of its row, or fields of its JSON object. An empty text has an empty
+answer. For a request that fails, the script writes {"line": number, "error":
+message}, and its exit status is 1.
 
 Of the commands below, the first answers the requests in a table, and the second
 answers a text or a pair of texts on the command line. A task over single texts
@@ -194,7 +195,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             count, batch_size = sum(1 for _ in read()), config.batch_size
         items = read()
     fields = config.output_fields or ()
-    rows = answers.answer(model, task, config, items, batch_size, fields)
+    rows = answers.answer(
+        *(model, task, config, items, batch_size, fields), form != "npy"
+    )
     num_answers, num_errors = answers.write(path, form, rows, count)
     logging.info(
         "%d %s answered, %d failed%s",

@@ -62,8 +62,11 @@ def answer(
     items: Iterator[Item],
     batch_size: int = 32,
     fields: Sequence[str] = (),
+    keeps_columns: bool = True,
 ) -> Iterator[list[Reply]]:
-    """Yields batches of rows: a request's id, and the answer or the error.
+    """Yields batches of rows: the input's columns, then an answer or an error.
+
+    A field of the answer whose name is a column's begins with `predicted_`.
 
     Args:
         model: model that answers the requests.
@@ -72,6 +75,7 @@ def answer(
         items: the requests.
         batch_size: number of requests in a batch.
         fields: names of the fields of a reply to keep, () for all fields.
+        keeps_columns: whether to keep the columns of the input.
 
     Raises:
         ValueError: the first reply lacks one of the fields.
@@ -87,7 +91,7 @@ def answer(
         rows: list[Reply] = []
         for item, is_asked in zip(batch, is_good, strict=True):
             reply = next(replies) if is_asked else item.error or {}
-            row = {"id": item.request["id"]} if "id" in item.request else {}
+            row = dict(item.row) if keeps_columns else {}
             if isinstance(reply, dict):
                 # Later replies may lack an optional field.
                 if reply and not is_checked and not {*fields} <= {*reply}:
@@ -96,9 +100,12 @@ def answer(
                         f"{', '.join(reply)}"
                     )
                 is_checked |= bool(reply)
-                rows.append(
-                    row | {x: reply[x] for x in fields or reply if x in reply}
-                )
+                for x in fields or reply:
+                    # The reply to `words` repeats them.
+                    repeats = x == "words" and row.get(x) == reply.get(x)
+                    if x in reply and not repeats:
+                        row[f"predicted_{x}" if x in row else x] = reply[x]
+                rows.append(row)
                 continue
             num_errors += 1
             if num_errors <= _MAX_LOGGED:
@@ -188,7 +195,7 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     name, shape = "", ()
     found: list[np.ndarray | None] = []
     for row in rows:
-        fields = [*row.keys() - {"id"}]
+        fields = [*row]
         if not name and fields and "error" not in row:
             name = _find_number(fields)
             shape = _to_array(row[name]).shape

@@ -21,12 +21,14 @@ class Item(NamedTuple):
         request: the request, {} if its row cannot be read.
         error: why the row cannot be read, or None.
         file: name of the file if there are several files, else "".
+        row: cells of the row that the request comes from, {} for plain text.
     """
 
     line: int
     request: dict[str, Any]
     error: ValueError | None = None
     file: str = ""
+    row: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
         """Returns "FILE, line N", or "line N" without a file."""
@@ -92,11 +94,12 @@ def read(
                         )
                         if is_table:
                             raise ValueError(f"{path}: {error}")
-                        yield Item(number, {}, error, file)
+                        yield Item(number, {}, error, file, row)
                         break
                 else:
                     request = _to_request(task, row, chosen, is_table)
-                    yield Item(number, request, None, file)
+                    kept = {} if is_plain else row
+                    yield Item(number, request, None, file, kept)
 
 
 def _names_of(task: TextTask, field: str) -> list[str]:

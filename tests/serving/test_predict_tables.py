@@ -65,10 +65,13 @@ def test_forms_of_answers(folder, predict, good):
     np.testing.assert_allclose(array, numbers, atol=1e-5)
     names = ["no", "maybe", "yes"]
     header, *cells = csv.reader(text.splitlines())
-    assert header == ["id", "label", *(f"probabilities.{x}" for x in names)]
+    # All columns of the input come first.
+    answers = ["label", *(f"probabilities.{x}" for x in names)]
+    assert header == ["id", "review", *answers]
     for row, answer in zip(cells, good, strict=True):
-        values = answer["probabilities"].values()
-        assert row == [answer["id"], answer["label"], *map(str, values)]
+        values = map(str, answer["probabilities"].values())
+        columns = answer["id"], answer["review"], answer["label"]
+        assert row == [*columns, *values]
 
 
 def test_progress_and_counts_are_logged(predict, caplog):
@@ -87,7 +90,8 @@ def test_several_files_follow_one_another(folder, predict, good):
 def test_lines_of_text(folder, predict, good):
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     found = script_runner.read_lines(folder / "text.jsonl")
-    assert found == [{k: v for k, v in a.items() if k != "id"} for a in good]
+    names = ("label", "probabilities")
+    assert found == [{name: answer[name] for name in names} for answer in good]
     # An empty line is a row too, so that line N is the answer to text N.
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     assert predict(input_file="gaps.txt", output_file="gaps.npy") == 0

@@ -95,7 +95,7 @@ def test_vectors_are_rounded_as_single_numbers(scale):
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
-        Item(number, {"id": number, "text": text})
+        Item(number, {"text": text}, row={"id": number})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
     (written,) = answers.answer(Damaged(), CLASSIFY, base.DEFAULTS, iter(batch))
