@@ -17,16 +17,11 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from absl import flags
 
 from files import paths
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Config = TypeVar("Config", bound="DataclassInstance")
 
 _FLAG = "flag"
 _DEFINE: dict[type, Callable[..., Any]] = {
@@ -109,12 +104,7 @@ decoding = functools.partial(flag, role=Role.DECODING)
 neutral = functools.partial(flag, role=Role.NEUTRAL)
 
 
-def like(
-    base: type["DataclassInstance"],
-    name: str,
-    default: Any = None,
-    **changes: Any,
-) -> Any:
+def like(base: Any, name: str, default: Any = None, **changes: Any) -> Any:
     """Returns a copy of a flag of another dataclass, with changes.
 
     Args:
@@ -129,7 +119,7 @@ def like(
     return flag(default, **{**vars(meta_of(field)), **changes})
 
 
-def define(config: type["DataclassInstance"], module: str) -> list[str]:
+def define(config: type, module: str) -> list[str]:
     """Defines a command-line flag for each field of a dataclass.
 
     Returns the names of the flags that the user must set.
@@ -165,7 +155,7 @@ def define(config: type["DataclassInstance"], module: str) -> list[str]:
     return required
 
 
-def parse(config: type[Config]) -> Config:
+def parse(config: Any) -> Any:
     """Creates an instance of a dataclass from the parsed flags.
 
     If the class contains a field `given_flags`, its value is {name: value} of
@@ -184,9 +174,7 @@ def parse(config: type[Config]) -> Config:
     return config(**values)
 
 
-def fields(
-    config: "DataclassInstance | type[DataclassInstance]", *roles: Role
-) -> list[dataclasses.Field]:
+def fields(config: Any, *roles: Role) -> list[dataclasses.Field]:
     """Returns the fields of a dataclass whose flags have one of the roles."""
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
@@ -196,7 +184,7 @@ def meta_of(field: dataclasses.Field) -> Meta:
     return field.metadata[_FLAG]
 
 
-def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
+def path_flags(config: Any) -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each flag whose value is a path."""
     found = []
     for field in _flag_fields(config):

@@ -144,8 +144,6 @@ def export_classifier(
 def _predict_of(
     model: keras.Model, head_outputs: str = "classification"
 ) -> Callable[[Features], Features]:
-    """Returns a function (features) -> outputs (see `_read_logits`)."""
-
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
         return _read_logits(logits, head_outputs)

@@ -29,6 +29,11 @@ from serving.tasks.base import (
 Texts = str | Sequence[str]
 
 
+class _Settings(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"{presets.FILE} lacks `{name}`; export again")
+
+
 class TextModel:
     """An exported model that accepts text.
 
@@ -85,13 +90,14 @@ class TextModel:
         if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra
         described = presets.read(folder)
-        self.settings = dict(described.settings)
+        self.settings: dict[str, Any] = _Settings(
+            described.settings, labels=described.labels
+        )
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
             self._prepare(folder, described)
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
-        """Loads the tokenizer, the maximum length and the supported tasks."""
         self.tokenizer = FullTokenizer(
             folder / "vocab.txt", described.do_lower_case
         )

@@ -103,7 +103,6 @@ def read(
 
 
 def _names_of(task: TextTask, field: str) -> list[str]:
-    """Returns the names under which a request may contain a field."""
     return [field, *task.other_names.get(field, ())]
 
 

@@ -5,10 +5,10 @@ import signal
 import numpy as np
 import pytest
 
+from modeling.presets import checkpoint_steps
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing
 from training.callbacks import history
 
 # Files whose contents differ from run to run, such as times.
@@ -42,7 +42,7 @@ def run_task_test(script, flags, metric, form="saved_model"):
     if (run / "test_eval_results.txt").exists():
         tested = read_results(run, "test_eval_results.txt")
         assert tested[metric] == pytest.approx(results[metric])
-    last_step = checkpointing.checkpoint_steps(run)[-1]
+    last_step = checkpoint_steps(run)[-1]
     assert f"Training step {last_step} of {last_step}" in done.stderr
     assert last_step in events.check_evaluations(run)
     return done
@@ -76,10 +76,10 @@ def check_resume(script, flags, kill_when=None):
 
     done = run(lambda: kill_when(killed))
     assert done.status == -signal.SIGKILL
-    killed_at = checkpointing.checkpoint_steps(killed)[-1]
+    killed_at = checkpoint_steps(killed)[-1]
     restored = f"Restored the checkpoint {killed}/model.ckpt-{killed_at}"
     assert restored in run().check().stderr
-    step = checkpointing.checkpoint_steps(undisturbed)[-1]
+    step = checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, step), values(undisturbed, step))
     found, expected = read_outputs(killed), read_outputs(undisturbed)
     assert found.keys() == expected.keys()

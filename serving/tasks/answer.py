@@ -24,7 +24,6 @@ def _read(kind: Any, model: Model) -> Any:
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
-    """Returns one input for each window of the passage."""
     words = [*WORD.finditer(request["context"])]
     example = SquadExample(
         qas_id="",

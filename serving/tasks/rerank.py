@@ -16,7 +16,6 @@ from serving.tasks.base import (
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], None]:
-    """Returns one input for each pair of the query and a passage."""
     most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
     query = cut(request["query"], most)
     return [pack(model, query, cut(x, most)) for x in request["passages"]], None

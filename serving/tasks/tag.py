@@ -33,7 +33,6 @@ def _check_words(request: Request) -> None:
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
-    """Returns one input for each window of the text."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])

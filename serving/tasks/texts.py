@@ -23,7 +23,6 @@ from serving.tasks.base import (
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
-    """Returns one input, or one for each window of the text."""
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return encode_texts(model, request)

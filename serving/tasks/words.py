@@ -25,7 +25,7 @@ def _check_mask(request: Request) -> None:
 
 
 def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
-    """Encodes a text. Each [MASK] in the text becomes one WordPiece."""
+    # Each [MASK] in the text becomes one WordPiece.
     tokenizer, most = model.tokenizer, model.max_seq_length
     tokens: list[str] = []
     for number, part in enumerate(request["text"].split(MASK)):

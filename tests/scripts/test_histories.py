@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
+from modeling.presets import checkpoint_steps
 from tests import events, script_runner
 from tests.script_runner import parse_flags
 from tests.task_runs import check_resume
-from training import checkpointing
 from training.callbacks import history
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def pretrain(folder, kill_when=lambda: False, **flags):
 
 def is_beyond_a_checkpoint(folder):
     """Whether steps after the fourth's checkpoint are written down."""
-    steps = checkpointing.checkpoint_steps(folder)
+    steps = checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
     return history.read(folder / history.FILE)[-1]["step"] > steps[-1]
@@ -101,7 +101,7 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     }
     done = pretrain(folder, **short).check()
     assert "Reached --max_hours after step 1." in done.stderr
-    assert checkpointing.checkpoint_steps(folder) == [1]
+    assert checkpoint_steps(folder) == [1]
     # As if that step had taken two hours more.
     before = [x | {"hours": x["hours"] + 2} for x in history.read(path)]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))

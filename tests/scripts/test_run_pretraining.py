@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from modeling.presets import checkpoint_steps
 from tests import script_runner
 from tests.checkpoints import values
 from tests.script_runner import parse_flags, read_results
-from training import checkpointing
 
 WORDS = "bert/embeddings/word_embeddings"
 
@@ -42,7 +42,7 @@ def test_results_are_the_originals(pretrained):
 
 def test_checkpoints_are_the_originals(pretrained):
     folder, _ = pretrained
-    assert checkpointing.checkpoint_steps(folder) == [3, 4, 5, 6, 7]
+    assert checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
     shapes = dict(tf.train.list_variables(newest))

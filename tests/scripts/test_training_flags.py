@@ -5,10 +5,10 @@ import pytest
 
 from files.json_files import read_json
 from modeling import presets
+from modeling.presets import checkpoint_steps
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import parse_flags, read_results
-from training import checkpointing
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def test_other_optimizers_precisions_and_losses_train(runs):
         assert other["loss"][2] == pytest.approx(plain["loss"][2], abs=0.5)
     assert values(runs["float16"][0], 4)["loss_scale"] > 0
     # 0 keeps all checkpoints.
-    steps = checkpointing.checkpoint_steps(runs["float16"][0])
+    steps = checkpoint_steps(runs["float16"][0])
     assert steps == [1, 2, 3, 4]
     assert "next_sentence_loss" not in frozen
     # Its head is not trained, so it is not evaluated.

@@ -164,6 +164,8 @@ def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
     (described,) = path.rglob("model.json")
     content = json.loads(described.read_text())
     content["origin"]["settings"] = {"num_texts": 1}
+    # labels.txt names them too.
+    content["task"]["labels"] = None
     described.write_text(json.dumps(content))
     bert = serving.load(path)
     assert bert.task().fields == bert.task("tokenize").fields
@@ -173,6 +175,11 @@ def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
     for call in (bert.classify, bert.tokenize):
         with pytest.raises(ValueError, match="text_b"):
             call("A boat", "The sea")
+    for name in ("output_mode", "max_seq_length"):
+        del content["task"][name]
+        described.write_text(json.dumps(content))
+        with pytest.raises(ValueError, match=f"model.json lacks `{name}"):
+            serving.load(path).classify("A boat")
 
 
 # {method: the kind of export that has it, its fields}

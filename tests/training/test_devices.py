@@ -8,11 +8,12 @@ import time
 
 import pytest
 
+from modeling.presets import checkpoint_steps
 from tests import events, script_runner, task_files
 from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
-from training import checkpointing, stopping
+from training import stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -116,7 +117,7 @@ def workers(flags, output_dir, script="run_pretraining.py"):
 def wait_for_step(output_dir, step):
     deadline = time.monotonic() + script_runner.TIMEOUT
     while time.monotonic() < deadline:
-        if (checkpointing.checkpoint_steps(output_dir) or [0])[-1] >= step:
+        if (checkpoint_steps(output_dir) or [0])[-1] >= step:
             return
         time.sleep(0.05)
     raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
@@ -131,7 +132,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
     assert statuses == [stopping.INTERRUPTED_STATUS] * 2, done
-    (saved,) = checkpointing.checkpoint_steps(tmp_path)
+    (saved,) = checkpoint_steps(tmp_path)
     # Workers agree to stop only now and then.
     assert saved % stopping.AGREEMENT_STEPS == 0
     for one in done:
@@ -165,7 +166,7 @@ def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
     with workers(flags, tmp_path / "run", script) as pair:
         for worker in pair:
             worker.finish().check()
-    assert checkpointing.checkpoint_steps(tmp_path / "run") == [7]
+    assert checkpoint_steps(tmp_path / "run") == [7]
 
 
 @pytest.mark.slow

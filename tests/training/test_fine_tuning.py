@@ -8,9 +8,9 @@ import signal
 import pytest
 
 from files.json_files import read_json
+from modeling.presets import checkpoint_steps
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
 
     def steps():
-        return checkpointing.checkpoint_steps(killed) or [0]
+        return checkpoint_steps(killed) or [0]
 
     def kill(kill_when):
         assert run("killed", kill_when=kill_when).status == -signal.SIGKILL
@@ -75,7 +75,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
         kill(lambda: best_of(killed))
         undisturbed_run.result().check()
     best_step = best_of(undisturbed)
-    last_step = checkpointing.checkpoint_steps(undisturbed)[-1]
+    last_step = checkpoint_steps(undisturbed)[-1]
     assert best_step > 8
     assert last_step == best_step + 3 * 8
 

@@ -7,9 +7,10 @@ import time
 import pytest
 import tensorflow as tf
 
+from modeling.presets import checkpoint_steps
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, stopping
+from training import stopping
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -62,12 +63,12 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
     Returns:
         the exit status, and whether a save was under way.
     """
-    steps = checkpointing.checkpoint_steps(output_dir)
+    steps = checkpoint_steps(output_dir)
     goal = (steps[-1] if steps else 0) + rng.randint(1, 5)
     saving = False
     with start(flags, output_dir) as run:
         while run.is_alive():
-            steps = checkpointing.checkpoint_steps(output_dir)
+            steps = checkpoint_steps(output_dir)
             if steps and steps[-1] >= goal:
                 saving = any(output_dir.glob("*.partial*"))
                 if saving or not while_saving:
@@ -92,45 +93,24 @@ def test_killed_runs_end_with_the_same_bits(
     output_dir = tmp_path / "killed"
     caught_saving = 0
     for number in range(num_kills):
-        # Every third gets SIGTERM, the others are killed without notice,
-        # half of these while they write a checkpoint.
-        gets_sigterm = number % 3 == 2
+        # Every third gets Ctrl-C, the others are killed without notice, half of
+        # these while they write a checkpoint.
+        gets_ctrl_c = number % 3 == 2
         status, saving = kill_somewhere(
             flags,
             output_dir,
             rng,
-            signal.SIGTERM if gets_sigterm else signal.SIGKILL,
+            signal.SIGINT if gets_ctrl_c else signal.SIGKILL,
             while_saving=number % 3 == 0,
         )
         assert status == (
-            stopping.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
+            stopping.INTERRUPTED_STATUS if gets_ctrl_c else -signal.SIGKILL
         )
         caught_saving += saving
-        steps = checkpointing.checkpoint_steps(output_dir)
+        steps = checkpoint_steps(output_dir)
         assert steps[-1] < NUM_STEPS
     assert caught_saving >= num_kills // 3
     done = start(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
     assert_same_bits(values(output_dir, NUM_STEPS), undisturbed)
     assert not list(output_dir.glob("*.partial*"))
-
-
-@pytest.mark.slow
-def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
-    flags = flags | {"save_checkpoints_steps": 7}
-    with start(flags, tmp_path) as run:
-        while run.is_alive():
-            if checkpointing.checkpoint_steps(tmp_path):
-                run.send(signal.SIGINT)
-                break
-            time.sleep(0.02)
-        done = run.finish()
-    assert done.status == stopping.INTERRUPTED_STATUS, done.stderr
-    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
-    assert saved < NUM_STEPS
-    assert f"Stopped after step {saved}, which is saved" in done.stderr
-    done = start(flags, tmp_path).finish().check()
-    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
-        done.stderr
-    )
-    assert_same_bits(values(tmp_path, NUM_STEPS), undisturbed)
