@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1776,
+    ".": 1779,
     "benchmarks": 1199,
     "data": 10167,
     "docs": 189,
     "examples": 191,
-    "files": 1132,
-    "modeling": 6180,
-    "serving": 4343,
-    "tests": 20989,
+    "files": 1120,
+    "modeling": 6163,
+    "serving": 4352,
+    "tests": 20821,
     "tools": 802,
-    "training": 4615,
+    "training": 4607,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23671
+WORDS = 23670
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
