@@ -101,8 +101,9 @@ def answer(
                     )
                 is_checked |= bool(reply)
                 for x in fields or reply:
-                    # The reply to `words` repeats them.
-                    repeats = x == "words" and row.get(x) == reply.get(x)
+                    # A reply may repeat the texts or the words of its request.
+                    asked = x in (*task.fields, "words")
+                    repeats = asked and row.get(x) == reply.get(x)
                     if x in reply and not repeats:
                         row[f"predicted_{x}" if x in row else x] = reply[x]
                 rows.append(row)
