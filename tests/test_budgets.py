@@ -18,7 +18,7 @@ LINES = {
     "examples": 191,
     "files": 1120,
     "modeling": 6163,
-    "serving": 4352,
+    "serving": 4353,
     "tests": 20821,
     "tools": 802,
     "training": 4607,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23682
+WORDS = 23669
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
