@@ -19,6 +19,8 @@ StrPath = str | os.PathLike[str]
 
 # Characters that are special in patterns.
 _SPECIAL = re.compile(r"[*?\[\\]")
+# Folder of a run's lock, records and events, which only the run itself reads.
+STATE = "state"
 # Endings of a run's files, which a table or an image of runs must not replace.
 _OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
 
@@ -77,7 +79,7 @@ class PathFlag:
         if self.kind is Kind.NEW_FOLDER:
             return f"{os.path.normpath(self.value)}.lock"
         is_run = self.kind is Kind.RUN_FOLDER
-        return os.path.join(self.value, ".lock") if is_run else None
+        return os.path.join(self.value, STATE, ".lock") if is_run else None
 
 
 def is_remote(path: StrPath) -> bool:
@@ -241,10 +243,14 @@ def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
         yield path
     if flag.kind is Kind.MODEL and not os.path.isdir(path):
         yield from glob.glob(f"{glob.escape(path)}.*")
-    if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
-        # A run writes through links in its folder, to their targets.
-        links = filter(os.DirEntry.is_symlink, os.scandir(path))
-        yield from (link.path for link in links if link.is_file())
+    if flag.kind is Kind.RUN_FOLDER:
+        # A run writes through links in its folders, to their targets.
+        state = os.path.join(path, STATE)
+        if os.path.islink(state):
+            yield state
+        for folder in filter(os.path.isdir, (path, state)):
+            links = filter(os.DirEntry.is_symlink, os.scandir(folder))
+            yield from (link.path for link in links if link.is_file())
 
 
 def _lineage(path: str) -> list[object]:

@@ -35,7 +35,7 @@ def check_evaluations(run):
 def scalars(folder):
     """Returns {tag: {step: value}} of the scalars in TensorBoard."""
     found = {}
-    for path in folder.glob("events.out.tfevents.*"):
+    for path in folder.glob("state/events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
                 if value.metadata.plugin_data.plugin_name == "scalars":

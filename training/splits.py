@@ -14,6 +14,7 @@ from absl import logging
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from files import progress
+from files.paths import STATE
 from modeling.config import BertConfig
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
@@ -79,9 +80,10 @@ def write_splits(
     task.examples = {}
     # The chief's records stay in the output folder. Other workers write their
     # records to a temporary folder.
-    folder = config.output_dir
+    folder = os.path.join(config.output_dir, STATE)
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
+    os.makedirs(folder, exist_ok=True)
     sizes = bert_config.vocab_size, bert_config.type_vocab_size
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.

@@ -30,11 +30,11 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
             error = run(**more).error
             assert "--output_dir=run is in use by another process" in error
     assert not (tmp_path / "export").exists()
-    assert (folder / ".lock").exists()
+    assert (folder / "state/.lock").exists()
 
     # The folder is free again when the run ends.
     run(max_hours=1e-9).check()
-    assert not (folder / ".lock").exists()
+    assert not (folder / "state/.lock").exists()
 
 
 @pytest.mark.parametrize(

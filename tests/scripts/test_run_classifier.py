@@ -39,6 +39,9 @@ def test_results_are_the_originals_and_shown(classified):
     assert_same_bits(weights, {name: trained[name] for name in weights})
     assert not any("adam" in name for name in weights)
     assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
+    state = {path.name.split(".")[0] for path in (run / "state").iterdir()}
+    assert state == {"eval", "predict", "train", "events"}
+    assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]
 
 
 def test_predictions_name_examples_and_labels(classified):

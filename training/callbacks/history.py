@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from files import atomic, json_files
+from files.paths import STATE
 from training.config import TrainingConfig
 
 FILE = "history.jsonl"
@@ -163,7 +164,7 @@ class History:
         import tensorflow as tf
 
         if self._writer is None:
-            folder = str(self._path.parent)
+            folder = str(self._path.parent / STATE)
             self._writer = tf.summary.create_file_writer(folder)
         with self._writer.as_default():
             for name, value in metrics.items():
