@@ -184,15 +184,12 @@ class ClassifierTask(task.Task):
         return decoding.pool_batches(batches, self.starts[split])
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes Google's eval_accuracy, and the metrics of the task."""
+        """Computes the metrics of the task, such as Google's eval_accuracy."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         examples = self.examples[split]
         processor = self.processors[split.removeprefix("eval")]
-        figures = processor.score(examples, labels, predictions)
-        if self.decoder.output_mode == "classification":
-            figures["eval_accuracy"] = float(np.mean(predictions == labels))
-        return figures
+        return processor.score(examples, labels, predictions)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str

@@ -37,7 +37,7 @@ class SwagTask(task.Task):
     """Chooses which of four endings continues a sentence."""
 
     options: Config
-    metrics = ("accuracy",)
+    metrics = ("eval_accuracy",)
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
     def __init__(self, options: Config) -> None:
@@ -68,8 +68,7 @@ class SwagTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
         labels, outputs = metrics.concatenate(batches)
-        scores = self.score([], labels, self.decoder.predictions(outputs))
-        return scores | {"eval_accuracy": scores["accuracy"]}
+        return self.score([], labels, self.decoder.predictions(outputs))
 
     def score(
         self, examples: Sequence[Any], labels: Any, predictions: Any

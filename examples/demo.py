@@ -172,7 +172,7 @@ of processor time in all)
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
                        the corpus is too small to learn much from)
-  classifier/          dev accuracy {classifier["accuracy"]:.3f}; \
+  classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html shows its errors
   squad/               dev exact match {squad["exact_match"]:.1f}, \
 F1 {squad["f1"]:.1f}; report.html shows the answers

@@ -47,7 +47,7 @@ class DataProcessor(abc.ABC):
     """
 
     output_mode = "classification"
-    metrics: tuple[str, ...] = ("accuracy",)
+    metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[Any]
     test_set_has_labels = False
 

@@ -138,7 +138,7 @@ class SplitFilesProcessor(DataProcessor):
 class ColaProcessor(SplitFilesProcessor):
     """CoLA: is the sentence grammatical?"""
 
-    metrics = ("matthews", "accuracy")
+    metrics = ("matthews", "eval_accuracy")
     text_columns = (3,)
     label_column = 1
 
@@ -172,7 +172,7 @@ class MnliProcessor(SplitFilesProcessor):
 class MrpcProcessor(SplitFilesProcessor):
     """MRPC: do the two sentences have the same meaning?"""
 
-    metrics = ("f1", "accuracy")
+    metrics = ("f1", "eval_accuracy")
     text_columns = (3, 4)
     label_column = 0
 
@@ -248,7 +248,7 @@ class QqpProcessor(SplitFilesProcessor):
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
-    metrics = ("f1", "accuracy")
+    metrics = ("f1", "eval_accuracy")
     # A few rows of GLUE's train.tsv contain a line break, so they are read as
     # two lines that are too short.
     drops_short_lines = True

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 # the main metric first. To add a metric, define it in `_metrics`, and add its
 # name here, or to a task's `metrics` in glue.py.
 OF_MODE = {
-    "classification": ("f1_macro", "accuracy"),
-    "multilabel": ("f1_macro", "f1_micro", "accuracy"),
+    "classification": ("f1_macro", "eval_accuracy"),
+    "multilabel": ("f1_macro", "f1_micro", "eval_accuracy"),
     "regression": ("spearman", "pearson"),
 }
 
@@ -30,7 +30,7 @@ def _metrics() -> dict[str, Callable[..., float]]:
         return functools.partial(sk.f1_score, average=average, zero_division=0)
 
     return {
-        "accuracy": sk.accuracy_score,
+        "eval_accuracy": sk.accuracy_score,
         "f1": f1("binary"),
         "f1_macro": f1("macro"),
         "f1_micro": f1("micro"),
@@ -78,7 +78,7 @@ def compute_metrics(
     """Computes metrics of the predictions for a set of examples.
 
     Args:
-        names: names of the metrics: "accuracy" (in multi-label classification,
+        names: names of the metrics: "eval_accuracy" (of several labels a text,
             the fraction of examples with every label right), "f1" (of label 1
             versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
             labels at once), "matthews" (correlation of classes), "pearson" and

@@ -37,7 +37,7 @@ def flags(tmp_path_factory, tiny):
 @pytest.fixture(scope="module")
 def trained(flags):
     """Done of the run, which has ended."""
-    return run_task_test("run_classifier.py", flags, "accuracy")
+    return run_task_test("run_classifier.py", flags, "eval_accuracy")
 
 
 def test_steps_count_windows_and_scores_count_texts(trained, flags):
@@ -113,7 +113,7 @@ def test_the_folder_brings_the_windows_and_flags_count(
 
 
 @pytest.mark.parametrize(
-    "mode, metric", [("multilabel", "accuracy"), ("regression", "pearson")]
+    "mode, metric", [("multilabel", "eval_accuracy"), ("regression", "pearson")]
 )
 def test_several_labels_and_numbers(mode, metric, flags, tmp_path):
     for name in ("train", "dev"):

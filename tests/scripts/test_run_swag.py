@@ -21,7 +21,7 @@ def flags(tmp_path_factory, tiny):
         export_dir=folder / "served",
         export_weights=folder / "weights",
     )
-    run_task_test("run_swag.py", flags, "accuracy")
+    run_task_test("run_swag.py", flags, "eval_accuracy")
     return flags
 
 

@@ -13,7 +13,7 @@ from data.classification import metrics
         (
             [1, 1, 1, 0, 0, 0],
             [1, 1, 0, 1, 0, 0],
-            {"f1": 4 / 6, "accuracy": 4 / 6, "matthews": (4 - 1) / 9},
+            {"f1": 4 / 6, "eval_accuracy": 4 / 6, "matthews": (4 - 1) / 9},
         ),
         # Only one class is predicted.
         ([1, 0], [0, 0], {"f1": 0.0, "matthews": 0.0}),
@@ -21,7 +21,7 @@ from data.classification import metrics
         (
             [[1, 0, 0], [1, 1, 0], [0, 0, 0]],
             [[1, 0, 0], [1, 0, 1], [0, 0, 0]],
-            {"accuracy": 2 / 3, "f1_micro": 4 / 6, "f1_macro": 1 / 3},
+            {"eval_accuracy": 2 / 3, "f1_micro": 4 / 6, "f1_macro": 1 / 3},
         ),
         (
             [1.0, 2.0, 3.0],
