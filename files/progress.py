@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import math
 import shutil
 import sys
 import time
@@ -28,6 +29,7 @@ class Progress:
         examples_per_unit: number of examples in a unit of work, to show the
             examples per second. None = do not show this rate.
         label: name of the work, such as "Training".
+        epochs: number of epochs in `total`. None = show no epoch.
     """
 
     def __init__(
@@ -37,8 +39,9 @@ class Progress:
         unit: str = "step",
         examples_per_unit: int | None = None,
         label: str = "",
+        epochs: float | None = None,
     ) -> None:
-        self._total = total
+        self._total, self._epochs = total, epochs
         self._unit = unit
         self._label = label
         self._examples_per_unit = examples_per_unit
@@ -88,6 +91,9 @@ class Progress:
             values[f"{name}/s"] = rate * self._examples_per_unit
         end = "" if self._total is None else f" of {self._total}"
         parts = [f"{self._label} {self._unit} {done}{end}".strip()]
+        if self._total and self._epochs:
+            epoch = math.ceil(done * self._epochs / self._total)
+            parts.append(f"epoch {epoch} of {math.ceil(self._epochs)}")
         parts += [f"{name} {value:.4g}" for name, value in values.items()]
         # The time up to the first update includes the program's startup, so
         # estimate the time left only from the next update on.

@@ -43,7 +43,8 @@ def run_task_test(script, flags, metric, form="saved_model"):
         tested = read_results(run, "test_eval_results.txt")
         assert tested[metric] == pytest.approx(results[metric])
     last_step = checkpoint_steps(run)[-1]
-    assert f"Training step {last_step} of {last_step}" in done.stderr
+    progress = f"Training step {last_step} of {last_step}  epoch "
+    assert progress in done.stderr
     assert last_step in events.check_evaluations(run)
     return done
 

@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1779,
+    ".": 1775,
     "benchmarks": 1199,
     "data": 10167,
     "docs": 189,
     "examples": 191,
-    "files": 1120,
+    "files": 1132,
     "modeling": 6163,
     "serving": 4353,
-    "tests": 20821,
+    "tests": 20825,
     "tools": 802,
-    "training": 4607,
+    "training": 4621,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23669
+WORDS = 23663
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -123,7 +123,12 @@ def run(
                 callbacks.append(best)
             if config.is_chief and config.summary_steps:
                 callbacks.append(Summaries(trainer))
-            trainer.fit(train_set.records, num_steps[0], callbacks)
+            trainer.fit(
+                train_set.records,
+                num_steps[0],
+                callbacks,
+                config.num_train_epochs,
+            )
             if config.keeps_best and config.load_best:
                 trainer.restore_best()
 

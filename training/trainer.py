@@ -210,6 +210,7 @@ class Trainer(BatchPredictor):
         records: tfrecords.Records,
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
+        epochs: float | None = None,
     ) -> None:
         """Trains from the current step until something ends the run.
 
@@ -221,6 +222,7 @@ class Trainer(BatchPredictor):
             records: the records to train on.
             num_train_steps: number of the last step.
             callbacks: run after each step, in this order.
+            epochs: number of epochs in all steps, for the log, if known.
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
@@ -256,7 +258,7 @@ class Trainer(BatchPredictor):
                 self.history.best_step,
             )
         with self.history.training(step), stopping.stop_signals() as stop:
-            is_stopped = self._run_steps(records, callbacks, stop)
+            is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
             logging.warning(
                 "Stopped after step %d, which is saved. Run the same command "
@@ -272,6 +274,7 @@ class Trainer(BatchPredictor):
         records: tfrecords.Records,
         callbacks: Sequence[Callback],
         stop: threading.Event,
+        epochs: float | None,
     ) -> bool:
         config, size = self.config, self.config.batch_size
         step, last = self.global_step, self.num_train_steps
@@ -290,7 +293,10 @@ class Trainer(BatchPredictor):
         batches = iter(dataset)
         skipped = stopping.SkippedSteps(config)
         is_done = is_stopped = is_save_due = False
-        with progress.Progress(last, step, "step", size, "Training") as bar:
+        logging.info("Building the first step, which may take a minute")
+        with progress.Progress(
+            last, step, "step", size, "Training", epochs
+        ) as bar:
             while not is_done:
                 number = self._num_steps_at_once(callbacks)
                 logs, outcomes = self.train_step(batches, number)

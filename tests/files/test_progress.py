@@ -32,7 +32,7 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
 
 
 def test_values_and_a_rate(caplog):
-    with progress.Progress(8, 4, "step", 16, "Training") as bar:
+    with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:
         bar.update(5, loss=1.23456)
     (line,) = caplog.messages
-    assert line.startswith("Training step 5 of 8  loss 1.235  examples/s ")
+    assert line.startswith("Training step 5 of 8  epoch 2 of 3  loss 1.235  ")
