@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23663
+WORDS = 23662
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
