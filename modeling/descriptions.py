@@ -4,6 +4,7 @@ Both contain names and checksums of input files, but no folders, no names of
 machines and no texts of examples. This module imports no TensorFlow.
 """
 
+import fnmatch
 import json
 import os
 import shlex
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from files.json_files import read_json
+from files.results import format_markdown
 from modeling import hub, presets
 from modeling.config_files import CLASSES
 
@@ -18,6 +20,9 @@ from modeling.config_files import CLASSES
 CARD = "README.md"
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
+RUN = "run"
+# First line of the card of a run, by which a later command recognizes it.
+_MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
 # {class of the model: (purpose, Hugging Face's name of the task, call of
 # serving.TextModel)}
 _TASKS = {
@@ -56,6 +61,25 @@ _TASKS = {
         "token-classification",
         'tag("Ann lives in Bern.")',
     ),
+}
+# {pattern of files in a run's folder: what they contain}, in this order.
+_FILES = {
+    "eval_results.txt": "the scores of the dev set",
+    "test_eval_results*.txt": "the scores of the test set",
+    "export_eval_results.txt": "the scores of the exported files",
+    "report*.html": "the examples that the model got wrong, the worst first",
+    "*predictions*": "the model's answers",
+    "test_results*.tsv": "the model's outputs for the test set",
+    "history.jsonl": "losses, scores and speed while the run trained",
+    "model.json": "the flags and settings of the run",
+    "bert_config.json": "the sizes of the network",
+    "vocab.txt": "the vocabulary",
+    "tokenizer*.json": "the settings of the tokenizer",
+    "labels.txt": "the labels, in the order of the model's outputs",
+    "checkpoint": "the names of the checkpoints",
+    "model.ckpt-*": "the weights after a step, and the optimizer's state",
+    "best": "the weights of the best step",
+    "state": "records, TensorBoard's events and the lock of a running command",
 }
 # Used for a model class that the user wrote.
 _OTHER = ("is of a class that this project does not define", "", "")
@@ -122,15 +146,17 @@ def format_card(
     labels: Sequence[str] | None = None,
     do_lower_case: bool | None = None,
     results: Mapping[str, float] | None = None,
+    files: Sequence[str] = (),
 ) -> str:
     """Returns the text of a model card, in Markdown.
 
     Args:
         description: contents of the folder's model.json.
-        kind: EXPORT, WEIGHTS or HUGGINGFACE.
+        kind: EXPORT, WEIGHTS, HUGGINGFACE or RUN.
         labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score}, None = show no results.
+        files: names of the files in the folder of a RUN.
     """
     task, origin = description["task"], description["origin"]
     purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
@@ -140,6 +166,8 @@ def format_card(
         lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
         lines += ["tags:", "- bert", "---", ""]
     names = (task["name"], task.get("task_name"))
+    if kind == RUN:
+        lines.append(_MARK)
     lines += [f"# {' '.join(filter(None, names))}", ""]
     lines += [f"This BERT model {purpose}.", ""]
     if labels:
@@ -153,16 +181,30 @@ def format_card(
     if do_lower_case is not None:
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
+    if kind == RUN:
+        lines += ["", "## Files", "", *_format_files(files)]
     if code := _format_code(kind, task["name"]):
         lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
         lines += ["```python", *code, "```", ""]
     if results:
-        lines += ["## Results", "", "| score | value |", "|---|---|"]
-        lines += [f"| {name} | {results[name]:.4g} |" for name in results]
-        lines.append("")
+        lines += ["## Results", "", *format_markdown(results), ""]
     lines += ["## Training", "", *_format_training(origin), ""]
     lines += ["## License", "", "Not stated yet: add your license here."]
     return "\n".join(lines) + "\n"
+
+
+def is_own_card(path: os.PathLike[str]) -> bool:
+    """Returns whether a run wrote a README.md, and may replace it."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.readline().strip() == _MARK
+
+
+def _format_files(files: Sequence[str]) -> list[str]:
+    return [
+        f"- `{name}`: {purpose}"
+        for name, purpose in _FILES.items()
+        if any(fnmatch.fnmatch(file, name) for file in files)
+    ]
 
 
 def _format_code(kind: str, name: str) -> list[str]:
@@ -196,6 +238,10 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
     lines += [f"- Versions: {versions}", ""]
     lines += ["Command, with the names of its files only:", "", "```bash"]
     lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
+    if data := origin.get("settings", {}).get("data"):
+        lines += ["", "| set | data | rows | checksum |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(str, entry))} |" for entry in data]
+        return lines
     files = [
         (name, *entry)
         for name, entries in origin.get("settings", {}).items()

@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1775,
     "benchmarks": 1199,
-    "data": 10167,
+    "data": 10171,
     "docs": 189,
     "examples": 191,
-    "files": 1132,
-    "modeling": 6163,
+    "files": 1214,
+    "modeling": 6209,
     "serving": 4353,
-    "tests": 20825,
+    "tests": 20855,
     "tools": 802,
-    "training": 4621,
+    "training": 4612,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23662
+WORDS = 23654
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -17,9 +17,9 @@ from typing import Any
 from files.atomic import atomic_open
 from files.flags import flag
 from files.paths import Kind, named_folders
+from files.results import split_by_label
 from training.callbacks import history
 from training.command_line import cli
-from training.results import split_by_label
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}

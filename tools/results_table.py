@@ -20,8 +20,8 @@ import numpy as np
 from files.atomic import write_text
 from files.flags import flag
 from files.paths import Kind, named_folders
+from files.results import read_results, split_by_label
 from training.command_line import cli
-from training.results import read_results, split_by_label
 
 _SEED = re.compile(r"seed_\d+")
 

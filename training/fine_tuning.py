@@ -23,6 +23,7 @@ from training.fingerprints import describe_start, fingerprint
 from training.prediction import LossFigures
 from training.splits import (
     Split,
+    describe_data,
     dev_set_checksum,
     names_of,
     suffix_of,
@@ -91,7 +92,8 @@ def run(
             preset,
             describe_start(config, preset, bert_config, task.tokenizer)
             | {**task.settings}
-            | {"train_records": fingerprint(train_set.records.files)},
+            | {"train_records": fingerprint(train_set.records.files)}
+            | {"data": describe_data(config, splits)},
         )
     trainer = Trainer.create(
         config,
@@ -166,10 +168,13 @@ def run(
                     scores = results
                 trainer.write_results(file, scores)
 
+        trainer.write_card()
+
         ##### Export #####
         if config.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
+        trainer.write_card()
         describe_end(config, task.metrics[0], results, time.time() - start)
 
 

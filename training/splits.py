@@ -1,6 +1,7 @@
 """Writes the splits of a task as TFRecord files."""
 
 import dataclasses
+import glob
 import json
 import os
 import tempfile
@@ -13,6 +14,7 @@ from absl import logging
 
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
+from data.io.text_files import SETS
 from files import progress
 from files.paths import STATE
 from modeling.config import BertConfig
@@ -116,6 +118,31 @@ def _write_split(
     )
     records = tfrecords.Records([path], spec)
     return Split(records, len(examples), writer.num_records, checksum)
+
+
+def describe_data(
+    config: FineTuningConfig, splits: Mapping[str, Split]
+) -> list[list]:
+    """Returns [split, data, rows, checksum] of each split, for the card.
+
+    The checksum is of the file that the user named, or that is the only file
+    of the split in --data_dir, and else of the records.
+    """
+    given, found = config.given_flags, []
+    for name, split in splits.items():
+        flags = "data_file", f"{name.replace('eval', 'predict')}_file"
+        file = str(next(filter(None, map(given.get, flags)), ""))
+        data = os.path.basename(os.path.normpath(config.data_dir or name))
+        entry = [f"{data}/{name}", split.num_examples, split.checksum]
+        if not file and config.data_dir and name in SETS:
+            pattern = os.path.join(glob.escape(config.data_dir), SETS[name])
+            files = glob.glob(f"{pattern}[.]*")
+            file = files[0] if len(files) == 1 else ""
+        if os.path.isfile(file):
+            ((base, _, checksum),) = fingerprints.fingerprint([file])
+            entry = [base, split.num_examples, checksum]
+        found.append([name, *entry])
+    return found
 
 
 def names_of(

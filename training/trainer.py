@@ -5,6 +5,7 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,9 +17,10 @@ from absl import logging
 import modeling
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
-from files import progress
+from files import json_files, progress
 from files.atomic import write_text
-from modeling import descriptions
+from files.results import format_results
+from modeling import descriptions, presets
 from modeling.checkpoints.folders import find_best
 from modeling.losses import Loss
 from modeling.presets import BEST
@@ -29,7 +31,6 @@ from training.config import TrainingConfig
 from training.distillation import Teacher
 from training.optimizers import optimization
 from training.prediction import BatchPredictor
-from training.results import format_results
 from training.train_step import TrainStep
 
 
@@ -369,6 +370,27 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
             logging.info("Wrote %s", path)
+
+    def write_card(self) -> None:
+        """Writes README.md in --output_dir, unless the user wrote this file.
+
+        It contains the scores, and describes the files of the run.
+        """
+        folder = Path(self.config.output_dir)
+        path, model = folder / descriptions.CARD, folder / presets.FILE
+        if not model.is_file():
+            return  # The folder contains the results of other weights.
+        if path.exists() and not descriptions.is_own_card(path):
+            return
+        card = descriptions.format_card(
+            json_files.read_json(model),
+            descriptions.RUN,
+            self.labels,
+            self.tokenizer.do_lower_case if self.tokenizer else None,
+            self.results.get("eval_results.txt"),
+            os.listdir(folder),
+        )
+        write_text(path, card)
 
     def finish(self) -> None:
         """Writes the weights to --export_weights.

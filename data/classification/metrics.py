@@ -88,7 +88,8 @@ def compute_metrics(
             correlations, or [examples, labels] of 0 and 1.
         predictions: predicted labels, in the shape of `labels`, not logits.
         label_names: names of all labels, to add `LABEL_precision`,
-            `LABEL_recall` and `LABEL_f1` for each of them. None adds nothing.
+            `LABEL_recall`, `LABEL_f1` and `LABEL_support` for each of
+            them. None adds nothing.
 
     Returns:
         {name: value}, in the order of `names`.
@@ -107,7 +108,7 @@ def compute_metrics(
             labels, predictions, labels=indices, zero_division=0
         )
         for rate, values in zip(
-            ("precision", "recall", "f1"), rates, strict=False
+            ("precision", "recall", "f1", "support"), rates, strict=True
         ):
             for name, value in zip(label_names, values.tolist(), strict=True):
                 scores[f"{name}_{rate}"] = value

@@ -107,7 +107,8 @@ def score_entities(
 
     Returns:
         `precision`, `recall` and `f1` over all entities, the same three scores
-        for each type of entity, such as `PER_f1`, and `accuracy`, the fraction
+        and the number of right entities for each type, such as `PER_f1` and
+        `PER_support`, and `accuracy`, the fraction
         of correct tags. Scores are from 0 to 1, and 0 / 0 counts as 0.
 
     Raises:
@@ -135,4 +136,6 @@ def score_entities(
         scores[f"{prefix}precision"] = correct / max(predicted, 1)
         scores[f"{prefix}recall"] = correct / max(right, 1)
         scores[f"{prefix}f1"] = 2 * correct / max(predicted + right, 1)
+        if kind:
+            scores[f"{prefix}support"] = right
     return scores

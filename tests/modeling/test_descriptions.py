@@ -25,7 +25,7 @@ def describe(name):
             "step": 7,
             "versions": {"keras": "3.15.1"},
             "settings": {
-                "train_records": [["train.tf_record", 12, "c77e"]],
+                "data": [["train", "tickets.csv", 12, 7]],
             },
         },
     }
@@ -41,7 +41,7 @@ def test_says_what_the_model_does(kind):
         "32 WordPieces",
         "lower-cased",
         "| f1 | 0.5 |",
-        "| train_records | train.tf_record | 12 | c77e |",
+        "| train | tickets.csv | 12 | 7 |",
         "Step: 7",
         "keras 3.15.1",
         "## License",
@@ -49,6 +49,15 @@ def test_says_what_the_model_does(kind):
         assert part in card
     assert not card.startswith("---")
     assert card.count("\n") < 50
+
+
+def test_the_card_of_a_run_replaces_only_itself(tmp_path):
+    path = tmp_path / "README.md"
+    model = describe("BertClassifier")
+    path.write_text(descriptions.format_card(model, descriptions.RUN))
+    assert descriptions.is_own_card(path)
+    path.write_text("# My notes\n")
+    assert not descriptions.is_own_card(path)
 
 
 def test_command_names_files_but_no_folders(tmp_path):

@@ -22,8 +22,9 @@ def test_results_are_the_originals_and_shown(classified):
     run = folder / "run"
     results = read_results(run)
     names = {"eval_accuracy", "eval_loss", "global_step", "loss"}
-    names |= {"f1", "0_precision", "0_recall", "0_f1"}
-    assert results.keys() == names | {"1_precision", "1_recall", "1_f1"}
+    rates = ("precision", "recall", "f1", "support")
+    names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in rates)}
+    assert results.keys() == names
     # 900 pairs in batches of 32, 0.3 times, rounded down.
     assert results["global_step"] == 8
     # 120 pairs in batches of 8: the two means are of the same numbers.
@@ -39,6 +40,9 @@ def test_results_are_the_originals_and_shown(classified):
     assert_same_bits(weights, {name: trained[name] for name in weights})
     assert not any("adam" in name for name in weights)
     assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
+    card = (run / "README.md").read_text()
+    assert "| label | precision | recall | f1 | support |\n" in card
+    assert "| dev.tsv | 120 |" in card and "`report*.html`" in card
     state = {path.name.split(".")[0] for path in (run / "state").iterdir()}
     assert state == {"eval", "predict", "train", "events"}
     assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]
@@ -66,7 +70,7 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     assert (extra / "labels.txt").read_text() == "0\n1\n"
     card = (folder / "export/README.md").read_text()
     assert "0. `0`\n1. `1`\n" in card and "Text: lower-cased" in card
-    assert "| train_records | train.tf_record |" in card
+    assert "| train | train.tsv | 900 |" in card
     for path in (folder, tiny, script_runner.SAMPLES):
         assert str(path) not in card
     assert not [*folder.glob("export.*")]

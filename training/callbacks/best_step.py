@@ -6,10 +6,10 @@ from typing import Any
 
 from absl import logging
 
+from files.results import format_results
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from modeling.presets import PREFIX, checkpoint_steps
 from training.callbacks import Callback, Logs
-from training.results import format_results
 from training.trainer import Trainer
 
 

@@ -49,10 +49,20 @@ def test_metrics(labels, predictions, expected):
 def test_each_label():
     rows = np.array([[1, 0], [1, 1], [1, 0], [0, 0]])
     guesses = np.array([[1, 0], [0, 1], [1, 0], [1, 1]])
-    expected = {"a_precision": 2 / 3, "a_recall": 2 / 3, "a_f1": 2 / 3}
+    expected = {
+        "a_precision": 2 / 3,
+        "a_recall": 2 / 3,
+        "a_f1": 2 / 3,
+        "a_support": 3,
+    }
     found = metrics.compute_metrics((), rows[:, :1], guesses[:, :1], ["a"])
     assert found == pytest.approx(expected)
-    expected |= {"b_precision": 1 / 2, "b_recall": 1.0, "b_f1": 2 / 3}
+    expected |= {
+        "b_precision": 1 / 2,
+        "b_recall": 1.0,
+        "b_f1": 2 / 3,
+        "b_support": 1,
+    }
     found = metrics.compute_metrics((), rows, guesses, ["a", "b"])
     assert found == pytest.approx(expected)
     pair = rows[:, 1], guesses[:, 1]

@@ -139,8 +139,14 @@ def test_scores_are_those_of_conlleval():
     )
     assert scores == pytest.approx(
         {"accuracy": 6 / 9, "precision": 2 / 5, "recall": 2 / 4, "f1": 4 / 9}
-        | {"LOC_precision": 1 / 2, "LOC_recall": 1.0, "LOC_f1": 2 / 3}
+        | {
+            "LOC_precision": 1 / 2,
+            "LOC_recall": 1.0,
+            "LOC_f1": 2 / 3,
+            "LOC_support": 1,
+        }
         | dict.fromkeys(("PER_precision", "PER_recall", "PER_f1"), 1 / 3)
+        | {"PER_support": 3}
     )
 
 

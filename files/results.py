@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-RATES = ("precision", "recall", "f1")
+RATES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 # Prefixes of the scores of an export, such as saved_model_f1.
@@ -24,8 +24,8 @@ def split_by_label(
     """Returns the overall scores, and {label: scores of the label}.
 
     Args:
-        results: {name: score}. LABEL_precision, LABEL_recall and LABEL_f1
-            are the scores of one label.
+        results: {name: score}. LABEL_precision, LABEL_recall, LABEL_f1
+            and LABEL_support are the scores of one label.
     """
     matches = {name: _OF_LABEL.fullmatch(name) for name in results}
     by_label: dict[str, dict[str, float]] = {}
@@ -33,7 +33,7 @@ def split_by_label(
         if match and match[1] not in _FORMATS:
             label = by_label.setdefault(match[1] + match[3], {})
             label[match[2]] = results[name]
-    # Only a label's scores include all three rates. SQuAD's HasAns_f1, for
+    # Only a label's scores include all rates. SQuAD's HasAns_f1, for
     # example, is not the score of a label.
     by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
     overall = {
@@ -54,9 +54,28 @@ def format_results(results: Mapping[str, float]) -> str:
     if by_label:
         lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
     for label, scores in by_label.items():
-        cells = [_right(scores[name]) for name in RATES]
+        cells = [_right(_shown(name, scores[name])) for name in RATES]
         lines.append("  ".join([f"  {label:<{width}}", *cells]))
     return "\n".join(lines)
+
+
+def format_markdown(results: Mapping[str, float]) -> list[str]:
+    """Returns the lines of Markdown tables of scores, and of each label."""
+    overall, by_label = split_by_label(results)
+    lines = ["| score | value |", "|---|---|"]
+    lines += [f"| {name} | {overall[name]:.4g} |" for name in overall]
+    if by_label:
+        lines += ["", f"| label | {' | '.join(RATES)} |"]
+        lines.append("|---" * (len(RATES) + 1) + "|")
+    for label, scores in by_label.items():
+        cells = [f"{scores[name]:.4g}" for name in RATES]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return lines
+
+
+# The support is a count, which eval_results.txt may return as a float.
+def _shown(name: str, value: float) -> float:
+    return int(value) if name == "support" else value
 
 
 def _right(cell: str | float) -> str:
