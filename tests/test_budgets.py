@@ -19,7 +19,7 @@ LINES = {
     "files": 1120,
     "modeling": 6140,
     "serving": 4342,
-    "tests": 20613,
+    "tests": 20338,
     "tools": 698,
     "training": 4498,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23584
+WORDS = 23580
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
