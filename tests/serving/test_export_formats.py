@@ -177,17 +177,6 @@ def test_onnx_has_every_activation(hidden_act, check_graph, monkeypatch):
     assert path.with_name("model.onnx_data").exists() == (hidden_act == "gelu")
 
 
-def test_onnx_runtime_fuses_the_gelu_of_google(check_graph, tmp_path):
-    """Its optimizer takes the operation Gelu for the exact form."""
-    path = check_graph("BertModel")
-    assert b"Gelu" not in path.read_bytes()
-    runtime = pytest.importorskip("onnxruntime")
-    options = runtime.SessionOptions()
-    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
-    runtime.InferenceSession(path, options, ["CPUExecutionProvider"])
-    assert b"FastGelu" in (tmp_path / "optimized.onnx").read_bytes()
-
-
 @pytest.mark.parametrize("mode", ["multilabel", "regression"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_other_outputs_of_a_classifier(name, mode, tmp_path):

@@ -9,7 +9,6 @@ import pytest
 import modeling
 import serving
 from serving import classifier
-from tests.golden import ROOT
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
@@ -69,12 +68,6 @@ def test_two_labels_rank_by_the_probability_of_the_second(load):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_what_cannot_be_asked_is_named(load):
-    for passages in ("b", [3]):
-        with pytest.raises(ValueError, match="'passages'"):
-            load("ranker").rerank("a", passages)
-
-
 def test_predict_ranks_without_tensorflow(exports, load):
     model = f"--model={exports['ranker']}"
     output = run(PREDICT, model, "--task=rerank", QUERY, *PASSAGES)
@@ -94,15 +87,3 @@ def test_the_server_ranks(exports, load):
     # Each passage counts as a text.
     with pytest.raises(server.HTTPException, match="413.*8 texts"):
         server.read_requests(body, task, 7, False)
-
-
-def test_the_python_half_of_data_needs_no_tensorflow():
-    modules = [
-        str(path.relative_to(ROOT).with_suffix("")).replace("/", ".")
-        for path in sorted((ROOT / "data").rglob("*.py"))
-        if "import tensorflow" not in path.read_text()
-        and "google.protobuf" not in path.read_text()
-        and not path.name.endswith("_layer.py")
-    ]
-    assert len(modules) > 40
-    run(f"import {', '.join(modules)}, serving.server, predict")
