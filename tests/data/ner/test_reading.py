@@ -68,6 +68,8 @@ PUBLIC = {
     "few_nerd.txt": PLAIN,
     "klue.txt": [" ".join(text.replace(" Oslo", "Oslo")) for text in PLAIN],
     "pan_x.txt": PLAIN,
+    # Spans that would not be words if they counted bytes or UTF-16 either.
+    "parts_of_words.jsonl": ["Anna", "left", "Oslo", "quickly", "reasons"],
 }
 
 
@@ -90,7 +92,9 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
     "name, culprit",
     [
         ("beyond_the_text.json", "entry 1: .*15 of 14 characters"),
+        ("byte_offsets.jsonl", "offsets"),
         ("cr_lf_as_one.jsonl", "CR LF"),
+        ("utf_16_offsets.jsonl", "offsets"),
         ("latin1.txt", "line 1: .*iconv"),
         # Chinese words with the number of a character.
         ("weibo.txt", "digit"),
