@@ -11,16 +11,16 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1760,
+    ".": 1764,
     "benchmarks": 1199,
-    "data": 9818,
+    "data": 9749,
     "docs": 180,
     "examples": 191,
     "files": 1120,
     "modeling": 6140,
     "serving": 4342,
-    "tests": 20189,
-    "tools": 698,
+    "tests": 20171,
+    "tools": 686,
     "training": 4498,
 }
 # Different flags in docs/flags.md.
