@@ -16,7 +16,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs, text_files
-from data.ner import reading, scoring, sentence_windows
+from data.ner import legal_tags, reading, scoring, sentence_windows
 from files import flags
 from training import task
 from training.command_line import cli
@@ -161,13 +161,17 @@ class NerTask(task.Task):
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
         """Returns the list of predicted tags of each sentence in a split."""
-        return sentence_windows.decode_predictions(
+        found = sentence_windows.select_words(
             self.examples[split],
             self.features[split],
             (row for _, logits in batches for row in logits),
-            self.labels,
-            self.options.legal_tags,
+            len(self.labels),
         )
+        labels, only_legal = self.labels, self.options.legal_tags
+        return [
+            [labels[i] for i in legal_tags.decode(rows, labels, only_legal)]
+            for rows in found
+        ]
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""

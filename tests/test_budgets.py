@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1775,
+    ".": 1779,
     "benchmarks": 1199,
-    "data": 10171,
+    "data": 10102,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6209,
     "serving": 4353,
-    "tests": 20855,
-    "tools": 802,
+    "tests": 20414,
+    "tools": 790,
     "training": 4612,
 }
 # Different flags in docs/flags.md.
 FLAGS = 145
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23654
+WORDS = 23650
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

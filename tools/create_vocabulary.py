@@ -73,15 +73,9 @@ class Config:
     )
 
 
-def check_casing(config: Config) -> str | None:
-    """Checks that no file beside --output_file states another casing.
-
-    Returns:
-        path at which to write the casing. None if a file there states it.
-
-    Raises:
-        ValueError: the file states another casing than --do_lower_case.
-    """
+def _find_casing_file(config: Config) -> str | None:
+    # Returns the path at which to write the casing. None if a file beside
+    # --output_file states it already.
     folder = os.path.dirname(config.output_file)
     stated = tokenizer_files.read_tokenizer(folder)
     if stated.get("do_lower_case") == (not config.do_lower_case):
@@ -96,7 +90,7 @@ def check_casing(config: Config) -> str | None:
 def main(config: Config) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     start = time.monotonic()
-    casing_file = check_casing(config)
+    casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
         num_reserved = len(vocabulary.reserved_tokens(config.num_unused))

@@ -82,16 +82,10 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
 
     `runs` are the name and the curves of each run. `axis` is the label of the
     x axes.
-
-    Raises:
-        ValueError: matplotlib is not installed.
     """
-    try:
-        from matplotlib import figure, lines
-    except ImportError as error:
-        raise ValueError(
-            "matplotlib is missing: pip install -r requirements/plot.txt"
-        ) from error
+    # Only whoever draws needs matplotlib.
+    from matplotlib import figure, lines
+
     metrics = sorted({metric for _, curves in runs for metric, _ in curves})
     rows = -(-len(metrics) // 2)
     drawn = figure.Figure(figsize=(10, 3 * rows + 0.5), layout="constrained")

@@ -23,7 +23,6 @@ import numpy as np
 from absl import logging
 
 from data.io import records
-from data.ner import legal_tags
 from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
 from data.text.token_windows import cut_spans, most_context
@@ -122,37 +121,6 @@ def encode_ner_features(feature: NerFeatures) -> bytes:
     names = ("label_ids", "label_weights")
     labels = {name: getattr(feature, name) for name in names}
     return records.encode_inputs(feature, labels)
-
-
-def decode_predictions(
-    examples: Sequence[NerExample],
-    features: Iterable[NerFeatures],
-    scores: Iterable[np.ndarray],
-    label_list: Sequence[str],
-    only_legal: bool = False,
-) -> list[list[str]]:
-    """Chooses the predicted tag of each word.
-
-    Args:
-        examples: the sentences.
-        features: windows of the sentences.
-        scores: for each window, logits or log probabilities of the tags at each
-            position, float [max_seq_length, tags].
-        label_list: names of the tags.
-        only_legal: whether to choose the best legal sequence of tags
-            (legal_tags.py) instead of the best tag of each word.
-
-    Returns:
-        for each sentence, a list of its words' tags, str.
-
-    Raises:
-        ValueError: `scores` and `features` are not equally long.
-    """
-    found = select_words(examples, features, scores, len(label_list))
-    return [
-        [label_list[i] for i in legal_tags.decode(rows, label_list, only_legal)]
-        for rows in found
-    ]
 
 
 def select_words(

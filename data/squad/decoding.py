@@ -81,7 +81,7 @@ def decode_predictions(
             offsets, these offsets locate answers in the passage.
         all_results: one RawResult for each window, in any order.
         options: options for choosing answers from the logits.
-        tokenizer: BasicTokenizer of the model. `get_final_text` uses it to map
+        tokenizer: BasicTokenizer of the model. `find_final_text` uses it to map
             answers to the passage's spelling, if there are no character
             offsets.
 
@@ -146,14 +146,14 @@ def decode_question(
         if span.start_index == 0:
             text = ""
         elif (chars := span.feature.token_to_char_map) is not None:
-            first, last = chars[span.start_index], chars[span.end_index]
-            text = example.context[first[0] : last[1]]
+            begin = chars[span.start_index][0]
+            text = example.context[begin : chars[span.end_index][1]]
         else:
-            text = get_final_text(
-                *_predicted_and_original(span, example),
-                tokenizer,
-                options.verbose_logging,
+            predicted, words = _predicted_and_original(span, example)
+            first, stop = find_final_text(
+                predicted, words, tokenizer, options.verbose_logging
             )
+            text = words[first:stop]
         # Skip a text that is already in the list. Always add "no answer", which
         # is the span that starts at [CLS].
         if span.start_index == 0 or text not in texts:
@@ -269,7 +269,7 @@ def find_place(
     if feature.token_to_char_map is not None:
         chars = feature.token_to_char_map
         return chars[start][0], chars[end][1]
-    first, stop = _find_final_text(
+    first, stop = find_final_text(
         *_predicted_and_original(span, example), tokenizer
     )
 
@@ -288,18 +288,18 @@ def find_place(
     return places[first], places[stop - 1] + 1
 
 
-def get_final_text(
+def find_final_text(
     pred_text: str,
     orig_text: str,
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
-) -> str:
-    """Maps a predicted text back to the passage's own spelling.
+) -> tuple[int, int]:
+    """Finds a predicted text in the passage's own spelling (get_final_text).
 
     For example, if "steve smith" is predicted and the passage contains "Steve
-    Smith's", the result is "Steve Smith". The function matches the characters
-    of the tokenized words one to one with the characters of the passage,
-    ignoring spaces. If this fails, it returns `orig_text`.
+    Smith's", the result is the place of "Steve Smith". The function matches the
+    characters of the tokenized words one to one with the characters of the
+    passage, ignoring spaces. If this fails, the result is all of `orig_text`.
 
     Args:
         pred_text: predicted WordPieces joined to words, with single spaces
@@ -307,20 +307,10 @@ def get_final_text(
         orig_text: words of the passage that contain these WordPieces.
         tokenizer: tokenizer that normalizes words as in `pred_text`.
         verbose_logging: whether to log texts that cannot be matched.
+
+    Returns:
+        (start, end) in `orig_text`, in characters.
     """
-    start, end = _find_final_text(
-        pred_text, orig_text, tokenizer, verbose_logging
-    )
-    return orig_text[start:end]
-
-
-def _find_final_text(
-    pred_text: str,
-    orig_text: str,
-    tokenizer: BasicTokenizer,
-    verbose_logging: bool = False,
-) -> tuple[int, int]:
-    # Returns where the result of `get_final_text` is in `orig_text`.
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:

@@ -323,15 +323,17 @@ def _find_answer(
     # each word's first WordPiece, `char_spans` the characters of each one.
     #
     # Without `char_spans`, the words around the answer are searched for its
-    # WordPieces, as in Google's example:
+    # WordPieces, as in Google's `_improve_answer_span`:
     #
-    #     Question: What year was John Smith born?
-    #     Context:  The leader was John Smith (1895-1943).
-    #     Answer:   1895
+    #     question:    What year was John Smith born?
+    #     answer:      1895
+    #     words:       The leader was John Smith   (1895-1943).
+    #     WordPieces:  the leader was john smith ( 1895 - 1943 ) .
+    #                                              ^^^^
     #
-    # The word is "(1895-1943).", and its WordPieces are ( 1895 - 1943 ) . But
-    # "Japan" is not among the WordPieces of "Japanese". Then all of the word is
-    # the answer.
+    # The word of the answer is "(1895-1943).", and its WordPieces contain the
+    # answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
+    # the word is the answer.
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position
     assert text is not None and begin is not None

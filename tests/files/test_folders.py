@@ -40,9 +40,9 @@ def test_the_whole_folder_is_replaced(tmp_path):
     (path / "part" / "renamed").unlink()
     write(path)
     assert read(path) == "new" and os.listdir(path.parent) == ["model"]
-    # Nothing changes where the new folder fails.
-    with pytest.raises(KeyError), folders.new_folder(path):
-        raise KeyError
+    # Nothing changes where the disk is full, and the error names the folder.
+    with pytest.raises(OSError, match=f"'{path}'"), folders.new_folder(path):
+        raise OSError(28, "No space left on device")
     assert read(path) == "new" and os.listdir(path.parent) == ["model"]
 
 

@@ -86,38 +86,6 @@ def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
     assert path.read_text() == "name = 'numpy'\n" and fifo.is_fifo()
 
 
-def test_many_processes_in_a_row_and_at_once(tmp_path):
-    """Of processes that come and go, no two hold the lock together."""
-    path = tmp_path / ".lock"
-    script = """
-import os, sys
-from files import lock
-done = 0
-while done < 200:
-    try:
-        with lock.hold(sys.argv[1], "x"):
-            # Fails where it is there.
-            os.close(os.open(sys.argv[2], os.O_CREAT | os.O_EXCL))
-            os.remove(sys.argv[2])
-            done += 1
-    except BlockingIOError:
-        pass
-"""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(path), str(tmp_path / "inside")],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(3)
-    ]
-    for process in processes:
-        _, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors
-    assert not path.exists()
-
-
 def test_a_system_without_locks_says_so(tmp_path, monkeypatch, caplog):
     def refuse(file, operation):
         raise OSError(errno.ENOTSUP, "no locks here")

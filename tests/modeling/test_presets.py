@@ -36,12 +36,3 @@ def test_a_value_of_another_type_is_an_error_of_one_line(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=str(tmp_path)):
         presets.read(tmp_path)
-
-
-def test_the_first_difference_is_named():
-    saved = {"a": {"x": 1, "y": [1, 2]}, "b": 3, "tokenizer": {"vocab": "c"}}
-    now = {"a": {"x": 1, "y": [1, 3]}, "b": 4, "tokenizer": {"other": 1}}
-    found = presets.first_difference(saved, now, ["a", "b", "tokenizer"])
-    assert found == ("a.y", [1, 2], [1, 3])
-    assert presets.first_difference(saved, now, ["b"]) == ("b", 3, 4)
-    assert presets.first_difference(saved, now, ["tokenizer"]) is None

@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.unpadding import UnpaddedRows
 from tests import models
 from tests.modeling.kinds import outputs_and_gradients
 
@@ -50,20 +49,6 @@ def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
     results = [compute(batch) for compute in padded_and_not]
     for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    "dtype", ["int32", "int64", "float32", "bool", "uint8"]
-)
-def test_rows_come_back_to_their_positions(dtype):
-    batch = features([40, 3, 17, 1, 22], 40)
-    unpadded = UnpaddedRows(tf.cast(batch["input_mask"], dtype))
-    padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
-    rows = unpadded.unpad(padded)
-    # 83 WordPieces, in whole steps of 64.
-    assert rows.shape == (128, 8)
-    mask = tf.cast(batch["input_mask"], tf.float32)[..., None]
-    np.testing.assert_array_equal(unpadded.pad(rows) * mask, padded * mask)
 
 
 def test_a_mask_of_rank_3_is_computed_with_its_padding():
@@ -116,21 +101,3 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
     alone = {name: value[1:, :12] for name, value in batch.items()}
     for name, logits in model(alone).items():
         np.testing.assert_allclose(logits[0], outputs[name][1, :12], atol=1e-5)
-
-
-def test_short_sequences_share_a_packed_one():
-    lengths = [3, 40, 17, 0, 22, 1]
-    batch = features(lengths, 40)
-    rows = UnpaddedRows(batch["input_mask"])
-    packed = rows.packed()
-    # 40; 22 + 17 + 1; 3.
-    assert packed.attention_mask.shape == (3, 40, 40)
-    seen = np.sort(packed.attention_mask.numpy().sum(-1).reshape(-1))
-    # Each WordPiece sees its own sequence, and free places one another.
-    expected = sum(([length] * length for length in [*lengths, 37]), [])
-    np.testing.assert_array_equal(seen, sorted(expected))
-    kept = rows.unpad(tf.random.stateless_normal((6, 40, 8), [1, 2]))
-    there_and_back = packed.unpad(packed.pad(kept))
-    used = sum(lengths)
-    np.testing.assert_array_equal(there_and_back[:used], kept[:used])
-    assert not there_and_back[used:].numpy().any()

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import json
-import logging
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from absl import logging as absl_logging
 
 import serving
 from serving import engines
@@ -151,19 +149,15 @@ def test_threads_share_a_model(engine, folders, load):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-def test_several_formats_share_a_folder(tmp_path, caplog):
+def test_several_formats_share_a_folder(tmp_path):
     """It is a SavedModel, and each engine finds the same files."""
     folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
     assert not (folder / "assets.extra").exists()
     assert tf.saved_model.contains_saved_model(folder)
-    # The export set it.
-    absl_logging.get_absl_logger().setLevel("NOTSET")
-    caplog.set_level(logging.INFO)
     expected = serving.load(folder, engine="saved_model").classify(TEXTS)
     for name in INSTALLED:
         bert = serving.load(folder, engine=name)
-        line = f"{folder}: engine {name}, {bert.engine.precision}"
-        assert bert.engine.name == name and line in caplog.text
+        assert bert.engine.name == name
         assert_same(bert.classify(TEXTS), expected)
     # The first that is installed, of those that have a file.
     assert serving.load(folder).engine.name == INSTALLED[0]
@@ -173,24 +167,6 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
     assert serving.load(folder).engine.name == "saved_model"
     with pytest.raises(ValueError, match="model.tflite"):
         serving.load(folder, engine="litert")
-
-
-@needs("onnx")
-def test_a_gpu_is_chosen_if_a_package_can_use_it(monkeypatch, folders, caplog):
-    """None was tried: here a longer list of ONNX Runtime decides."""
-    import onnxruntime
-
-    longer = ["CUDAExecutionProvider", *onnxruntime.get_available_providers()]
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: longer)
-    monkeypatch.setattr(engines.glob, "glob", lambda _: ["/dev/nvidia0"])
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert engines._choose([*engines.RUNTIMES]) == "onnx"
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    assert engines._choose([*engines.RUNTIMES]) == INSTALLED[0]
-    # It lists what it cannot load, and computes all the same.
-    model = serving.load(folders["classifier"], engine="onnx")
-    assert "label" in model.classify("a boat")
-    assert "onnx runs on the CPU" in caplog.text
 
 
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
@@ -216,9 +192,7 @@ def test_a_fixed_length(engine, ask, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_what_cannot_be_loaded_or_computed_is_said(
-    engine, folders, ask, tmp_path
-):
+def test_a_damaged_file_is_named(engine, folders, tmp_path):
     shutil.copytree(folders["classifier"], tmp_path / "3")
     for name in SMALL:
         path = tmp_path / "3" / engines.RUNTIMES[name].file
@@ -226,10 +200,6 @@ def test_what_cannot_be_loaded_or_computed_is_said(
     file = engines.RUNTIMES[engine].file
     with pytest.raises(OSError, match=file):
         serving.load(tmp_path)
-    # The network has 32 positions.
-    ids = np.ones([1, 40], np.int32)
-    with pytest.raises(ValueError, match="the model failed"):
-        ask(engine, "classifier").engine.run(dict.fromkeys(engines.INPUTS, ids))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,7 +1,6 @@
 """Evaluations of an export on records."""
 
 import numpy as np
-import pytest
 
 from modeling import BertConfig
 from serving import engines, evaluation
@@ -41,23 +40,6 @@ def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
     scores = task.evaluate_export(folders["classifier"])
     assert scores == {f"{form}_count": 3 for form in conftest.SMALL}
     assert [len(outputs) for _, outputs in task.batches] == [size, size, 1]
-
-
-def test_records_of_several_lengths_are_scored(tmp_path):
-    """In int8, ONNX Runtime computes each record at a length of its own."""
-    pytest.importorskip("onnxruntime")
-    options = conftest.create_options("onnx", quantize="int8")
-    conftest.export("squad", tmp_path / "squad", options)
-    task = Keeping(tmp_path, [LENGTH, 7, 12])
-    task.evaluate_export(tmp_path / "squad")
-    engine = engines.open_engine(tmp_path / "squad", "onnx")
-    for (features, found), length in zip(
-        task.batches, (LENGTH, 8, 16), strict=True
-    ):
-        alone = engine.run({x: features[x][:, :length] for x in engines.INPUTS})
-        for name, values in alone.items():
-            np.testing.assert_allclose(found[name][:, :length], values, 1e-5)
-            assert not found[name][:, length:].any()
 
 
 def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):

@@ -9,8 +9,6 @@ import pytest
 
 from tests.golden import ROOT
 
-ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
-
 
 @pytest.mark.slow
 def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
@@ -20,7 +18,7 @@ def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
+        env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"},
     ) as process:
 
         def send(request):

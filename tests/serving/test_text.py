@@ -116,47 +116,33 @@ def test_fill_mask(exports):
     assert counts[-3:] == [1, 2, 2]
 
 
-def export_with(tokens, folder):
-    """Exports a pretrained model with a vocabulary. Returns it, loaded too."""
-    (folder / "vocab.txt").write_text("\n".join(tokens) + "\n")
-    tokenizer = FullTokenizer(folder / "vocab.txt")
-    options = create_options("litert", tokenizer=tokenizer)
-    model = export("pretraining", folder / "export", options)
-    return model, serving.load(folder / "export")
-
-
 def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     """Models are released with more rows than WordPieces."""
     tokens = [*TOKENIZER.tokens[:1500], "[MASK]", "[CLS]"]
-    model, bert = export_with(tokens, tmp_path)
-    ids = bert.tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
-    assert ids[:2] == [1501, 1500]
-    logits = model(
-        {
-            "input_ids": tf.constant([ids]),
-            "masked_lm_positions": tf.constant([[1]]),
-        }
-    )["masked_lm_logits"][0, 0]
-    expected = tf.nn.softmax(logits).numpy()[:1502]
-    best = np.argsort(-expected)[:1000]
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    tokenizer = FullTokenizer(tmp_path / "vocab.txt")
+    options = create_options("litert", tokenizer=tokenizer)
+    model = export("pretraining", tmp_path / "export", options)
+    ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
+    features = {
+        "input_ids": tf.constant([ids]),
+        "masked_lm_positions": tf.constant([[1]]),
+    }
+    expected = tf.nn.softmax(model(features)["masked_lm_logits"][0, 0]).numpy()
+    best = np.argsort(-expected[: len(tokens)])[:10]
+    bert = serving.load(tmp_path / "export")
     (found,) = bert.fill_mask("[MASK]", top_k=10)["masks"]
-    assert [guess["token"] for guess in found] == [tokens[i] for i in best[:10]]
-    np.testing.assert_allclose(
-        [guess["probability"] for guess in found],
-        expected[best[:10]],
-        atol=1e-5,
-    )
+    assert [guess["token"] for guess in found] == [tokens[i] for i in best]
+    found = [guess["probability"] for guess in found]
+    np.testing.assert_allclose(found, expected[best], atol=1e-5)
 
 
 @pytest.mark.parametrize(
     "text, words",
     [
         ("York\u2014often", "York \u2014 often"),
-        ("York,\u2014\u2014often", "York , \u2014\u2014 often"),
         ("York--often", "York -- often"),
         ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
-        ("York\u2015often\u2014", "York \u2015 often \u2014"),
-        ("the sea and (a storm)!", "the sea and ( a storm )!"),
         # Words of CoNLL's files.
         ("O'Brien Franco-German 1990\u20131995", None),
     ],

@@ -68,6 +68,8 @@ PUBLIC = {
     "few_nerd.txt": PLAIN,
     "klue.txt": [" ".join(text.replace(" Oslo", "Oslo")) for text in PLAIN],
     "pan_x.txt": PLAIN,
+    # Spans that would not be words if they counted bytes or UTF-16 either.
+    "parts_of_words.jsonl": ["Anna", "left", "Oslo", "quickly", "reasons"],
 }
 
 
@@ -90,7 +92,9 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
     "name, culprit",
     [
         ("beyond_the_text.json", "entry 1: .*15 of 14 characters"),
+        ("byte_offsets.jsonl", "offsets"),
         ("cr_lf_as_one.jsonl", "CR LF"),
+        ("utf_16_offsets.jsonl", "offsets"),
         ("latin1.txt", "line 1: .*iconv"),
         # Chinese words with the number of a character.
         ("weibo.txt", "digit"),
@@ -182,7 +186,8 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     assert second.label_weights == [0] * 8
     features = [first, second]
     logits = [np.eye(2)[[1] * 8]] * 2
-    tags = windows.decode_predictions(examples, features, logits, labels)
+    found = windows.select_words(examples, features, logits, len(labels))
+    tags = [[labels[i] for i in rows.argmax(-1)] for rows in found]
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
         read(tmp_path, "train", text, *labels)
@@ -252,7 +257,8 @@ def test_every_word_counts_once_and_is_decoded(
         ]
         for f in features
     ]
-    tags = windows.decode_predictions(examples, features, predicted, LABELS)
+    found = windows.select_words(examples, features, predicted, len(LABELS))
+    tags = [[LABELS[i] for i in rows.argmax(-1)] for rows in found]
     assert tags == [e.labels for e in examples]
 
 

@@ -148,28 +148,6 @@ def test_a_folder_of_sets(tmp_path):
         reading.NerProcessor(labels[:2]).read_set(tmp_path, "train")
 
 
-@pytest.mark.parametrize("code, size", [("utf-16-le", 2), ("utf-8", 1)])
-def test_places_that_count_other_units_are_named(tmp_path, code, size):
-    marks = "\U0001f600\u017d\u010f\U0001f600\U0001f600"
-    text = f"{marks} Anna left Oslo quickly, for reasons that she knew"
-
-    def place(index):
-        return len(text[:index].encode(code)) // size
-
-    words = "Anna", "left", "Oslo", "quickly", "reasons"
-    starts = [text.index(word) for word in words]
-    found = [
-        [place(i), place(i + len(word)), "X"]
-        for i, word in zip(starts, words, strict=True)
-    ]
-    with pytest.raises(ValueError, match="offsets"):
-        read(tmp_path, *({"text": text, "entities": [x]} for x in found))
-    # Parts of words, in a text in which all units but characters differ.
-    parts = [[i + 1, i + 3, "X"] for i in starts]
-    records = [{"text": text, "entities": [x]} for x in parts]
-    assert len(read(tmp_path, *records)) == 5
-
-
 def test_classes_of_a_text_are_no_spans(tmp_path):
     record = {"text": TEXT, "entities": [], "labels": [{"name": "news"}]}
     ((*_, tags),) = read(tmp_path, record)

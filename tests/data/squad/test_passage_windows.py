@@ -242,8 +242,8 @@ def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
     ],
 )
 def test_get_final_text(pred_text, orig_text, final_text):
-    found = decoding.get_final_text(pred_text, orig_text, TOKENIZER)
-    assert found == final_text
+    start, end = decoding.find_final_text(pred_text, orig_text, TOKENIZER)
+    assert orig_text[start:end] == final_text
 
 
 @pytest.mark.parametrize("num_processes", [1, 2])
