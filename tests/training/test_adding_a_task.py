@@ -40,9 +40,15 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
         num_train_epochs=2,
         evaluate_each_epoch=True,
     )
-    run_task_test(script, flags, "accuracy")
+    run_task_test(script, flags, "eval_accuracy")
     names = script_runner.read_results(folder / "run")
-    assert [*names] == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
+    assert [*names] == [
+        "eval_accuracy",
+        "eval_loss",
+        "f1",
+        "global_step",
+        "loss",
+    ]
     entries = script_runner.read_lines(folder / "run/predictions.jsonl")
     for entry in entries:
         assert entry["question"] == "is the river blue"
