@@ -142,8 +142,3 @@ def test_scores_are_those_of_conlleval():
         | {"LOC_precision": 1 / 2, "LOC_recall": 1.0, "LOC_f1": 2 / 3}
         | dict.fromkeys(("PER_precision", "PER_recall", "PER_f1"), 1 / 3)
     )
-
-
-def test_scores_without_entities():
-    scores = scoring.score_entities([["O"]], [["O"]])
-    assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
