@@ -145,6 +145,7 @@ HEADER = b"id,text\n"
         (b"text,text\na,b\n", "line 1.*'text'"),
         (b"id;review\n1;a\n", "'text'.*'id', 'review'"),
         ("id,text\n1,a".encode("utf-16"), "UTF-16"),
+        ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
         (gzip.compress(HEADER, mtime=0), "gzip"),
         (b"PK\3\4\x14\0\6\0\n", "Excel"),
     ],
