@@ -205,8 +205,6 @@ def test_each_label_may_have_a_column(tmp_path):
         ("classification", "{}"),
         ("multilabel", "7"),
         ("multilabel", "[0, 1, 1]"),
-        ("regression", "null"),
-        ("regression", '"high"'),
         ("regression", '"nan"'),
         ("regression", '"1_000"'),
     ],
