@@ -3,6 +3,7 @@
 import fcntl
 import gc
 import json
+import os
 import pickle
 
 import pytest
@@ -189,6 +190,21 @@ def classified(made_once, model_flags):
         return folder, run_task_test("run_classifier.py", flags, "f1")
 
     return made_once(make_classified)
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """List of what is synced to the disk: (path, names in its folder then)."""
+    found = []
+
+    def record(number):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        found.append((path, sorted(os.listdir(folder))))
+        script_runner.FSYNC(number)
+
+    monkeypatch.setattr(os, "fsync", record)
+    return found
 
 
 @pytest.fixture(autouse=True)

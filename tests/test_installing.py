@@ -96,20 +96,6 @@ def test_the_version_is_the_same_everywhere():
     assert f"\n## {version}\n" in changes
 
 
-def test_requirements_are_listed_once():
-    dynamic = SETUPTOOLS["dynamic"]
-    assert dynamic["dependencies"] == {"file": ["requirements.txt"]}
-    extras = {
-        name: f"requirements/{name}.txt"
-        for name in dynamic["optional-dependencies"]
-    }
-    assert set(extras.values()) == {
-        str(path.relative_to(ROOT)) for path in ROOT.glob("requirements/*.txt")
-    }
-    for name, file in extras.items():
-        assert dynamic["optional-dependencies"][name] == {"file": [file]}
-
-
 @pytest.mark.parametrize("name", ["predict", "train"])
 def test_a_dockerfile_names_what_is_installed(name):
     text = (ROOT / f"docs/deploy/{name}.Dockerfile").read_text()

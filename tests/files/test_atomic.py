@@ -9,33 +9,14 @@ import threading
 import pytest
 
 from files import atomic
-from tests import script_runner
 from tests.golden import ROOT
-
-
-@pytest.fixture
-def synced(monkeypatch):
-    """Lists what is really synced: the path, and the names in a folder."""
-    found = []
-
-    def record(number):
-        path = os.readlink(f"/proc/self/fd/{number}")
-        names = sorted(os.listdir(path)) if os.path.isdir(path) else None
-        found.append((path, names))
-        script_runner.FSYNC(number)
-
-    monkeypatch.setattr(os, "fsync", record)
-    return found
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
     (tmp_path / "link").symlink_to(tmp_path / "new" / "out")
     atomic.write_text(tmp_path / "link", "text")
-    folder = str(tmp_path / "new")
-    assert synced == [
-        (f"{folder}/out.partial-{os.getpid()}", None),
-        (folder, ["out"]),
-    ]
+    folder, partial = str(tmp_path / "new"), f"out.partial-{os.getpid()}"
+    assert synced == [(f"{folder}/{partial}", [partial]), (folder, ["out"])]
 
 
 def test_a_file_appears_only_when_all_is_written(tmp_path):

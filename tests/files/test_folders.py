@@ -7,7 +7,6 @@ import os
 import pytest
 
 from files import folders
-from tests import script_runner
 from tests.script_runner import snapshot
 
 
@@ -109,19 +108,10 @@ def test_a_users_file_in_the_old_folder_of_a_killed_process_stays(tmp_path):
     assert "model.old" in refused(path)
 
 
-def test_a_folder_is_on_the_disk_before_it_replaces_another(
-    tmp_path, monkeypatch
-):
-    synced = []
-
-    def record(number):
-        path = os.readlink(f"/proc/self/fd/{number}")
-        synced.append((path, sorted(os.listdir(tmp_path))))
-        script_runner.FSYNC(number)
-
+def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     path = tmp_path / "model"
     write(path, "before")
-    monkeypatch.setattr(os, "fsync", record)
+    synced.clear()
     write(path)
     partial = f"{path}.partial-{os.getpid()}"
     found = [name for name, _ in synced]

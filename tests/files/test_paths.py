@@ -167,12 +167,3 @@ def test_what_is_write_protected():
         refused(output_file="data/new")
     finally:
         os.chmod("data", 0o755)
-
-
-def test_a_terminal_is_read_and_written():
-    """As /dev/stdin and /dev/stdout in an interactive shell."""
-    terminal, other = os.openpty()
-    path = os.ttyname(other)
-    check(input_file=path, output_file=path)
-    os.close(terminal)
-    os.close(other)

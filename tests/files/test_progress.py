@@ -1,27 +1,8 @@
-"""Progress where there is no terminal: lines in plain words."""
+"""Progress on a terminal."""
 
-import logging
 import sys
 
-import pytest
-
 from files import progress
-
-
-@pytest.fixture(autouse=True)
-def show_each_line(caplog, monkeypatch):
-    monkeypatch.setattr(progress, "LINE_INTERVAL", 0.0)
-    caplog.set_level(logging.INFO)
-
-
-def test_what_is_done_of_how_much(caplog):
-    assert [*progress.track("abc", 3, "batch", "Evaluating")] == [*"abc"]
-    assert [line.split("  ")[0] for line in caplog.messages] == [
-        "Evaluating batch 1 of 3",
-        "Evaluating batch 2 of 3",
-        "Evaluating batch 3 of 3",
-    ]
-    assert caplog.messages[1].endswith(" left")
 
 
 def test_one_line_changes_on_a_terminal(monkeypatch, capsys):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling import BertConfig, BertModel, BertPretrainer
+from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
 from tests.modeling.kinds import (
     CONFIG,
@@ -183,11 +183,6 @@ def test_ids_that_are_not_in_the_table_are_refused(kind):
         message = f"`{name}` must be whole .*{wrong}"
         with pytest.raises(ValueError, match=message):
             model({**features, name: ids})
-
-
-def test_what_holds_no_ids_is_refused():
-    with pytest.raises(ValueError, match="`input_ids` must be integers"):
-        BertModel(CONFIG)(np.array([[True, False]]))
 
 
 def test_ids_beyond_the_tables_are_refused_in_a_graph():

@@ -14,9 +14,7 @@ from tests.serving.conftest import (
     TOKENIZER,
 )
 
-PASSAGE = (
-    "\U0001f6a2 The light of the harbor is kept by Anna, caf\u00e9 and all."
-)
+PASSAGE = "\U0001f6a2 The light\n\n is kept  by\tAnna, caf\u00e9\r\nHolm. Who?"
 # {output of the signature `answer`: list in `answer_n_best`}
 OUTPUTS = {
     "answer": "answers",
@@ -33,16 +31,19 @@ def is_plain(value):
 
 def test_answers_are_where_they_say(load):
     bert = load("squad")
-    found = bert.answer(["Who?", "What?"], PASSAGE, n_best=4)
+    found = bert.answer(["Who?", "What?"], PASSAGE, n_best=12)
     assert len(found) == 2
+    slices = [PASSAGE[x["start"] : x["end"]] for x in found[0]["n_best"]]
+    assert any("\n" in each for each in slices)
     for answer in found:
-        assert 1 < len(answer["n_best"]) <= 4
+        assert 1 < len(answer["n_best"]) <= 12
         assert answer["answer"] in [one["answer"] for one in answer["n_best"]]
         data = PASSAGE.encode()
         for one in [answer, *answer["n_best"]]:
             text = PASSAGE[one["start"] : one["end"]]
             assert data[one["start_byte"] : one["end_byte"]].decode() == text
-            assert text == one["answer"]
+            # It has single spaces, as the original's; see docs.
+            assert " ".join(text.split()) == one["answer"]
         probabilities = [one["probability"] for one in answer["n_best"]]
         assert probabilities == sorted(probabilities, reverse=True)
     assert is_plain(found)
@@ -229,16 +230,6 @@ def test_wordpieces_that_are_cut_are_counted(method, load):
         cuts.add(cut := max(length - LENGTH, 0))
         assert answer.get("num_wordpieces_cut", 0) == cut
     assert cuts >= {0, 1} and max(cuts) > 100
-
-
-def test_an_answer_across_lines_is_the_slice(load):
-    """The text of an answer has single spaces, as the original's; see docs."""
-    passage = "The light\n\n is kept  by\tAnna\r\nHolm. Who?"
-    found = load("squad").answer("Who keeps it?", passage, n_best=12)["n_best"]
-    slices = [passage[each["start"] : each["end"]] for each in found if each]
-    assert any("\n" in each for each in slices)
-    for answer, text in zip(found, slices, strict=True):
-        assert answer["answer"] == " ".join(text.split())
 
 
 def test_a_damaged_export_is_said(tmp_path, export_folder):

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import os
 import random
 import signal
 import socket
@@ -59,7 +58,7 @@ def test_answers_are_those_of_python(server, load, kind, task, requests):
         status, found = server.ask("POST", path, body)
         assert status == 200, found
         assert_same(found, answers, 1e-4)
-    if task == load(kind).tasks[0]:
+    if task == model.tasks[0]:
         texts = requests
         if task != "answer":
             texts = [request["text"] for request in requests]
@@ -93,14 +92,11 @@ TABLE = [
     ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
     ("POST", "/v1/models/none:predict", {"instances": []}, 404, "'none'"),
     ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
-    ("POST", TAG, "", 400, "JSON"),
-    ("POST", TAG, '{"text": "a"', 400, "JSON"),
     ("POST", TAG, "[" * 50_000, 400, "JSON"),
     ("POST", TAG, b'{"text": "\xff"}', 400, "utf-8"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", TAG, '"a"', 400, "object"),
     ("POST", TAG, {"txt": "a"}, 400, "'text'"),
-    ("POST", TAG, {"text": 3}, 400, "'text'"),
     ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a", 3]}, 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
@@ -110,22 +106,16 @@ TABLE = [
         {"question": ["a"], "context": ["b", "c"]},
         *(400, "context, question"),
     ),
-    ("POST", "/v1/models/ner:predict", {"inputs": []}, 400, "instances"),
     ("POST", "/v1/models/ner:predict", {"instances": "a"}, 400, "instances"),
-    ("POST", "/v1/models/ner:predict", [], 400, "instances"),
     ("POST", TAG, {"text": []}, 200, "[]"),
     ("POST", "/v1/models/ner:predict", {"instances": []}, 200, "predictions"),
     # What a task does not read is not checked.
     ("POST", TAG, '{"text": "a", "b": "\\ud800"}', 200, '"words": ["a"]'),
-    ("DELETE", TAG, None, 405, ""),
     ("GET", "/healthz", None, 200, "ready"),
     ("GET", "/openapi.json", None, 200, "/v1/models/{name}:predict"),
     ("GET", "/openapi.json", None, 200, "passages"),
     ("GET", "/docs", None, 404, ""),
-    ("GET", "/redoc", None, 404, ""),
-    ("GET", "/../server.py", None, 404, ""),
     ("GET", "/%2e%2e/server.py", None, 404, ""),
-    ("GET", "//etc/passwd", None, 404, ""),
 ]
 
 
@@ -169,8 +159,8 @@ def test_hostile_requests_cost_no_other_its_answer(server):
     assert len(answers) == num_requests // 2
     for status, answer in answers:
         assert status == 200 and len(answer["words"]) == 6
-    for number, status in ((5, b"413"), (6, b"413"), (8, b"413")):
-        assert status in send(server, hostile[number]).split(b"\r\n")[0]
+    for number in (5, 6, 8):
+        assert b"413" in send(server, hostile[number]).split(b"\r\n")[0]
     assert "Traceback" not in server.script.stderr()
 
 
@@ -328,14 +318,6 @@ def test_what_waits_is_the_next_batch():
     ]
 
 
-def test_a_reply_that_is_too_large_is_an_error(monkeypatch):
-    monkeypatch.setattr(server_module, "_MAX_REPLY_BYTES", 1000)
-    rows = [{"text": "a" * 300}] * 5
-    assert len(server_module._write(rows[:3])) == 3
-    error = server_module._write(rows)
-    assert isinstance(error, HTTPException) and error.status_code == 413
-
-
 def test_a_client_does_not_wait_longer_than_the_timeout():
     async def main():
         echo = Echo()
@@ -368,23 +350,44 @@ def serve_long_replies(port):
     server_module.serve(server, "127.0.0.1", port)
 
 
+def serve_before_loading(port):
+    model = ServedModel("", {})
+    model.load = threading.Event().wait
+    server_module.serve(Server({"m": model}), "127.0.0.1", port)
+
+
+GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+@contextlib.contextmanager
+def served_by(target, status):
+    """A server in a process of its own with this health, until SIGTERM."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        server = types.SimpleNamespace(port=free.getsockname()[1])
+    args = [server.port]
+    process = script_runner.PROCESSES.Process(target=target, args=args)
+    process.start()
+    try:
+        health = b""
+        while status not in health:
+            time.sleep(0.05)
+            with contextlib.suppress(ConnectionRefusedError):
+                health = send(server, GET % b"/healthz")
+        yield server
+    finally:
+        process.terminate()
+        process.join()
+    assert process.exitcode == 0
+
+
 def test_a_reply_that_is_not_read_keeps_no_connection():
     """The rest of the reply is dropped, and its memory is free."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = script_runner.PROCESSES.Process(
-        target=serve_long_replies, args=[port]
-    )
-    process.start()
-    server = types.SimpleNamespace(port=port)
     head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
     request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
     last = request.replace(b"Host", b"Connection: close\r\nHost")
-    try:
-        while not is_ready(server):
-            time.sleep(0.05)
+    with served_by(serve_long_replies, b" 200 ") as server:
         assert len(send(server, last, shut=False)) > 15_000_000
-        with socket.create_connection(("127.0.0.1", port), 60) as client:
+        with socket.create_connection(("127.0.0.1", server.port), 60) as client:
             client.sendall(request)
             time.sleep(8)
             received = 0
@@ -392,79 +395,12 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
                 while part := client.recv(1 << 16):
                     received += len(part)
         assert 0 < received < 15_000_000
-    finally:
-        process.terminate()
-        process.join()
-    assert process.exitcode == 0
 
 
-def is_ready(server, status=b" 200 "):
-    get = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    with contextlib.suppress(ConnectionRefusedError):
-        return status in send(server, get)
-    return False
-
-
-@pytest.fixture
-def handlers():
-    """Puts the signals' handlers back."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-class Loading(ServedModel):
-    """Loads until it may end, and then fails."""
-
-    def __init__(self):
-        super().__init__("", {})
-        self.may_end = threading.Event()
-
-    def load(self):
-        self.may_end.wait()
-        raise ValueError("damaged")
-
-
-def test_the_server_is_not_ready_before_its_models(handlers):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        server = types.SimpleNamespace(port=free.getsockname()[1])
-    model, answers = Loading(), []
-
-    def look():
-        while not is_ready(server, b" 503 "):
-            time.sleep(0.05)
-        get = b"GET /api/models HTTP/1.1\r\nHost: a\r\n"
-        answers.append(send(server, get + b"Connection: close\r\n\r\n"))
-        model.may_end.set()
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    with pytest.raises(ValueError, match="damaged"):
-        server_module.serve(Server({"m": model}), "127.0.0.1", server.port)
-    thread.join()
-    assert b" 503 " in answers[0] and b"loading" in answers[0]
-
-
-def end_while_loading():
-    serve = server_module._Uvicorn.serve
-
-    def signal_first(self, sockets):
-        signal.raise_signal(signal.SIGTERM)
-        return serve(self, sockets)
-
-    server_module._Uvicorn.serve = signal_first
-    server_module.serve(Server({"m": Loading()}), "127.0.0.1", 0)
-    os._exit(1)
-
-
-def test_a_signal_while_models_load_ends_the_server():
-    """Also one before uvicorn installs its handlers."""
-    process = script_runner.PROCESSES.Process(target=end_while_loading)
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+def test_sigterm_while_models_load_ends_the_server():
+    with served_by(serve_before_loading, b" 503 ") as server:
+        answer = send(server, GET % b"/api/models")
+        assert b" 503 " in answer and b"loading" in answer
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):

@@ -14,7 +14,6 @@ from modeling import presets
 from modeling.config_files import ARCHITECTURES, CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built, tiny_config
-from tools import convert_checkpoint
 from training import checks
 from training.resolve import read_preset, resolve
 
@@ -215,8 +214,3 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
     (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
     with pytest.raises(ValueError, match=saved[0]):
         check_task(tmp_path, None, MNLI, "--output_dir")
-
-
-def test_names_of_models_are_those_of_the_network():
-    ours = {*convert_checkpoint.MODELS.values()}
-    assert ours == {*CLASSES} == {*ARCHITECTURES.values()}

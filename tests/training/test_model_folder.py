@@ -152,15 +152,6 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     assert json.loads((mine / presets.FILE).read_text())["mine"] == 2
 
 
-def test_weights_that_are_not_there_are_named(tmp_path):
-    # An export contains no weights to train.
-    (tmp_path / "saved_model.pb").touch()
-    for path, name in ((tmp_path, "saved_model.pb"), ("/nowhere", "/nowhere")):
-        flags = {"vocab_file": None, "init_checkpoint": str(path)}
-        with pytest.raises(FileNotFoundError, match=name):
-            toy_task.resolve_config("x", **flags)
-
-
 def test_tags_of_another_toolkit_may_be_of_any_scheme():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
     assert presets.read(folder).settings["legal_tags"] is False

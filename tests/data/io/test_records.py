@@ -4,7 +4,7 @@ import os
 import pytest
 import tensorflow as tf
 
-from data.io import records, tables, text_files
+from data.io import records, text_files
 
 
 def test_examples_are_those_of_protocol_buffers():
@@ -21,11 +21,6 @@ def test_examples_are_those_of_protocol_buffers():
     for name in ("ids", "mask", "label", "nothing"):
         assert list(found[name].int64_list.value) == features[name]
     assert list(found["weights"].float_list.value) == features["weights"]
-
-
-def test_negative_integers_are_errors():
-    with pytest.raises(ValueError, match="'ids'"):
-        records.encode_example({"ids": [-1, 5]})
 
 
 def test_tensorflow_reads_what_is_written_in_turn(tmp_path):
@@ -114,32 +109,3 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match="a.txt.gz"):
         list(text_files.read_lines(path))
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        ("text,label\na,b\n".encode("utf-16"), "UTF-16"),
-        ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
-        (b"text,label\ra,b\r", "carriage returns"),
-    ],
-)
-def test_text_that_is_not_read_line_by_line_is_named(
-    tmp_path, content, message
-):
-    path = tmp_path / "a.csv"
-    path.write_bytes(content)
-    for end in (None, 4):
-        with pytest.raises(ValueError, match=f"a.csv.*{message}"):
-            list(text_files.read_lines(path, end=end))
-
-
-def test_a_carriage_return_ends_a_line(tmp_path):
-    path = tmp_path / "a.tsv"
-    path.write_bytes(b'\xef\xbb\xbfone\r\n"two\rthree"\r\n')
-    lines = [(1, "one"), (2, '"two'), (3, 'three"')]
-    assert [*text_files.read_numbered(path)] == lines
-    # A quoted cell keeps it.
-    assert [row for _, row in tables.read_table(path, ["one"])] == [
-        {"one": "two\rthree"}
-    ]

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from data.classification.glue import MrpcProcessor
 from data.io.tables import Layout, read_rows, read_table
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
@@ -146,6 +145,7 @@ HEADER = b"id,text\n"
         (b"text,text\na,b\n", "line 1.*'text'"),
         (b"id;review\n1;a\n", "'text'.*'id', 'review'"),
         ("id,text\n1,a".encode("utf-16"), "UTF-16"),
+        ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
         (gzip.compress(HEADER, mtime=0), "gzip"),
         (b"PK\3\4\x14\0\6\0\n", "Excel"),
     ],
@@ -182,18 +182,6 @@ def test_a_list_in_json_is_no_text(tmp_path, indent):
     for text in ("[MASK] is blue.", "[ a"):
         ((_, row),) = read_rows(write(tmp_path / "a", text))
         assert row == {"text": text}
-
-
-def test_packed_sets(tmp_path):
-    header = "Quality\tid\tid\tone\ttwo\n"
-    write(tmp_path / "train.tsv.gz", f"{header}1\t1\t2\ta b\tb c\n")
-    (example,) = MrpcProcessor().read_set(tmp_path, "train")
-    assert (example.text_a, example.text_b) == ("a b", "b c")
-
-
-def test_a_text_may_be_its_columns_name(tmp_path):
-    path = write(tmp_path / "words.csv", "word\nthe\nword\n")
-    assert cells(path, "word") == ["the", "word"]
 
 
 def test_keys_of_json_occur_once(tmp_path):

@@ -85,15 +85,6 @@ def test_texts_of_many_words_in_a_graph():
         assert found.numpy().tolist() == [*itertools.chain(*expected)]
 
 
-def test_no_text_and_no_probability():
-    labels = SCHEMES["IOB2"]
-    nothing = tf.RaggedTensor.from_row_lengths(tf.zeros([0, 5]), [])
-    assert not layers.decode_legal(nothing, labels).numpy().size
-    # No sequence of these is legal: each word is decoded all the same.
-    scores = legal_tags.to_scores(np.array([[1.0], [0.0]]))
-    assert legal_tags.decode(scores, ["I-A"], True).tolist() == [0, 0]
-
-
 def test_a_long_text_is_not_rounded_away():
     labels = ["O", "B-A", "I-A"]
     scores = np.tile(np.float32([-20, -20.5, -21]), (20000, 1))

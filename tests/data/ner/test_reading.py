@@ -48,12 +48,6 @@ def test_sentences_documents_and_labels(tmp_path):
     assert examples[0].labels == ["B-PER", "I-PER", "O"]
 
 
-def test_documents_begin_in_the_words_column(tmp_path):
-    text = "1 -DOCSTART- O\n1 a O\n2 b O\n"
-    (example,) = read(tmp_path, "dev", text, text_column=2)
-    assert (example.words, example.document) == (["a", "b"], 1)
-
-
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_layouts(tmp_path, name):
     layout = LAYOUTS[name]
@@ -215,11 +209,6 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     assert first.input_mask == [1] * 6 + [0] * 2
     assert first.label_ids == [0, 2, 0, 3, 0, 0, 0, 0]
     assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
-    record = tf.train.Example.FromString(windows.encode_ner_features(first))
-    feature = record.features.feature
-    assert list(feature["label_ids"].int64_list.value) == first.label_ids
-    weights = list(feature["label_weights"].float_list.value)
-    assert weights == first.label_weights
 
 
 def test_document_context(tmp_path, tokenizer):

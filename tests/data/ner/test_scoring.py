@@ -148,8 +148,3 @@ def test_scores_are_those_of_conlleval():
         | dict.fromkeys(("PER_precision", "PER_recall", "PER_f1"), 1 / 3)
         | {"PER_support": 3}
     )
-
-
-def test_scores_without_entities():
-    scores = scoring.score_entities([["O"]], [["O"]])
-    assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}

@@ -1,4 +1,3 @@
-import collections
 import gzip
 import json
 import os
@@ -10,9 +9,8 @@ import pytest
 
 from data.io import text_files
 from data.pretraining import documents, job
-from data.pretraining.documents import Block
 from files import lock
-from tests.shards import CORPUS, VOCAB, create, digests, read
+from tests.shards import CORPUS, create, digests, read
 
 
 def test_parts_give_each_document_once(tmp_path, monkeypatch):
@@ -37,31 +35,6 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
         found = documents.split_to_parts(paths)
         assert (len(found) > 1) == (size < 10000)
         assert sum(map(read, found), []) == whole
-
-
-def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "_PART_BYTES", 100)
-    monkeypatch.setattr(documents, "_MAX_SEARCH", 20)
-    path = tmp_path / "corpus.txt"
-    lines = [f"line {number}" for number in range(100)]
-    path.write_text("\n".join(lines))
-    found = [
-        list(text_files.read_lines(block.path, None, *block[1:3]))
-        for (block,) in documents.split_to_parts([str(path)])
-    ]
-    assert sum(found, []) == lines
-    assert len(found) == path.stat().st_size // 100
-    assert max(map(len, found)) < 2 * min(map(len, found))
-
-
-def test_a_very_long_document_becomes_several(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("one two\n" * 5 + "\n \n" + "three\n" * 2)
-    reader = documents.TextReader(VOCAB, True)
-    counts = collections.Counter()
-    found = reader.read([Block(str(path))], counts, max_characters=21)
-    assert list(map(len, found)) == [3, 2, 2]
-    assert counts["num_documents"] == 2
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -168,24 +141,6 @@ def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path, text):
     with pytest.raises(ValueError, match="corpus.txt"):
         create(tmp_path, text)
     assert os.listdir(tmp_path) == ["corpus.txt"]
-
-
-def test_shards_suit_the_corpus(tmp_path, monkeypatch):
-    path = tmp_path / "corpus.txt"
-    path.write_text("The old harbor.\nThe keeper.\n\n" * 100)
-
-    def count():
-        output = tmp_path / str(len(os.listdir(tmp_path)))
-        return len(create(output, [path], num_shards=0)["shards"])
-
-    assert count() == 1
-    monkeypatch.setattr(documents, "_LEAST_PART_BYTES", 100)
-    assert count() == 8
-    monkeypatch.setattr(documents, "_PART_BYTES", 100)
-    # Now of 29 parts.
-    assert count() == 8
-    monkeypatch.setattr(job, "_SHARD_BYTES", 400)
-    assert count() == 3 * path.stat().st_size // 400
 
 
 def test_empty_shards(tmp_path, monkeypatch):

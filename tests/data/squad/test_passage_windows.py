@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from data.squad import decoding, passage_windows, reading, scoring
 from data.text import tokenization
@@ -206,19 +205,6 @@ def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
     assert [context[slice(*spans[i])] for i in (8, 9)] == ["!", "Ünd"]
 
 
-def test_no_answer_left_is_the_empty_answer(tmp_path, tokenizer):
-    # The only token of the passage is not among the best starts.
-    examples, features = create(tmp_path, tokenizer, "a")
-    best = [("[CLS]", 5), ("[CLS]", 5)]
-    settings = {"version_2_with_negative": True, "n_best_size": 1}
-    answers, nbest, odds = decode(examples, features, best, **settings)
-    assert answers == {"q0": ""}
-    assert [entry["text"] for entry in nbest["q0"]] == [""]
-    assert odds["q0"] > 1000
-    answers, nbest, _ = decode(examples, features, best, n_best_size=1)
-    assert answers == {"q0": "empty"}
-
-
 def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
     examples, features = create(tmp_path, tokenizer, "a b")
     best = [("b", 2), ("[CLS]", 3)]
@@ -230,62 +216,18 @@ def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
         assert odds == {"q0": 1.0}
 
 
-@pytest.mark.parametrize(
-    "pred_text, orig_text, final_text",
-    [
-        ("steve smith", "(Steve Smith's", "Steve Smith"),
-        ("1895", "(1895-1943).", "1895"),
-        ("cafe", "Café!", "Café"),
-        ("not there", "Steve Smith", "Steve Smith"),
-        # A character that is dropped ends the alignment.
-        ("b", "a\u200b b c", "a\u200b b c"),
-    ],
-)
-def test_get_final_text(pred_text, orig_text, final_text):
-    start, end = decoding.find_final_text(pred_text, orig_text, TOKENIZER)
-    assert orig_text[start:end] == final_text
-
-
-@pytest.mark.parametrize("num_processes", [1, 2])
-def test_questions_that_were_cut_are_counted(
-    tmp_path, tokenizer, caplog, num_processes
-):
-    """Passages never are: windows cover them."""
-    caplog.set_level("INFO", logger="absl")
-    texts = ["a b c d", "a b c d a", "q", "q " * 9]
-    answers = [{"text": "a", "answer_start": 0}]
-    questions = [{"question": text, "answers": answers} for text in texts]
-    examples = read(tmp_path, questions, "a b " * 20)
-    args = examples, tokenizer, OPTIONS
-    list(passage_windows.create_records(*args, num_processes))
-    found = [x for x in caplog.messages if "cut" in x]
-    assert found == [
-        "2 of 4 questions were longer than --max_query_length=4 and were cut"
-    ]
-
-
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     (example,), _ = create(
         tmp_path, tokenizer, "a b c d " * 5, (2, "b"), training=True
     )
     # More than a chunk for each process.
     args = ([example] * 700, tokenizer, OPTIONS)
-    features = list(passage_windows.create_features(*args, True))
+    features = passage_windows.create_features(*args, True)
     expected = [*map(passage_windows.encode_squad_features, features)]
     for num_processes in (1, 2):
         assert [*passage_windows.create_records(*args, num_processes)] == (
             expected
         )
-    parsed = tf.train.Example.FromString(expected[-1]).features.feature
-    assert {k: list(v.int64_list.value) for k, v in parsed.items()} == {
-        "unique_ids": [1000000000 + len(features) - 1],
-        "input_ids": features[-1].input_ids,
-        "input_mask": features[-1].input_mask,
-        "segment_ids": features[-1].segment_ids,
-        "start_positions": [0],
-        "end_positions": [0],
-        "is_impossible": [0],
-    }
 
 
 @pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])

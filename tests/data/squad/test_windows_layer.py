@@ -235,23 +235,6 @@ def test_odd_text_is_answered_alike(
         assert 0.1 < texts.count("") / len(contexts) < 0.9
 
 
-def test_an_unknown_word_is_answered_whole():
-    """As in Google's code: its WordPieces do not say where it ends."""
-    context = "the \U0001f600ok-light  (now)"
-    windows, passages = windows_of(context)
-    unknown = tf.argmax(passages.num_unknown) - 1 + windows.first_places
-    logits = tf.one_hot(unknown, 32)
-    for use_char_offsets, text in (
-        (False, "\U0001f600ok-light"),
-        (True, "\U0001f600ok"),
-    ):
-        decoder = decoder_layer.SquadDecoder(
-            decoding.DecodingOptions(), use_char_offsets
-        )
-        found = decoder(windows, passages, decoder.find_best(logits, logits))
-        assert found["answer"][0] == text.encode()
-
-
 def test_bytes_are_those_of_the_passage_as_given():
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"

@@ -83,6 +83,8 @@ def test_full_tokenizer(create_tokenizer):
     assert ids == [6, 3, 4, 9, 7, 8]
     assert tokenizer.convert_ids_to_tokens(ids) == tokens
     assert tokenizer.tokenize(b"wa\xff un") == ["wa", "un"]
+    assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
+    assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
     with pytest.raises(ValueError, match="str or bytes"):
         tokenizer.tokenize(7)
 
@@ -107,29 +109,6 @@ def test_a_call_returns_what_a_run_trains_on():
                 assert not any(getattr(made, name)[width:])
     one = tokenizer("a boat", "a lamp")
     assert one["segment_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1]]
-
-
-def test_wordpiece_tokenizer():
-    tokenizer = tokenization.WordpieceTokenizer(
-        vocab={"[UNK]", "want", "##want", "##ed", "un", "runn", "##ing"}
-    )
-    assert tokenizer.tokenize("") == []
-    for text, tokens in (
-        ("unwanted running", "un ##want ##ed runn ##ing"),
-        ("unwantedX running", "[UNK] runn ##ing"),
-    ):
-        assert tokenizer.tokenize(text) == tokens.split()
-    assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
-    assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
-
-
-def test_the_tokenizer_forgets_within_bounds(monkeypatch):
-    monkeypatch.setattr(tokenization, "_MAX_CACHED_WORDS", 10)
-    tokenizer = tokenization.FullTokenizer(VOCAB)
-    words = [f"w{number}" for number in range(100)]
-    first = tokenizer.tokenize(" ".join(words))
-    assert tokenizer.tokenize(" ".join(words)) == first
-    assert len(tokenizer._word_pieces) <= 10
 
 
 @pytest.mark.parametrize(

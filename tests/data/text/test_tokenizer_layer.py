@@ -1,9 +1,6 @@
 import itertools
-import pickle
 import random
 
-import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -142,24 +139,3 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
     check_packed(tokenizer, max_seq_length, first)
     with pytest.raises(ValueError, match="max_seq_length .* Received: 2"):
         packing_layer.PackingLayer(tokenizer.layer, 2)
-
-
-def test_layers_are_part_of_a_keras_model():
-    text_a = keras.Input((), dtype="string", name="text_a")
-    text_b = keras.Input((), dtype="string", name="text_b")
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = packing_layer.PackingLayer(tokenizer.layer, 16)
-    model = keras.Model([text_a, text_b], layer(text_a, text_b))
-    texts = [tf.constant(["The harbor."]), tf.constant(["A light, \u00e9"])]
-    expected = layer(*texts)
-    for name, value in model(texts).items():
-        np.testing.assert_array_equal(value, expected[name])
-
-
-def test_a_worker_gets_the_tokenizer_without_its_layer():
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case=False)
-    assert tokenizer.layer is tokenizer.layer
-    copy = pickle.loads(pickle.dumps(tokenizer))
-    assert "layer" in vars(tokenizer) and "layer" not in vars(copy)
-    assert_equal((tokenizer.layer, copy), ["A light at caf\u00e9 Sea."])
-    assert_equal((copy.layer, tokenizer), ["A light at caf\u00e9 Sea."])

@@ -4,7 +4,6 @@ import types
 
 import pytest
 
-from tests import events
 from training.callbacks import history
 
 
@@ -17,11 +16,9 @@ def seconds(monkeypatch):
     return clock
 
 
-def history_of(folder, **changes):
+def history_of(folder):
     config = types.SimpleNamespace(
-        **{"is_chief": True, "summary_steps": 0} | changes,
-        output_dir=folder,
-        batch_size=8,
+        is_chief=True, summary_steps=0, output_dir=folder, batch_size=8
     )
     return history.History(config, 0)
 
@@ -68,26 +65,6 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     with again.training(3):
         steps = [line["step"] for line in history.read(path)]
     assert steps == [1, 2, 3, 3]
-
-
-def test_tensorboard_gets_the_metrics(tmp_path):
-    first = history_of(tmp_path, summary_steps=1)
-    first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
-    first.add("train", 4, {"loss": 1.5})
-    first.add("checkpoint", 4, {})
-    assert events.scalars(tmp_path) == {
-        "eval/loss": {4: 0.5},
-        "eval/eval_loss": {4: 0.25},
-        "loss": {4: 1.5},
-    }
-
-
-def test_a_worker_writes_nothing(tmp_path):
-    first = history_of(tmp_path, is_chief=False)
-    first.add("eval", 4, {"loss": 0.5})
-    with first.training(0):
-        pass
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_line_that_is_none_is_named_and_kept(tmp_path):
