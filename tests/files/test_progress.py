@@ -13,6 +13,7 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
 
 
 def test_values_and_a_rate(caplog):
+    caplog.set_level("INFO", logger="absl")
     with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:
         bar.update(5, loss=1.23456)
     (line,) = caplog.messages
