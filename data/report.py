@@ -34,6 +34,7 @@ class Judged(NamedTuple):
     text: str
     right: Sequence[tuple[int, int]] = ()  # (start, end) in characters
     predicted: Sequence[tuple[int, int]] = ()
+    name: str | int = ""  # id or number of the example
 
     def pieces(self) -> Iterator[tuple[bool, bool, str]]:
         """Yields (is it right, is it predicted, piece of the text)."""
@@ -67,16 +68,17 @@ def write_labels(
         elif mode == "multilabel":
             outcomes = _compare(right, guess)
             counts.update((name, outcome) for outcome, name in outcomes)
+            counts.update((name, "support") for name in {*right})
             errors = [names.index(name) for name in {*right} ^ {*guess}]
             badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
             right, guess = (", ".join(one) or "none" for one in (right, guess))
         else:
-            counts[right, f"as {guess}"] += 1
+            counts.update([(right, f"as {guess}"), (right, "support")])
             badness = sure.max() * (right != guess)
             guess += f" ({sure.max():.3f})"
         text = " | ".join(filter(None, [example.text_a, example.text_b]))
         verdict = f"Right: {right}. Predicted: {guess}."
-        judged.append(Judged(badness, verdict, text))
+        judged.append(Judged(badness, verdict, text, name=example.guid))
     _write(output_file, judged, counts)
 
 
@@ -102,6 +104,7 @@ def write_answers(
         is_right = any(compute_exact(text, guess) for text in texts)
         wrong = "wrong" if guess else "missed"
         counts["answers", "right" if is_right else wrong] += 1
+        counts["answers", "support"] += 1
         right = [
             (start, start + len(one["text"]))
             for one in answers
@@ -113,7 +116,8 @@ def write_answers(
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
         badness = (1 - is_right) * (2 - f1)
-        judged.append(Judged(badness, verdict, context, right, found[:1]))
+        spans = right, found[:1]
+        judged.append(Judged(badness, verdict, context, *spans, qa["id"]))
     _write(output_file, judged, counts)
 
 
@@ -133,6 +137,7 @@ def write_entities(
         )
         outcomes = _compare(right, found)
         counts.update((one[0] or "all", name) for name, one in outcomes)
+        counts.update((kind or "all", "support") for kind, _, _ in right)
         errors = [
             f"{name}: {text[start:end]} ({kind or 'entity'})"
             for name, (kind, start, end) in outcomes
@@ -140,7 +145,9 @@ def write_entities(
         ]
         spans = ([one[1:] for one in entities] for entities in (right, found))
         verdict = "; ".join(errors) or "right"
-        judged.append(Judged(len(errors), verdict, text, *spans))
+        judged.append(
+            Judged(len(errors), verdict, text, *spans, name=example.guid)
+        )
     _write(output_file, judged, counts)
 
 
@@ -158,7 +165,10 @@ def _write(output_file: StrPath, judged: list[Judged], counts: Counts) -> None:
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
         counts=counts,
-        wrong=sorted((one for one in judged if one.badness), reverse=True),
+        wrong=sorted(
+            (one for one in judged if one.badness),
+            key=lambda one: -one.badness,
+        ),
         right=[one for one in judged if not one.badness],
     )
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.

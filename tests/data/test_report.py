@@ -18,6 +18,7 @@ class ReportPage(html.parser.HTMLParser):
 
     Attributes:
         rows: cells of each row of the table.
+        names: names of the examples.
         wrong, right: (verdict, text) of each example. The text is a list of
             (classes of its mark, piece).
     """
@@ -25,6 +26,7 @@ class ReportPage(html.parser.HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.open, self.rows, self.wrong, self.right = [], [], [], []
+        self.names = []
         self.feed(page)
         assert not self.open, self.open
 
@@ -52,6 +54,8 @@ class ReportPage(html.parser.HTMLParser):
                 self.part = self.wrong if "Wrong" in text else self.right
             else:
                 self.part.append((text, []))
+        elif tags[-1:] == ["small"]:
+            self.names.append(text)
         elif tags[-1:] == ["mark"] and "details" in tags:
             self.part[-1][1].append((self.open[-1][1], text))
 
@@ -77,12 +81,13 @@ def test_the_most_confident_wrong_label_comes_first(tmp_path):
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
     page = write_labels(tmp_path, "classification", names, labels, outputs)
     assert page.rows == [
-        ["", f"as {HOSTILE}", "as yes"],
-        [HOSTILE, "1", "2"],
-        ["yes", "0", "1"],
+        ["", f"as {HOSTILE}", "as yes", "support"],
+        [HOSTILE, "1", "2", "3"],
+        ["yes", "0", "1", "1"],
     ]
     verdicts = [verdict for verdict, _ in page.wrong]
     assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
+    assert page.names[:2] == ["dev-2", "dev-1"]
     assert verdicts[0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
     assert len(page.right) == 2
     assert page.right[0][1] == [("", f"text 0 | {HOSTILE}?")]
@@ -93,9 +98,9 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path):
     outputs = [[5, -5], [5, -1], [9, -9]]
     page = write_labels(tmp_path, "multilabel", ["a", "b"], labels, outputs)
     assert page.rows == [
-        ["", "missed", "right", "wrong"],
-        ["a", "0", "2", "1"],
-        ["b", "1", "0", "0"],
+        ["", "missed", "right", "support", "wrong"],
+        ["a", "0", "2", "2", "1"],
+        ["b", "1", "0", "1", "0"],
     ]
     assert [verdict for verdict, _ in page.wrong] == [
         "Right: none. Predicted: a.",
@@ -118,8 +123,8 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     report.write_answers(output, path, predictions, True)
     page = read(output)
     assert page.rows == [
-        ["", "missed", "right", "wrong"],
-        ["answers", "1", "2", "1"],
+        ["", "missed", "right", "support", "wrong"],
+        ["answers", "1", "2", "4", "1"],
     ]
     (missed, _), (verdict, text) = page.wrong
     assert "Right: Cats. Predicted: none." in missed
@@ -147,9 +152,9 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     report.write_entities(path, examples, [found, ["O"]])
     page = read(path)
     assert page.rows == [
-        ["", "missed", "right", "wrong"],
-        ["LOC", "2", "0", "1"],
-        ["PER", "0", "1", "0"],
+        ["", "missed", "right", "support", "wrong"],
+        ["LOC", "2", "0", "2", "1"],
+        ["PER", "0", "1", "1", "0"],
     ]
     ((verdict, text),) = page.wrong
     assert (
