@@ -20,7 +20,6 @@ from data.squad.spans_layer import (
     find_spans,
     first_of_equals,
     order_by_score,
-    remove_repeated,
 )
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
@@ -153,9 +152,11 @@ class SquadDecoder:
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        # Sort before removing spans, because `remove_repeated` keeps the first
-        # of several spans at the same position in the passage.
-        spans = remove_repeated(spans.gather(order_by_score(spans)))
+        # Keep the best of several spans at the same position in the passage.
+        spans = spans.gather(order_by_score(spans))
+        start = tf.cast(spans.start_bytes, tf.int64)
+        stop = tf.cast(spans.end_bytes, tf.int64)
+        spans = spans.gather(first_of_equals(start * 2**32 + stop))
         num_spans, num_best = tf.size(spans.texts), self.options.n_best_size
 
         def add_spans(

@@ -138,7 +138,7 @@ def create_records(
     ) as results:
         windows = itertools.chain.from_iterable(results)
         for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-            yield _add_id(unique_id, window)
+            yield records.encode_example({"unique_ids": [unique_id]}) + window
 
 
 def _encode_windows(
@@ -146,9 +146,8 @@ def _encode_windows(
     options: WindowOptions,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> list[bytes]:
-    return [
-        *map(_encode_inputs, create_windows(tokenizer, options, True, examples))
-    ]
+    windows = create_windows(tokenizer, options, True, examples)
+    return [*map(encode_squad_features, windows)]
 
 
 def _number(
@@ -167,23 +166,17 @@ def _number(
 
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example."""
-    return _add_id(feature.unique_id, _encode_inputs(feature))
-
-
-def _add_id(unique_id: int | None, window: bytes) -> bytes:
-    # Protocol buffers merge the fields of two concatenated messages.
-    return records.encode_example({"unique_ids": [unique_id]}) + window
-
-
-def _encode_inputs(feature: SquadFeatures) -> bytes:
-    # Without `unique_ids`, which only the process that numbers windows knows.
+    """Serializes SquadFeatures, with their `unique_id` if they have one."""
+    # Protocol buffers merge the fields of concatenated messages.
+    unique_id = b""
+    if feature.unique_id is not None:
+        unique_id = records.encode_example({"unique_ids": [feature.unique_id]})
     values: dict[str, list] = {}
     if feature.start_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
-    return records.encode_inputs(feature, values)
+    return unique_id + records.encode_inputs(feature, values)
 
 
 def create_windows(

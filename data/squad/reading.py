@@ -76,7 +76,8 @@ def read_squad_examples(
             has no answer or several answers.
     """
     examples = []
-    num_skipped = num_moved = 0
+    num_moved = 0
+    skipped = []
     tokenized = None
     for context, qa, where in read_questions(input_file):
         if context != tokenized:
@@ -96,16 +97,7 @@ def read_squad_examples(
             if not _read_answer(
                 example, qa, where, word_starts, use_char_offsets
             ):
-                num_skipped += 1
-                if num_skipped <= 10:
-                    logging.warning(
-                        "%s: could not find the answer %r at character %d",
-                        *(
-                            where,
-                            example.orig_answer_text,
-                            example.answer_start,
-                        ),
-                    )
+                skipped.append(where)
                 continue
             answer, start = example.orig_answer_text, example.answer_start
             if answer and start is not None:
@@ -119,11 +111,12 @@ def read_squad_examples(
             "`answer_start` must count characters, not bytes or UTF-16 units",
             *(input_file, num_moved, len(examples)),
         )
-    if num_skipped:
+    if skipped:
         logging.warning(
             "%s: skipped %d of %d questions, because the passage does not "
-            "contain the answer at `answer_start`",
-            *(input_file, num_skipped, num_skipped + len(examples)),
+            "contain the answer at `answer_start`: %s",
+            *(input_file, len(skipped), len(skipped) + len(examples)),
+            ", ".join(skipped[:10]),
         )
     if not examples:
         raise ValueError(f"{input_file} contains no question that can be used")

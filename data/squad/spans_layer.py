@@ -206,12 +206,6 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
-def remove_repeated(spans: Spans) -> Spans:
-    """Keeps only the first of the spans at each position in the passage."""
-    start, end = tf.cast(spans.start_bytes, tf.int64), spans.end_bytes
-    return spans.gather(first_of_equals(start * 2**32 + tf.cast(end, tf.int64)))
-
-
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 

@@ -103,7 +103,12 @@ def create_windows(
     # Run the steps that need the most memory first, while few tensors exist.
     # Each step waits until the preceding step is done, so that the temporary
     # tensors of two steps are never in memory together.
-    starts = _find_starts(contexts)
+    _, _, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+        input=tf.strings.join([contexts, "\n"]),
+        input_encoding="UTF-8",
+        errors="ignore",
+    )
+    starts = tf.cast(starts, tf.int32)
     with tf.control_dependencies([starts]):
         texts = drop_invalid(contexts)
         ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
@@ -132,16 +137,6 @@ def create_windows(
         starts=starts,
         sizes=utf8_length(chars.decoded),
     )
-
-
-def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    # Returns the byte offset of each code point in its passage, int32 [D].
-    _, _, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
-        input=tf.strings.join([contexts, "\n"]),
-        input_encoding="UTF-8",
-        errors="ignore",
-    )
-    return tf.cast(starts, tf.int32)
 
 
 def _find_ends(chars: Characters) -> tf.Tensor:

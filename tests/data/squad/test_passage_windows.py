@@ -91,7 +91,7 @@ def test_answers_that_are_not_there_are_skipped(
     args = tmp_path, answers, "a b\u00a0 c"
     (example,) = read(*args, use_char_offsets=use_char_offsets)
     assert example.orig_answer_text == "b"
-    assert "qas[3]: could not find the answer" in caplog.text
+    assert "qas[3]" in caplog.text
     assert "skipped 4 of 5 questions" in caplog.text
 
 
