@@ -143,10 +143,10 @@ def write_entities(
             for name, (kind, start, end) in outcomes
             if name != "right"
         ]
-        spans = ([one[1:] for one in entities] for entities in (right, found))
+        marks = [[one[1:] for one in entities] for entities in (right, found)]
         verdict = "; ".join(errors) or "right"
         judged.append(
-            Judged(len(errors), verdict, text, *spans, name=example.guid)
+            Judged(len(errors), verdict, text, marks[0], marks[1], example.guid)
         )
     _write(output_file, judged, counts)
 

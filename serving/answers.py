@@ -36,6 +36,10 @@ _OF_ERRORS = ("file", "line", "error")
 _MAX_LOGGED = 10
 
 
+class Failed(dict):
+    """The row of a request that failed. It contains `line` and `error`."""
+
+
 def find_form(form: str | None, path: StrPath | None) -> str:
     """Returns the output format: `form`, or the format for `path`'s extension.
 
@@ -112,7 +116,8 @@ def answer(
             if num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
             row |= {"file": item.file} if item.file else {}
-            rows.append(row | {"line": item.line, "error": str(reply)})
+            error = {"line": item.line, "error": str(reply)}
+            rows.append(Failed(row | error))
         yield rows
 
 
@@ -120,7 +125,8 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
     """Returns a dict as a line of JSON in UTF-8."""
     # UTF-8 cannot encode a lone surrogate, which an id may contain. Write it as
     # JSON's escape.
-    text = json.dumps(answer, ensure_ascii=False)
+    # A table of Parquet may contain dates.
+    text = json.dumps(answer, ensure_ascii=False, default=str)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -152,7 +158,7 @@ def write(
             for rows in batches:
                 yield rows
                 for row in rows:
-                    counts["error" in row] += 1
+                    counts[isinstance(row, Failed)] += 1
                 if path and progress.due(sum(counts)):
                     progress.update(sum(counts))
 
@@ -197,7 +203,7 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     found: list[np.ndarray | None] = []
     for row in rows:
         fields = [*row]
-        if not name and fields and "error" not in row:
+        if not name and fields and not isinstance(row, Failed):
             name = _find_number(fields)
             shape = _to_array(row[name]).shape
         values = _to_array(row[name]) if name in row else None

@@ -134,8 +134,8 @@ def write_array(*rows):
 
 
 def test_an_array_holds_one_field_of_one_shape():
-    bad = {"line": 1, "error": "x"}
-    found = write_array(bad, {"value": 2.5}, bad, {"id": "a", "value": -1})
+    bad = answers.Failed({"line": 1, "error": "x"})
+    found = write_array(bad, {"value": 2.5}, bad, {"value": -1})
     expected = np.array([np.nan, 2.5, np.nan, -1], np.float32)
     np.testing.assert_equal(found, expected)
     reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
