@@ -2,6 +2,7 @@
 
 import pytest
 
+from files import results
 from tools import results_table
 
 TABLE = """\
@@ -12,9 +13,9 @@ TABLE = """\
 """
 
 
-def write(path, **results):
+def write(path, **scores):
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name} = {value}\n" for name, value in results.items()]
+    lines = [f"{name} = {value}\n" for name, value in scores.items()]
     path.write_text("".join(lines))
 
 
@@ -22,7 +23,7 @@ def write(path, **results):
 def runs(tmp_path):
     """Two runs of each of two tasks, and a run without results."""
     other = {"eval_loss": 0.5, "global_step": 100, "loss": 0.4}
-    rates = {f"yes_{name}": 0.5 for name in ("precision", "recall", "f1")}
+    rates = {f"yes_{name}": 0.5 for name in results.RATES}
     for seed, accuracy, f1 in ((1, 0.8, 82.0), (2, 0.6, 78.0)):
         folder = tmp_path / f"glue/seed_{seed}"
         write(folder / "eval_results.txt", eval_accuracy=accuracy, **rates)
