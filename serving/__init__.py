@@ -36,7 +36,6 @@ __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the module of a public name, and returns the named object."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name]), name)

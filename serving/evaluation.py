@@ -102,7 +102,6 @@ def evaluate_export(
 def _run(
     task: Task, engine: engines.Engine, split: Split
 ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
-    """Yields the features of each batch, and the outputs as the model's."""
     config, fixed = task.options, engine.inputs["input_ids"][-1]
     size = config.max_seq_length
     # Pad the inputs as serve.py does, so that serving reaches the same scores.

@@ -161,11 +161,8 @@ class TextModel:
     def _run(
         self, task: TextTask, inputs: Mapping[int, Sequence[engines.Input]]
     ) -> Iterator[tuple[int, list[Outputs]]]:
-        """Yields (index of a request, outputs for its inputs), in any order.
-
-        Yields a request as soon as all its inputs are computed, because the
-        outputs may need much memory.
-        """
+        # Yields (index of a request, outputs for its inputs) as soon as all its
+        # inputs are computed, because the outputs may need much memory.
         found: dict[int, dict[int, Outputs]] = {i: {} for i in inputs}
         yield from ((i, []) for i, some in inputs.items() if not some)
         rows = [(i, j) for i, some in inputs.items() for j in range(len(some))]
@@ -296,10 +293,6 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the reply to one text, or a list of replies to many texts.
-
-        Raises the first error.
-        """
         task = self.task(name)
         given = {k: _to_texts(k, texts) for k, texts in fields.items()}
         lists = {

@@ -127,7 +127,6 @@ class ServedModel:
         return future
 
     async def _work(self) -> None:
-        """Computes batches until no job waits."""
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
             results = await loop.run_in_executor(
@@ -143,11 +142,8 @@ class ServedModel:
         self._worker = None
 
     def _next_batch(self) -> list[_Job]:
-        """Removes the jobs of one batch from the queue, [] if it is empty.
-
-        The jobs of a batch are of one task, in order of arrival. Jobs whose
-        clients do not wait anymore are dropped.
-        """
+        # The jobs of a batch are of one task, in order of arrival. Jobs whose
+        # clients do not wait anymore are dropped.
         batch: list[_Job] = []
         others: list[_Job] = []
         for job in self._waiting:
@@ -164,7 +160,6 @@ class ServedModel:
 
 
 def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
-    """Returns the JSON text of each job's replies, or the job's exception."""
     requests = [request for job in jobs for request in job.requests]
     try:
         replies = iter(model.ask(jobs[0].task, requests, _OPTIONS))
@@ -177,7 +172,6 @@ def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
 
 
 def _write(replies: Sequence[Reply | ValueError]) -> list[bytes] | Exception:
-    """Returns the JSON text of each reply, or an exception."""
     texts: list[bytes] = []
     for reply in replies:
         if isinstance(reply, ValueError):
@@ -240,10 +234,7 @@ def read_requests(
 
 
 def _split_lists(value: Any, task: TextTask) -> tuple[list[Any], bool]:
-    """Returns the requests in a JSON value, and whether there may be several.
-
-    An object with lists of texts contains one request for each text.
-    """
+    # An object with lists of texts contains one request for each text.
     if not isinstance(value, dict):
         return (value, True) if isinstance(value, list) else ([value], False)
     names = {*task.fields, "text"} & value.keys()
@@ -373,14 +364,8 @@ class Server:
         return Response(text, media_type="application/json")
 
     async def _read_body(self, request: Request) -> bytes:
-        """Returns the body of a request.
-
-        If the body is too large, uvicorn reads and drops the rest, so that the
-        client sees the reply.
-
-        Raises:
-            HTTPException: the body is too large, or does not arrive in time.
-        """
+        # If the body is too large, uvicorn reads and drops the rest, so that
+        # the client sees the reply.
         body = bytearray()
         try:
             async with asyncio.timeout(self.timeout_s):
@@ -414,18 +399,13 @@ async def _answer_error(request: Request, error: Any) -> Response:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that closes stalled connections."""
-
     # {(connection, its last request, whether the request was answered): time at
     # which `on_tick` first saw this key}
     _since: Mapping[tuple[object, object, bool], float] = {}
 
     async def on_tick(self, counter: int) -> bool:
-        """Closes connections that have been idle or busy for too long.
-
-        Such a client sends no complete request, or does not read its reply.
-        Uvicorn calls this method ten times a second.
-        """
+        # Close connections of clients that send no complete request or do not
+        # read their reply. Uvicorn calls this method ten times a second.
         now = time.monotonic()
         since = {}
         for connection in list(self.server_state.connections):

@@ -37,7 +37,7 @@ def find_columns(options: TableOptions) -> TableOptions:
     if isinstance(row, ValueError):
         # `read_table` raises it.
         return options
-    used = {*",".join(given.values()).split(","), options.id_column}
+    used = {*",".join(given.values()).split(",")}
     free = [column for column in row if column not in used]
     found: dict[str, Any] = {}
     for flag, names in (("text_column", _TEXTS), ("label_column", LABEL_NAMES)):

@@ -16,8 +16,7 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: name of the example. It is an int if the ids in the user's table
-            are integers.
+        guid: name of the example.
         text_a: the first text.
         text_b: the second text of a pair, or None for a single text.
         label: name of the label. In regression, a number as str or float. In
@@ -27,7 +26,7 @@ class InputExample:
             set, and in GLUE's tasks.
     """
 
-    guid: str | int
+    guid: str
     text_a: str
     text_b: str | None = None
     label: str | float | list[str] | None = None

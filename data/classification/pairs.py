@@ -138,8 +138,7 @@ class PairProcessor(TableProcessor):
                 "column of the scores"
             )
         if self._options.label_column:
-            known = {*self.text_columns, self._options.id_column}
-            if others := {*self.columns} - known:
+            if others := {*self.columns} - {*self.text_columns}:
                 raise ValueError(
                     f"{data_dir}: set --label_column to the column of the "
                     "scores, or to nothing if the two texts of each row are "

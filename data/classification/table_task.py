@@ -54,11 +54,6 @@ class TableOptions(DataFileOptions):
         "Name of the label's column. Or the names of several columns of 0 and "
         "1, separated by commas, one for each label of a multilabel task.",
     )
-    id_column: str | None = flags.neutral(
-        None,
-        "Name of a column whose values identify the examples in "
-        "predictions.jsonl. By default, the examples are numbered.",
-    )
     labels: Sequence[str] | None = flags.head(
         None,
         "Names of the labels, in order, separated by commas. By default, they "
@@ -191,7 +186,6 @@ class TableProcessor(DataProcessor):
         return self._read_file(path, name)
 
     def _split_file(self, path: str) -> None:
-        """Reads --data_file, and splits it into a train set and a dev set."""
         examples = self._read_file(path, "train")
         is_single = self.output_mode == "classification"
         rows = split_rows(
@@ -243,8 +237,7 @@ class TableProcessor(DataProcessor):
 
     def _read_file(self, path: StrPath, name: str) -> list[InputExample]:
         options, label_columns = self._options, self._label_columns
-        id_columns = [*filter(None, [options.id_column])]
-        columns = [*self.text_columns, *id_columns, *label_columns]
+        columns = [*self.text_columns, *label_columns]
         has_header = not all(map(str.isdecimal, columns))
         layout = Layout(None, options.quoting, options.delimiter, has_header)
         is_test = name == "test" or self.may_lack_labels
@@ -257,7 +250,7 @@ class TableProcessor(DataProcessor):
         for where, row in read_table(
             path,
             self.text_columns,
-            [*id_columns, *label_columns * (not is_test)],
+            label_columns * (not is_test),
             layout,
         ):
             if name != "test" and not any(
@@ -266,9 +259,6 @@ class TableProcessor(DataProcessor):
                 num_empty += 1
                 continue
             guid = f"{name}-{len(examples) + 1}"
-            if options.id_column:
-                guid = row[options.id_column]
-                guid = guid if isinstance(guid, str | int) else str(guid)
             cells = [row.get(column) for column in label_columns]
             num_stripped += any(
                 isinstance(cell, str) and cell != cell.strip() for cell in cells

@@ -242,7 +242,6 @@ def open_engine(
 
 
 def _choose(names: Sequence[str]) -> str:
-    """Chooses one of `names`, the runtimes that can run an export."""
     installed = [
         name
         for name in names
@@ -295,11 +294,8 @@ def lengths(longest: int) -> list[int]:
 
 
 def _round_up(length: int, longest: int) -> int:
-    """Rounds a length up, but to at most `longest`.
-
-    The result is `longest`, or a multiple of max(8, p / 8), where p is the
-    smallest power of 2 that is not below `length`.
-    """
+    # To `longest`, or a multiple of max(8, p / 8), where p is the smallest
+    # power of 2 that is not below `length`.
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)
 

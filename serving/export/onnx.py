@@ -106,7 +106,6 @@ class _Writer:
         self.weights: dict[str, TensorProto] = {}
 
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
-        """Adds an operation with one output."""
         name = f"{operation}_{len(self.nodes)}"
         self.nodes.append(
             helper.make_node(operation, inputs, [name], name, **attributes)
@@ -120,7 +119,6 @@ class _Writer:
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a model's variable, if the graph does not contain it yet."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -129,12 +127,10 @@ class _Writer:
         return name
 
     def select(self, inputs: str, index: int, axis: int) -> str:
-        """Adds an operation that selects one index of an axis."""
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Adds a dense layer or an OutputHead: a matrix product and a bias."""
         if isinstance(layer, OutputHead):
             kernel = self.weight(layer.output_weights, transpose=True)
             bias = layer.output_bias
@@ -153,7 +149,6 @@ class _Writer:
         )
 
     def activate(self, inputs: str, hidden_act: str | None) -> str:
-        """Adds the activation function `hidden_act` of ops.ACTIVATIONS."""
         if not hidden_act or hidden_act == "linear":
             return inputs
         if hidden_act == "silu":
@@ -183,7 +178,6 @@ class _Writer:
         mask: str,
         segments: str,
     ) -> tuple[str, str]:
-        """Adds an encoder, and returns its sequence and pooled outputs."""
         one = self.constant([1], np.int64)
         # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime's fused embedding
         # requires exactly these operations.
@@ -227,7 +221,6 @@ class _Writer:
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
     def embed(self, layer: Any, *ids: str) -> str:
-        """Adds the normalized sum of word, segment and position vectors."""
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -241,7 +234,6 @@ class _Writer:
         return self.layer_norm(summed, layer.layer_norm)
 
     def apply_block(self, block: Any, inputs: str, adder: str) -> str:
-        """Adds a TransformerBlock. `adder` is added to its attention scores."""
         heads = self.config.num_attention_heads
         size = self.config.hidden_size // heads
         split = self.constant([0, 0, heads, size], np.int64)
@@ -278,10 +270,8 @@ class _Writer:
     def apply_lstm(
         self, layer: BidirectionalLSTM, inputs: str, mask: str, last: str
     ) -> tuple[str, str]:
-        """Adds a BidirectionalLSTM. Padding must be at the end of inputs.
-
-        Returns the outputs at all positions, and both directions' last outputs.
-        """
+        # Padding must be at the end of inputs. Returns the outputs at all
+        # positions, and both directions' last outputs.
         half = layer.hidden_size // 2
         cells = [
             one.cell
@@ -330,10 +320,8 @@ class _Writer:
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
-        """Adds a task's head. Returns {output: (name of the tensor, shape)}.
-
-        `encoded` is the result of `encode`, `shape` the shape of the inputs.
-        """
+        # Returns {output: (name of the tensor, shape)}. `encoded` is the result
+        # of `encode`, `shape` the shape of the inputs.
         kind = type(model).__name__
         sequence, pooled = encoded
         batch, width = shape[:1], self.config.hidden_size
@@ -378,7 +366,6 @@ class _Writer:
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 
     def predict_words(self, model: Any, sequence: str) -> str:
-        """Adds the masked LM's head, which computes logits at all positions."""
         head = model.masked_lm
         outputs = self.dense(sequence, head.dense)
         outputs = self.activate(outputs, self.config.hidden_act)

@@ -48,11 +48,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 def _decode(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns {"answer", "probability", "null_odds", "start", "end", ...}.
-
-    "start" and "end" are positions in characters, "start_byte" and "end_byte"
-    are positions in bytes. "n_best" is added if the option n_best is above 1.
-    """
+    # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
     example, features, word_starts = context
     tokenizer = model.tokenizer.basic_tokenizer
     results = {

@@ -24,12 +24,8 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], None]:
 def _decode(
     model: Model, context: None, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns {"ranking": list of {"index", "score"}}, best passage first.
-
-    "index" is the position of the passage in the request. "score" is the output
-    of a model with one output, else the probability of the second of two
-    labels.
-    """
+    # "score" is the output of a model with one output, else the probability of
+    # the second of two labels.
     found = [
         x["values"] if "values" in x else x["probabilities"][1] for x in outputs
     ]

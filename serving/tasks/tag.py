@@ -21,7 +21,6 @@ from serving.tasks.base import (
 
 
 def _check_words(request: Request) -> None:
-    """Checks `words`, a list, which a request may contain instead of `text`."""
     words = request.get("words", [])
     check_list("words", words)
     for word in words:
@@ -54,13 +53,8 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 def _decode(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns {"words", "tags", "probabilities"}, with one item per word.
-
-    If the request is a text, also returns "text", "spans" (the positions of the
-    words), "entities" and "label". The "probability" of an entity is the
-    probability of its least probable tag. "label" repeats the entities as
-    [start, end, type], a form that annotation tools such as doccano read.
-    """
+    # The probability of an entity is that of its least probable tag. "label"
+    # repeats the entities in a form that tools such as doccano read.
     text, example, features = context
     labels, words = model.settings["labels"], example.words
     values = [each["probabilities"] for each in outputs]

@@ -34,10 +34,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
-    """Returns a text's probabilities [L], or in regression its value [1].
-
-    Models that read a text in windows output logits, which are averaged.
-    """
+    # Models that read a text in windows output logits, which are averaged.
     ((name, first),) = outputs[0].items()
     if name == "probabilities":
         return first
@@ -50,11 +47,8 @@ def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
 def _decode(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns {"label", "probabilities"}, or {"value"} in regression.
-
-    In multi-label classification, "label" is a list. Otherwise it is one label,
-    or None if no probability reaches the option `min_probability`.
-    """
+    # In multi-label classification, "label" is a list. Otherwise it is None if
+    # no probability reaches the option `min_probability`.
     probabilities, mode = _pool(model, outputs), model.settings["output_mode"]
     if mode == "regression":
         return {"value": to_number(probabilities[0])}
@@ -84,10 +78,6 @@ CLASSIFY = TextTask(
 def _decode_vectors(
     model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
-
-    With the option `tokens`, also returns "tokens" and "sequence".
-    """
     sequence = outputs[0]["sequence_output"][: len(packed.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.
     mean = sequence.mean(0)
@@ -107,7 +97,6 @@ EMBED = TextTask("embed", encode_texts, _decode_vectors, {"text": True})
 
 
 def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
-    """Returns the reply {"tokens", "num_wordpieces"}, as no network runs."""
     texts = request["text_a"], request.get("text_b", "")
     tokens = [*map(model.tokenizer.tokenize, texts)]
     read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)

@@ -39,7 +39,6 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
 def _decode_masks(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns {"masks"}, and "num_masks_cut" if any [MASK] was cut off."""
     ids, num_masks = context
     mask = model.tokenizer.vocab[MASK]
     places = [place for place, each in enumerate(ids) if each == mask]
@@ -78,7 +77,6 @@ FILL_MASK = TextTask(
 def _decode_pair(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    """Returns the "probability" that text_b follows text_a, in a dict."""
     value = outputs[0]["next_sentence_probabilities"][0]
     return {"probability": to_number(value)}
 

@@ -106,26 +106,26 @@ def test_labels(tmp_path, name, text, options, labels):
     assert labels_of(tmp_path, name, text, **options) == labels
 
 
-def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
-    options = {"labels": ["w", "x"], "id_column": "key"}
-    text = "key,label,text\nk7,w,a\nk8,,b\n"
+def test_labels_of_a_test_set_are_kept(tmp_path):
+    options = {"labels": ["w", "x"]}
+    text = "label,text\nw,a\n,b\n"
     assert read(tmp_path, "test.csv", text, **options) == [
-        ("k7", "a", None, "w"),
-        ("k8", "b", None, None),
+        ("test-1", "a", None, "w"),
+        ("test-2", "b", None, None),
     ]
     (tmp_path / "test.csv").unlink()
     rows = [
-        {"key": 7, "text": "a", "label": ["x"]},
-        {"key": "k8", "text": "b", "label": []},
-        {"key": "k9", "text": "c", "label": None},
-        {"key": "k0", "text": "d"},
+        {"text": "a", "label": ["x"]},
+        {"text": "b", "label": []},
+        {"text": "c", "label": None},
+        {"text": "d"},
     ]
     options["output_mode"] = "multilabel"
     assert read(tmp_path, "test.jsonl", rows, **options) == [
-        (7, "a", None, ["x"]),
-        ("k8", "b", None, []),
-        ("k9", "c", None, None),
-        ("k0", "d", None, None),
+        ("test-1", "a", None, ["x"]),
+        ("test-2", "b", None, []),
+        ("test-3", "c", None, None),
+        ("test-4", "d", None, None),
     ]
 
 
