@@ -42,14 +42,10 @@ def call_in_batches(
 ) -> Features:
     """Calls a function on a few rows at a time, to save memory.
 
-    Args:
-        function: function (begin, end) -> outputs for the rows from `begin`
-            to `end` - 1. `begin` and `end` are int32 scalars.
-        num_rows: number of rows, an int32 scalar.
-        batch_size: maximum number of rows in a call.
+    `function` (begin, end) returns the outputs for the rows from `begin` to
+    `end` - 1. These numbers and `num_rows` are int32 scalars.
 
-    Returns:
-        the outputs of all calls, joined along the first dimension.
+    Returns the outputs of all calls, joined along the first dimension.
     """
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)

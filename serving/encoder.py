@@ -111,14 +111,9 @@ def create_batches(
 ) -> Iterator[dict[str, tf.Tensor]]:
     """Yields the features of examples in batches, int32 [B, T] each.
 
-    Args:
-        examples: examples, all with the label "0". The label is not used.
-        tokenizer: FullTokenizer of the model.
-        max_seq_length: number of WordPieces to which examples are cut or
-            padded.
-        batch_size: maximum number of examples in a batch.
-        trim: True to remove padding that all examples of a batch have in
-            common.
+    Examples are cut or padded to `max_seq_length` WordPieces. `trim` removes
+    the padding that all examples of a batch have in common. The label of each
+    example is "0", and is not used.
     """
     converted = (
         convert_single_example(index, example, ["0"], max_seq_length, tokenizer)

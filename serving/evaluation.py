@@ -26,11 +26,8 @@ def export_task(
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
-    Args:
-        task: the task.
-        trainer: the Trainer whose model is exported.
-        splits: the splits that the command evaluates or predicts.
-        results: the model's scores on the dev set, or {} if unknown.
+    `splits` are those that the command evaluates or predicts. `results` are the
+    model's scores on the dev set, or {} if unknown.
 
     Raises:
         OSError: the export cannot be written.

@@ -199,13 +199,9 @@ def read_requests(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Returns the requests in a body, and whether the reply is a list.
 
-    Args:
-        body: JSON text. If `is_predict`, it is {"instances": list of texts or
-            objects}. Otherwise it is one object, a list of objects, or an
-            object with lists of texts.
-        task: task that the client calls.
-        max_texts: maximum number of texts or pairs of texts.
-        is_predict: whether the client uses TensorFlow Serving's path.
+    `body` is JSON text. If `is_predict`, it is {"instances": list of texts or
+    objects}, as in TensorFlow Serving. Otherwise it is one object, a list of
+    objects, or an object with lists of texts.
 
     Raises:
         HTTPException: there are too many texts.
@@ -426,12 +422,8 @@ class _Uvicorn(uvicorn.Server):
 def serve(server: Server, host: str, port: int) -> None:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C.
 
-    Requests that were accepted before the signal are still answered.
-
-    Args:
-        server: the application.
-        host: address to listen on.
-        port: number of the port, or 0 for any free port.
+    Requests that were accepted before the signal are still answered. `port` 0
+    means any free port.
 
     Raises:
         OSError: the port is in use, or a model is damaged.

@@ -177,9 +177,6 @@ def tokenize_texts(packing: PackingLayer) -> Endpoints:
         lengths         int32 [N], the number of tokens
         num_wordpieces  int32 [N], number of WordPieces of both texts before
                         long texts are cut
-
-    Args:
-        packing: layer that tokenizes the texts, cuts long texts and packs them.
     """
     vocab = packing.tokenizer.vocab
 

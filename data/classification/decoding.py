@@ -128,9 +128,7 @@ def pool_batches(
 ) -> Iterator[Batch]:
     """Yields a single batch, which contains the pooled logits of all texts.
 
-    Args:
-        batches: pairs (features, logits) of windows.
-        starts: int [texts], index of each text's first window.
+    `starts` is as in `pool`.
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()

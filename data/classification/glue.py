@@ -312,10 +312,8 @@ TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
 def create_processors(options: Any) -> Mapping[str, DataProcessor]:
     """Creates the processors that read the sets of --task_name.
 
-    Returns:
-        {suffix of the output files' names: processor}. The suffix of the task's
-        own processor is "". For MultiNLI, the result also contains a processor
-        for the mismatched sets, with the suffix "_mm".
+    Returns {suffix of the output files' names: processor}. The suffix is "", or
+    for the mismatched sets of MultiNLI "_mm".
     """
     name = options.task_name
     if name not in TASK_NAMES:

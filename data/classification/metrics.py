@@ -123,13 +123,9 @@ def score_known(
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
 
-    Args:
-        examples: the examples. The label of an example is None if it is
-            unknown.
-        predicted: predicted label of each example.
-        decoder: LabelDecoder of the task.
-        score: function (examples, labels, predictions) that returns the
-            metrics. The last two are arrays.
+    `decoder` is a LabelDecoder, and `score` a function (examples, array of
+    labels, array of predictions) that returns the metrics. An unknown label is
+    None.
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some

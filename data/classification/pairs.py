@@ -102,8 +102,7 @@ class PairProcessor(TableProcessor):
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
-        columns = "text", "text_b", "score"
-        options = _with_columns(options, *columns)
+        options = _with_columns(options, "text", "text_b", "score")
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
         # The largest score of the scale, 1 or 5. It is 0 until the first call

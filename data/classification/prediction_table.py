@@ -27,11 +27,7 @@ def write(
     that name, the new one begins with `predicted_`. An empty text has no label,
     and `correct` is empty if the right label is unknown.
 
-    Args:
-        path: path of the file.
-        examples: the examples, with their rows.
-        outputs: float [examples, labels], as in `LabelDecoder.predictions`.
-        decoder: LabelDecoder of the task.
+    `outputs` are float [examples, labels], as in `LabelDecoder.predictions`.
     """
     columns = [*(examples[0].row or {})]
     is_number = decoder.output_mode == "regression"

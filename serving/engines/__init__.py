@@ -207,10 +207,7 @@ def open_engine(
     export contains: ONNX Runtime if it can use an NVIDIA GPU of the machine,
     otherwise TensorFlow if it can, otherwise the first in RUNTIMES.
 
-    Args:
-        folder: folder of an export, with at least one of FILES.
-        name: key of RUNTIMES, or None to choose one.
-        num_threads: number of threads, or None for one per CPU.
+    `num_threads` None means one per CPU.
 
     Raises:
         OSError: a file cannot be loaded.

@@ -103,14 +103,9 @@ def write_models(
 ) -> None:
     """Writes a model in each format that `options` names.
 
-    Args:
-        folder: folder to write.
-        model: keras.Model whose variables are exported.
-        endpoints: {name: (function, list of tf.TensorSpec)} of the signatures
-            of a SavedModel. Each other format contains only `ids`.
-        options: ExportOptions.
-        head_outputs: outputs of a classifier in ONNX: "classification",
-            "multilabel", "regression", or "logits".
+    `endpoints` are the signatures of a SavedModel. Each other format contains
+    only `ids`. `head_outputs` names the outputs of a classifier in ONNX:
+    "classification", "multilabel", "regression", or "logits".
     """
     for name in options.formats:
         path = folder / engines.RUNTIMES[name].file
@@ -146,10 +141,7 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
     """Wraps a function, so that all signatures call the same traced graph.
 
     Otherwise each signature of a SavedModel would contain its own copy of the
-    graph, for example of the network.
-
-    Args:
-        function: function (tensors or dicts of tensors) -> tensors.
+    graph. The function converts tensors, or dicts of tensors, to tensors.
     """
     traced = tf.function(function, autograph=False)
 

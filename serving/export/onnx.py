@@ -42,12 +42,9 @@ def create(
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
-    Args:
-        model: a BertModel or a model from modeling.tasks, already built.
-        head_outputs: for a BertClassifier, "classification", "multilabel",
-            "regression" or "logits".
-        length: fixed T, or None for a variable T.
-        precision: precision to record in the metadata of the file.
+    `model` is a built BertModel, or a built model from modeling.tasks.
+    `head_outputs` is as in `formats.write_models`. `length` is a fixed T, or
+    None for a variable T. The metadata of the file record `precision`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     writer = _Writer(bert.config)
@@ -95,10 +92,7 @@ def save(model: onnx.ModelProto, path: Any) -> None:
 
 
 class _Writer:
-    """Builds the operations and weights of a graph.
-
-    The methods accept names of tensors, and return the name of a new tensor.
-    """
+    # The methods accept names of tensors, and return the name of a new tensor.
 
     def __init__(self, config: BertConfig) -> None:
         self.config = config
