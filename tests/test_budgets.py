@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1779,
     "benchmarks": 1199,
-    "data": 10088,
+    "data": 10063,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6209,
-    "serving": 4359,
+    "serving": 4246,
     "tests": 19936,
     "tools": 790,
     "training": 4612,
 }
 # Different flags in docs/flags.md.
-FLAGS = 145
+FLAGS = 144
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23650
+WORDS = 23636
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

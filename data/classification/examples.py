@@ -16,7 +16,7 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: name of the example.
+        guid: name or number of the example.
         text_a: the first text.
         text_b: the second text of a pair, or None for a single text.
         label: name of the label. In regression, a number as str or float. In
@@ -26,7 +26,7 @@ class InputExample:
             set, and in GLUE's tasks.
     """
 
-    guid: str
+    guid: str | int
     text_a: str
     text_b: str | None = None
     label: str | float | list[str] | None = None

@@ -53,7 +53,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 def _decode(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    # The probability of an entity is that of its least probable tag. "label"
+    # An entity is as probable as its least probable tag. "label"
     # repeats the entities in a form that tools such as doccano read.
     text, example, features = context
     labels, words = model.settings["labels"], example.words
