@@ -13,15 +13,15 @@ from tests.golden import ROOT
 LINES = {
     ".": 1779,
     "benchmarks": 1199,
-    "data": 10063,
+    "data": 10068,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6209,
     "serving": 4246,
-    "tests": 19936,
+    "tests": 19937,
     "tools": 790,
-    "training": 4612,
+    "training": 4614,
 }
 # Different flags in docs/flags.md.
 FLAGS = 144

@@ -183,7 +183,9 @@ def describe_end(
 ) -> None:
     """Logs the score, the files to look at, and how to ask the model."""
     score = results.get(metric)
-    lines = [f"{metric} on the dev set: {score:.4f}"] if score else []
+    lines = []
+    if score is not None:
+        lines.append(f"{metric} on the dev set: {score:.4f}")
     for name in ("report.html", "dev_predictions.csv", "predictions.csv"):
         path = os.path.join(config.output_dir, name)
         lines += [path] * os.path.isfile(path)

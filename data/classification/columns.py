@@ -37,7 +37,12 @@ def find_columns(options: TableOptions) -> TableOptions:
     if isinstance(row, ValueError):
         # `read_table` raises it.
         return options
-    used = {*",".join(given.values()).split(",")}
+    used = [x for value in given.values() for x in value.split(",")]
+    if wrong := [column for column in used if column not in row]:
+        raise ValueError(
+            f"--data_file={options.data_file}: there is no column {wrong[0]!r}; "
+            f"the columns are {', '.join(row)}"
+        )
     free = [column for column in row if column not in used]
     found: dict[str, Any] = {}
     for flag, names in (("text_column", _TEXTS), ("label_column", LABEL_NAMES)):

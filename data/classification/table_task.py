@@ -221,7 +221,7 @@ class TableProcessor(DataProcessor):
         lengths = [self.input_length(each, tokenizer) for each in some]
         length = max(int(np.percentile(lengths, 95)), 8)
         length = min(length, longest, 512)
-        logging.info("--max_seq_length=%d suits 95%% of the texts", length)
+        logging.info("--max_seq_length=%d suits the texts", length)
         return dataclasses.replace(options, max_seq_length=length)
 
     def input_length(
