@@ -40,7 +40,7 @@ def find_columns(options: TableOptions) -> TableOptions:
     used = [x for value in given.values() for x in value.split(",")]
     if wrong := [column for column in used if column not in row]:
         raise ValueError(
-            f"--data_file={options.data_file}: there is no column {wrong[0]!r}; "
+            f"--data_file={options.data_file} has no column {wrong[0]!r}; "
             f"the columns are {', '.join(row)}"
         )
     free = [column for column in row if column not in used]
