@@ -78,6 +78,7 @@ def check(options: Any) -> None:
         raise ValueError("--report needs --do_eval")
     # GLUE and XNLI define their columns and labels.
     columns = {field.name for field in dataclasses.fields(TableOptions)}
+    columns -= {"seed"}
     unused = {
         "csv": set(),
         "embedding": _NOT_EMBEDDING,

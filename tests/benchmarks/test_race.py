@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,14 @@ def test_an_interrupted_benchmark_ends_with_its_contestants():
         text=True,
     ) as process:
         try:
-            # One contestant waits for its turn now, and another one starts.
             for line in process.stderr:
                 if line == "inference_1x16_float32\n":
                     break
             path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            children = path.read_text().split()
+            children, end = [], time.monotonic() + 60
+            while len(children) < 2 and time.monotonic() < end:
+                children = path.read_text().split()
+                time.sleep(0.1)
             assert children
             process.send_signal(signal.SIGINT)
             _, rest = process.communicate(timeout=60)

@@ -64,7 +64,7 @@ def finished(runs):
 
 def of_labels(labels, *suffixes):
     """Returns the names of the scores of single labels."""
-    rates = ("precision", "recall", "f1")
+    rates = ("precision", "recall", "f1", "support")
     return {
         f"{label}_{rate}{suffix}"
         for label in labels
