@@ -19,6 +19,8 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
+# Maximum number of words in a block of `decode_legal`.
+_BLOCK = 512
 
 
 def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
@@ -127,12 +129,26 @@ def _search_legal(
     # Does the search of `decode_legal`. The arrays are the result of
     # `legal_tags.find_penalties`.
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
+    # A loop keeps a small tensor for each of its steps, which needs several
+    # times the memory of its values. So search in blocks of words, whose values
+    # become one tensor. Pad the texts with at least one word, because tf.scan
+    # rejects empty tensors.
+    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+    num_blocks = longest // _BLOCK + 1
+    size = longest // num_blocks + 1
     num_texts, num_tags = tf.size(lengths), len(end)
     scores = probabilities.with_flat_values(
         tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
     )
-    padded = tf.transpose(
-        scores.to_tensor(shape=[None, None, num_tags]), [1, 0, 2]
+    padded = scores.to_tensor(
+        shape=tf.stack([num_texts, num_blocks * size, num_tags])
+    )
+    words = (
+        tf.reshape(
+            tf.transpose(padded, [1, 0, 2]),
+            [num_blocks, size, num_texts, num_tags],
+        ),
+        tf.reshape(tf.range(num_blocks * size), [num_blocks, size]),
     )
     # In the search, a padding word repeats the tag before it, so that padding
     # does not change the tags of real words.
@@ -150,21 +166,34 @@ def _search_legal(
             tf.where(is_real, tf.argmax(paths, 1, tf.int32), unchanged),
         )
 
+    def forward_block(
+        state: tuple[tf.Tensor, tf.Tensor], block: tuple[tf.Tensor, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        totals, steps = tf.scan(forward, block, (state[0], state[1][0]))
+        return totals[-1], steps
+
+    def backward_block(following: tf.Tensor, steps: tf.Tensor) -> tf.Tensor:
+        return tf.scan(
+            lambda tag, step: tf.gather(step, tag, batch_dims=1),
+            steps,
+            following[0],
+            reverse=True,
+        )
+
     totals, steps = tf.scan(
-        forward,
-        (padded, tf.range(tf.shape(padded)[0])),
+        forward_block,
+        words,
         (
             tf.zeros([num_texts, num_tags]),
-            tf.zeros([num_texts, num_tags], tf.int32),
+            tf.zeros([size, num_texts, num_tags], tf.int32),
         ),
     )
-    last = tf.argmax(totals[-1] + end, -1, tf.int32)
-    # The tag before each word.
+    last = tf.argmax(totals[-1] + end, -1, tf.int32)[None]
     before = tf.scan(
-        lambda tag, step: tf.gather(step, tag, batch_dims=1),
-        steps,
-        last,
-        reverse=True,
+        backward_block, steps, tf.repeat(last, size, 0), reverse=True
     )
-    ids = tf.transpose(tf.concat([before[1:], [last]], 0))
+    # `before` contains the tag before each word. Join the tags of all words,
+    # including padding. The return statement then drops the padding.
+    before = tf.reshape(before, [-1, num_texts])
+    ids = tf.transpose(tf.concat([before[1:], last], 0))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

@@ -70,7 +70,7 @@ def test_the_best_legal_sequence_of_all(scheme):
 def test_texts_of_many_words_in_a_graph():
     labels, rng = SCHEMES["IOB2"], np.random.default_rng(2)
     decode = tf.function(lambda rows: layers.decode_legal(rows, labels))
-    for longest in (1, 1024):
+    for longest in (511, 512, 513, 1024):
         lengths = [3, longest, 0]
         rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]
         found = decode(
