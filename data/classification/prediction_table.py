@@ -34,7 +34,8 @@ def write(
     answers = ["value"] if is_number else ["label", "probability", "correct"]
     names = [f"predicted_{x}" if x in columns else x for x in answers]
     with atomic_open(path) as file:
-        text = io.TextIOWrapper(file, "utf-8", newline="")
+        # UTF-8 cannot encode a lone surrogate, which JSON may contain.
+        text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
         writer = csv.writer(text)
         writer.writerow([*columns, *names])
         probabilities = decoder.probabilities(outputs).max(-1).tolist()
@@ -45,6 +46,8 @@ def write(
             answer = [_text(label)]
             if not is_number:
                 right = example.label
+                if isinstance(right, list):
+                    right = sorted(right, key=decoder.label_list.index)
                 is_right = "" if right is None else str(label == right)
                 answer += [f"{probability:.6f}", is_right.lower()]
             if not example.text_a.strip() and not example.text_b:

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from data.classification import decoding
+from data.classification import decoding, prediction_table
 from data.classification.decoding import LabelDecoder
+from data.classification.examples import InputExample
 
 CLASSES = LabelDecoder("classification", ["no", "yes"])
 REGRESSION = LabelDecoder("regression", None)
@@ -23,6 +24,12 @@ def test_half_of_a_surrogate_pair_in_a_text(tmp_path):
     assert write(tmp_path, entries, [[0, 1]]) == ["yes"]
     line = json.loads((tmp_path / "predictions.jsonl").read_bytes())
     assert line["text_a"] == "a\ud800\u4e2d"
+    # The order of several labels in the table does not matter.
+    found = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
+    decoder = LabelDecoder("multilabel", ["x", "y"])
+    path = tmp_path / "predictions.csv"
+    prediction_table.write(path, [found], np.array([[3.0, 3.0]]), decoder)
+    assert path.read_text().split("\n")[1] == 'a\\ud800,"x,y",0.952574,true'
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
