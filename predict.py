@@ -34,8 +34,9 @@ from typing import Any
 
 from absl import logging
 
+from data.classification.table_task import TableOptions
 from data.io import tables, text_files
-from files.flags import flag
+from files.flags import flag, like
 from files.paths import Kind
 from serving import answers, requests
 from serving.engines import EngineConfig
@@ -89,18 +90,8 @@ class Config(EngineConfig, TaskOptions):
         None,
         "Name of the column, or the JSON key, that contains the second text.",
     )
-    quoting: bool = flag(
-        True,
-        'Whether " quotes the cells of CSV and TSV. With --noquoting, " is an '
-        "ordinary character.",
-    )
-    delimiter: str | None = flag(
-        None,
-        "Character between the cells of CSV and TSV. By default, it is a tab "
-        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
-        "line contains. CSV without a header line needs this flag.",
-        choices=tables.DELIMITERS,
-    )
+    quoting: bool = like(TableOptions, "quoting")
+    delimiter: str | None = like(TableOptions, "delimiter")
     output_file: str | None = flag(
         None,
         "File to write the answers to. It appears when all requests are "

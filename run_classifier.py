@@ -66,15 +66,6 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
         classifier_flags.check(self)
 
 
-def with_length(
-    processor: table_task.TableProcessor, options: Config, tokenizer: Any
-) -> Config:
-    """Returns the flags with an input length that suits --data_file."""
-    config = modeling.load_config(options.bert_config_file)
-    longest = config.max_position_embeddings
-    return processor.with_length(options, tokenizer, longest)
-
-
 class ClassifierTask(task.Task):
     """Predicts a label, several labels or a number for a text or a pair."""
 
@@ -92,7 +83,9 @@ class ClassifierTask(task.Task):
         }
         processor, name = self.processors[""], options.task_name
         if isinstance(processor, table_task.TableProcessor):
-            self.options = with_length(processor, options, self.tokenizer)
+            self.options = processor.with_length(
+                options, self.tokenizer, self.longest
+            )
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         self.decoder = decoding.LabelDecoder(mode, self.labels)
@@ -265,7 +258,9 @@ class EmbeddingTask(task.Task):
         source = options.data_file or options.data_dir
         processor = pairs.PairProcessor(source, options)
         self.processor = processor
-        self.options = options = with_length(processor, options, self.tokenizer)
+        self.options = options = processor.with_length(
+            options, self.tokenizer, self.longest
+        )
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
         # {split: True if its pairs have scores}

@@ -160,7 +160,6 @@ class NerTask(task.Task):
         return scoring.score_entities(right, tags)
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
-        """Returns the list of predicted tags of each sentence in a split."""
         found = sentence_windows.select_words(
             self.examples[split],
             self.features[split],

@@ -93,7 +93,11 @@ def load_config(path: StrPath) -> BertConfig:
         ValueError: the file is not the configuration of a BERT. The message
             names the file.
     """
-    path = _find_config(path)
+    path = str(path)
+    if os.path.isdir(path):
+        names = ("bert_config.json", CONFIG_FILE)
+        files = [os.path.join(path, name) for name in names]
+        path = next(filter(os.path.isfile, files), files[0])
     values = read_json(path)
     folder, name = os.path.split(path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
@@ -119,17 +123,6 @@ def load_config(path: StrPath) -> BertConfig:
         return BertConfig.from_dict(entries)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _find_config(path: StrPath) -> str:
-    path = str(path)
-    if not os.path.isdir(path):
-        return path
-    names = ("bert_config.json", CONFIG_FILE)
-    files = [os.path.join(path, name) for name in names]
-    for file in filter(os.path.isfile, files):
-        return file
-    raise FileNotFoundError(f"There is neither {' nor '.join(files)}")
 
 
 def config_entries(

@@ -182,7 +182,10 @@ def format_card(
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
     if kind == RUN:
-        lines += ["", "## Files", "", *_format_files(files)]
+        lines += ["", "## Files", ""]
+        for name, purpose in _FILES.items():
+            if any(fnmatch.fnmatch(file, name) for file in files):
+                lines.append(f"- `{name}`: {purpose}")
     if code := _format_code(kind, task["name"]):
         lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
         lines += ["```python", *code, "```", ""]
@@ -197,14 +200,6 @@ def is_own_card(path: os.PathLike[str]) -> bool:
     """Returns whether a run wrote a README.md, and may replace it."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.readline().strip() == _MARK
-
-
-def _format_files(files: Sequence[str]) -> list[str]:
-    return [
-        f"- `{name}`: {purpose}"
-        for name, purpose in _FILES.items()
-        if any(fnmatch.fnmatch(file, name) for file in files)
-    ]
 
 
 def _format_code(kind: str, name: str) -> list[str]:

@@ -330,8 +330,8 @@ class PretrainingLoss(Loss):
         }
 
 
+# Returns each example's weight, [B]. The feature `counted` is [B, ...].
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns each example's weight, [B]. The feature `counted` is [B, ...]."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")

@@ -253,9 +253,8 @@ def trace_once(
     return function
 
 
+# Lets `keras.random` use a seed that is a tensor.
 class _GivenSeed(keras.random.SeedGenerator):
-    """Lets `keras.random` use a seed that is a tensor."""
-
     def __init__(self, value: Tensor):
         # On torch, Keras reads `_initial_seed` to detect a seed.
         self.value = self._initial_seed = value

@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1779,
+    ".": 1764,
     "benchmarks": 1199,
-    "data": 10069,
+    "data": 10095,
     "docs": 189,
     "examples": 191,
     "files": 1214,
-    "modeling": 6209,
+    "modeling": 6196,
     "serving": 4246,
     "tests": 19943,
     "tools": 790,
-    "training": 4614,
+    "training": 4616,
 }
 # Different flags in docs/flags.md.
 FLAGS = 144
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23636
+WORDS = 23635
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

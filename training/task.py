@@ -41,6 +41,7 @@ class Task(abc.ABC):
             The names of its scores then end in "_SUFFIX".
         examples: {split: its examples} for evaluation and prediction. Set
             before `encode` is called.
+        longest: number of the model's positions.
         tokenizer: FullTokenizer of --vocab_file. Its files are written beside
             the weights.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
@@ -82,6 +83,7 @@ class Task(abc.ABC):
     def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
         config = load_config(options.bert_config_file)
+        self.longest = config.max_position_embeddings
         start = options.init_checkpoint or options.weights
         self.tokenizer = load_tokenizer(options, config.vocab_size, start)
 

@@ -160,7 +160,7 @@ class Trainer(BatchPredictor):
         return cls(model, config, step, **options)
 
     def restore_or_load(self) -> None:
-        """Sets the weights of the model. No other code chooses them.
+        """Sets the weights that training or evaluation starts from.
 
         They come from the first that exists:
 

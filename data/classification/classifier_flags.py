@@ -77,8 +77,8 @@ def check(options: Any) -> None:
     if options.report and not options.do_eval:
         raise ValueError("--report needs --do_eval")
     # GLUE and XNLI define their columns and labels.
-    columns = {field.name for field in dataclasses.fields(TableOptions)}
-    columns -= {"seed"}
+    fields = dataclasses.fields(TableOptions)
+    columns = {field.name for field in fields if field.metadata}
     unused = {
         "csv": set(),
         "embedding": _NOT_EMBEDDING,

@@ -15,7 +15,7 @@ class DataFileOptions:
 
     data_file: str | None = flags.training(
         None,
-        "One file of labeled examples, in place of --data_dir. The script "
+        "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
         "best step to OUTPUT_DIR_model, unless your flags say otherwise.",
         kind=Kind.INPUT_FILE,

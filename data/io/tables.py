@@ -37,7 +37,7 @@ Row = tuple[int, dict[str, Any] | ValueError]
 
 
 class Layout(NamedTuple):
-    """How a table is written.
+    """The format, quotes, delimiter and header of a table.
 
     Attributes:
         form: one of FORMS. None = the ending of the file's name decides. For

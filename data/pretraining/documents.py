@@ -7,7 +7,6 @@ A WordPiece is represented by the bytes that encode its id in a TFRecord. The
 record of an instance is then created by joining the bytes of its WordPieces.
 """
 
-import functools
 import itertools
 import math
 import re
@@ -258,11 +257,6 @@ def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
         counts["num_dropped_bytes"] += dropped.total()
         if not block.is_cut:
             yield ""
-
-
-# Returns a TextReader. Successive calls with equal options return the same
-# reader, because its vocabulary and its cache of words are large.
-create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
 def _create_splitter(language: str | None) -> Callable[[str], list[str]]:

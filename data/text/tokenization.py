@@ -248,7 +248,7 @@ class FullTokenizer:
     def check_same_words(self, other: str, source: str = "") -> None:
         """Checks that another file contains the same WordPieces.
 
-        This vocabulary may have words in place of entries [unusedN] of `other`,
+        This vocabulary may have words instead of entries [unusedN] of `other`,
         and either may have more words.
 
         Args:

@@ -25,7 +25,6 @@ def read_table(path):
 
 @pytest.fixture
 def rows():
-    """Numbered texts with a label, three empty texts among them."""
     found = read_table(TOPICS / "train.csv")[:90]
     rows = [(i, x["text"], x["label"]) for i, x in enumerate(found)]
     label = rows[0][2]
@@ -62,7 +61,6 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     ).check()
     label = json.loads(answer.stdout)["label"]
     assert label in {row[2] for row in rows}
-    # The length that the run chose is the run's, so the command resumes.
     settings = json.loads((tmp_path / "run/model.json").read_text())
     length = settings["origin"]["settings"]["flags"]["max_seq_length"]
     assert 8 <= length < 64

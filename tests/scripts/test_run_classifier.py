@@ -34,7 +34,6 @@ def test_results_are_the_originals_and_shown(classified):
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right
-    # The last column counts each label.
     rows = [[int(cell) for cell in row[1:]] for row in page.rows[1:]]
     assert sum(map(sum, rows)) == 2 * 120
     assert all(sum(row) == 2 * row[-1] for row in rows)

@@ -86,8 +86,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     replies = model.task(task)
     fields = set()
     for line, answer in zip(lines, found, strict=True):
-        # The answer begins with the fields of the line, unless these are only
-        # a text.
+        # The answer begins with the fields of the line, but for a mere text.
         kept = line if [*line] != ["text"] else {}
         assert [*answer][: len(kept)] == [*kept]
         assert {name: answer.pop(name) for name in kept} == kept
@@ -109,7 +108,6 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
 
 
 def test_an_empty_text_has_an_empty_answer(tmp_path, export_folder):
-    """As many answers as lines."""
     texts = ["a film", "", "the best", " ", "grey"]
     flags = {"input_format": "text"}
     lines = [text.encode() for text in texts]

@@ -25,7 +25,6 @@ def test_each_label_has_its_share_and_no_text_is_in_both():
 
 
 def test_many_small_labels_share_one_dev_set():
-    """A dev set of no rows would choose no step."""
     labels = [number // 2 for number in range(200)]
     _, dev = split_rows(range(200), labels, 0.2, seed=1)
     assert len(dev) == pytest.approx(40, abs=2)

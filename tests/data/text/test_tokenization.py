@@ -90,7 +90,6 @@ def test_full_tokenizer(create_tokenizer):
 
 
 def test_a_call_returns_what_a_run_trains_on():
-    """Compares with the records of run_classifier.py."""
     words = golden.ROOT / "examples/samples/vocab.txt"
     tokenizer = tokenization.FullTokenizer(words, do_lower_case=True)
     texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
