@@ -17,7 +17,7 @@ import numpy as np
 from absl import logging
 
 import modeling
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from data.io import text_files
 from data.text import tokenization
 from files.atomic import atomic_open

@@ -15,7 +15,7 @@ import numpy as np
 from absl import logging
 
 from data.classification.decoding import LabelDecoder
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
 from data.squad.reading import field, read_questions

@@ -13,7 +13,7 @@ from tests.golden import ROOT
 LINES = {
     ".": 1764,
     "benchmarks": 1199,
-    "data": 10095,
+    "data": 10087,
     "docs": 189,
     "examples": 191,
     "files": 1214,
@@ -21,13 +21,13 @@ LINES = {
     "serving": 4246,
     "tests": 19943,
     "tools": 790,
-    "training": 4616,
+    "training": 4618,
 }
 # Different flags in docs/flags.md.
 FLAGS = 144
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23635
+WORDS = 23633
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

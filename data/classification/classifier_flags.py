@@ -8,7 +8,7 @@ from typing import Any
 from absl import logging
 
 from data.classification import glue
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from data.classification.table_task import TableOptions
 from files import flags
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from files.atomic import atomic_open
 from files.paths import StrPath
 

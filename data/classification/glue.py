@@ -11,7 +11,7 @@ from absl import logging
 
 from data.classification.columns import find_columns
 from data.classification.decoding import Label
-from data.classification.examples import (
+from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.classification.examples import InputExample
 from data.classification.features import (
     ClassificationFeatures,
+    InputExample,
     create_joined_features,
 )
 from data.classification.table_task import TableOptions, TableProcessor

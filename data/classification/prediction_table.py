@@ -9,7 +9,7 @@ import numpy as np
 from absl import logging
 
 from data.classification.decoding import LabelDecoder
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from files.atomic import atomic_open
 from files.paths import StrPath
 

@@ -11,9 +11,9 @@ consists of the words that begin all endings, and one ending:
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from data.classification.examples import InputExample
 from data.classification.features import (
     ClassificationFeatures,
+    InputExample,
     create_joined_features,
 )
 from data.io.tables import read_table

@@ -12,7 +12,7 @@ from absl import logging
 
 from data.classification import metrics
 from data.classification.decoding import Label
-from data.classification.examples import (
+from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,

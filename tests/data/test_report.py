@@ -6,7 +6,7 @@ import numpy as np
 
 from data import report
 from data.classification.decoding import LabelDecoder
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from data.ner.reading import NerExample
 from tests.data.squad.squad_files import write_squad
 

@@ -4,7 +4,7 @@ import pytest
 
 import run_classifier
 from data.classification import classifier_flags as cf
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 
 
 def test_balanced_weights_let_all_classes_count_the_same():

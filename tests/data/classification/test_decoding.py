@@ -7,7 +7,7 @@ import pytest
 
 from data.classification import decoding, prediction_table
 from data.classification.decoding import LabelDecoder
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 
 CLASSES = LabelDecoder("classification", ["no", "yes"])
 REGRESSION = LabelDecoder("regression", None)

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from data.classification import features
-from data.classification.examples import InputExample
+from data.classification.features import InputExample
 from data.text import tokenization
 from tests import golden
 from tests.data import reference_tokenizer
