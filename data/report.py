@@ -16,8 +16,8 @@ from absl import logging
 
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
-from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
+from data.ner.sentence_windows import NerExample
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1
 from files import atomic

@@ -1,15 +1,16 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from absl import logging
 
 from data.io import text_files
 from data.ner import spans
 from data.ner.scoring import to_scheme
+from data.ner.sentence_windows import NerExample
 from files.labels import check_labels
 from files.paths import StrPath
 
@@ -26,30 +27,10 @@ _SET_FILES = {
     ),
     "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
 }
-# The lines of a sentence: the number and the columns of each word.
-_Lines = list[tuple[int, list[str]]]
-
-
-@dataclasses.dataclass(slots=True)
-class NerExample:
-    """A sentence with tagged words, or a text with annotated spans.
-
-    Attributes:
-        guid: str, name of the example.
-        words: list of str, the words of the sentence or text.
-        labels: list of str, the words' tags.
-        document: int, number of the document that contains the sentence.
-        text: str, the text, or None if the file contains words in columns.
-        places: list of (start, end) of each word in `text`, in characters.
-            `end` is exclusive. Empty if `text` is None.
-    """
-
-    guid: str
-    words: list[str]
-    labels: list[str]
-    document: int
-    text: str | None = None
-    places: Sequence[tuple[int, int]] = ()
+# Tuples of a line's number and its columns, or of each column's cells.
+_Rows = list[tuple[str, ...]]
+# The number of a sentence's document, and the rows of its words.
+_Sentence = tuple[int, _Rows]
 
 
 class NerProcessor:
@@ -88,8 +69,7 @@ class NerProcessor:
         if labels is not None:
             check_labels(labels, "--labels", fewest=2)
         self._labels = labels
-        self._text_column = text_column
-        self._label_column = label_column
+        self._columns = text_column, label_column
 
     def get_labels(self, data_dir: StrPath) -> list[str]:
         """Returns the names of the tags, from `labels` or the train set.
@@ -122,25 +102,25 @@ class NerProcessor:
                 entry is malformed. The message names the file and the line.
         """
         path = text_files.find_set_file(data_dir, name, _SET_FILES[name])
-        has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
-        read = self._read_spans if has_spans else self._read_columns
+        if path.removesuffix(".gz").endswith((".json", ".jsonl")):
+            found = spans.read(path, needs_spans=name != "test")
+        else:
+            found = _read_columns(path, *self._columns, name == "test")
+        known = self._labels
         examples: list[NerExample] = []
         # {tag that is not one of the labels: place where it first occurs}
         unknown: dict[str, str] = {}
-        for where, example in read(path, name == "test"):
+        for where, example in found:
             example.guid = f"{name}-{len(examples) + 1}"
-            example.labels = to_scheme(example.labels, self._labels or ())
-            if self._labels is not None:
-                for tag in sorted({*example.labels} - {*self._labels}):
-                    unknown.setdefault(tag, where)
+            example.labels = to_scheme(example.labels, known or ())
+            for tag in sorted({*example.labels} - {*(known or example.labels)}):
+                unknown.setdefault(tag, where)
             examples.append(example)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if unknown:
             tag, where = next(iter(unknown.items()))
-            message = (
-                f"{where}: unknown tag {tag!r}. The tags are {self._labels}"
-            )
+            message = f"{where}: unknown tag {tag!r}. The tags are {known}"
             tags = {tag for example in examples for tag in example.labels}
             # A warning suffices for a dev or test set, unless all its tags
             # except O are unknown.
@@ -152,77 +132,63 @@ class NerProcessor:
             )
         return examples
 
-    def _read_spans(
-        self, path: str, is_test: bool
-    ) -> Iterator[tuple[str, NerExample]]:
-        # Yields the place in the file and each text of a set.
-        texts = spans.read(path, needs_spans=not is_test)
-        for number, (where, text, places, tags) in enumerate(texts, start=1):
-            words = [text[start:end] for start, end in places]
-            yield where, NerExample("", words, tags, number, text, places)
 
-    def _read_columns(
-        self, path: str, is_test: bool
-    ) -> Iterator[tuple[str, NerExample]]:
-        # Yields the first line and each sentence of a set.
-        sentences, width = _read_sentences(path, self._label_column)
-        if not sentences:
-            return
-        label_column = self._label_column or width
-        if is_test and (width == 1 or label_column > width):
-            label_column = 0  # A test set without tags.
-        text_column = self._text_column or (2 if label_column == 1 else 1)
-        if (
-            text_column == label_column
-            or max(text_column, label_column) > width
-        ):
-            raise ValueError(
-                f"{path}: a line must contain a word and its tag, separated by "
-                f"a tab or spaces. The lines have {width} columns, but column "
-                f"{text_column} must be the words, and {label_column} the tags;"
-                " set --text_column and --label_column"
-            )
-        rows = [row for _, lines in sentences for _, row in lines]
-        columns = [*zip(*rows, strict=True)]
-        if not self._text_column and width > 1:
-            words = [[x[text_column - 1] for _, x in y] for _, y in sentences]
-            _check_words(path, words, width)
-        if not self._label_column:
-            _check_nested(path, columns, text_column)
-        # PAN-X writes a language before each word, such as "en:".
-        common = os.path.commonprefix(columns[text_column - 1])
-        language = re.match("[a-z-]+:", common) if len(sentences) > 1 else None
-        prefix = language.group() if language else ""
-        tags = {*columns[label_column - 1]} if label_column else {"O"}
-        # Tags without a scheme, such as PER, are the types of words. Successive
-        # words of one type are an entity, as in IOB1.
-        has_types = "O" in tags and not (
-            any(map(_TAG.fullmatch, tags - {"O"}))
-            or _COLUMN_NAMES & {*map(str.lower, tags)}
+def _read_columns(
+    path: str, text_column: int | None, label_column: int | None, is_test: bool
+) -> Iterator[tuple[str, NerExample]]:
+    # Yields the first line and each sentence of a set.
+    sentences = [*_read_sentences(path, label_column)]
+    if not sentences:
+        return
+    every = itertools.chain(*(rows for _, rows in sentences))
+    columns = [*zip(*every, strict=True)]
+    width = len(columns) - 1
+    tags_at = label_column or width
+    if is_test and (width == 1 or tags_at > width):
+        tags_at = 0  # A test set without tags.
+    words_at = text_column or (2 if tags_at == 1 else 1)
+    if words_at == tags_at or max(words_at, tags_at) > width:
+        raise ValueError(
+            f"{path}: a line must contain a word and its tag, separated by a "
+            f"tab or spaces. The lines have {width} columns, but column "
+            f"{words_at} must be the words, and {tags_at} the tags; set "
+            "--text_column and --label_column"
         )
-        for document, lines in sentences:
-            example = NerExample("", [], [], document)
-            for number, row in lines:
-                word = row[text_column - 1]
-                tag = row[label_column - 1] if label_column else "O"
-                if has_types and tag != "O":
-                    tag = f"I-{tag}"
-                if not word or not _TAG.fullmatch(tag):
-                    raise ValueError(
-                        f"{path}, line {number}: the word is {word!r} and its "
-                        f"tag is {tag!r}, which must be O, or B, I, E, S, L, U "
-                        "or M, usually followed by a hyphen and a type, as in "
-                        "B-PER. If the tags are in another column, set "
-                        "--label_column. Remove a line of column names"
-                    )
-                example.words.append(word.removeprefix(prefix) or word)
-                example.labels.append(tag)
-            yield f"{path}, line {lines[0][0]}", example
+    if not text_column and width > 1:
+        _check_words(path, sentences, columns, words_at)
+    if not label_column:
+        _check_nested(path, columns, words_at)
+    # PAN-X writes a language before each word, such as "en:".
+    common = os.path.commonprefix(columns[words_at])
+    language = re.match("[a-z-]+:", common) if len(sentences) > 1 else None
+    prefix = language.group() if language else ""
+    tags = {*columns[tags_at]} if tags_at else {"O"}
+    # Tags without a scheme, such as PER, are the types of words. Successive
+    # words of one type are an entity, as in IOB1.
+    has_types = "O" in tags and not (
+        any(map(_TAG.fullmatch, tags - {"O"}))
+        or _COLUMN_NAMES & {*map(str.lower, tags)}
+    )
+    for document, rows in sentences:
+        example = NerExample("", [], [], document)
+        for row in rows:
+            word, tag = row[words_at], row[tags_at] if tags_at else "O"
+            if has_types and tag != "O":
+                tag = f"I-{tag}"
+            if not word or not _TAG.fullmatch(tag):
+                raise ValueError(
+                    f"{path}, line {row[0]}: the word is {word!r} and its tag "
+                    f"is {tag!r}, which must be O, or B, I, E, S, L, U or M, "
+                    "usually followed by a hyphen and a type, as in B-PER. If "
+                    "the tags are in another column, set --label_column. "
+                    "Remove a line of column names"
+                )
+            example.words.append(word.removeprefix(prefix) or word)
+            example.labels.append(tag)
+        yield f"{path}, line {rows[0][0]}", example
 
 
-def _check_nested(
-    path: str, columns: list[tuple[str, ...]], text_column: int
-) -> None:
+def _check_nested(path: str, columns: _Rows, words_at: int) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
@@ -231,24 +197,33 @@ def _check_nested(
         {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
         for column in columns
     )
-    for number, types in enumerate(others, start=1):
-        if number != text_column and types & last:
+    for number, types in enumerate(others):
+        if number != words_at and types & last:
             raise ValueError(
-                f"{path}: columns {number} and {len(columns)} both contain "
+                f"{path}: columns {number} and {len(others)} both contain "
                 f"tags of the type {min(types & last)}. Set --label_column to "
                 f"the column to learn, such as {number}"
             )
 
 
-def _check_words(path: str, words: list[list[str]], width: int) -> None:
+def _check_words(
+    path: str, sentences: list[_Sentence], columns: _Rows, words_at: int
+) -> None:
     # Raises an error if the column of the words numbers words or sentences. In
     # a file of two columns, the column beside the tags contains the words, even
     # if each sentence only repeats one word.
-    has_digits = all(re.search(r"\d", x) for rows in words for x in rows)
-    is_same = width > 2 and all(len({*rows}) == 1 for rows in words)
-    if has_digits or (is_same and max(map(len, words)) > 1):
+    words = columns[words_at]
+    has_digits = all(re.search(r"\d", word) for word in words)
+    is_same = len(columns) > 3 and len(words) > len(sentences)
+    if (
+        has_digits
+        or is_same
+        and all(
+            len({row[words_at] for row in rows}) == 1 for _, rows in sentences
+        )
+    ):
         raise ValueError(
-            f"{path}: cells such as {words[0][:3]} are no words: each "
+            f"{path}: cells such as {[*words[:3]]} are no words: each "
             "contains a digit, or the cells of each sentence are equal. "
             "Remove the digits, or set --text_column to the column of the "
             "words, even if it is this one"
@@ -257,9 +232,7 @@ def _check_words(path: str, words: list[list[str]], width: int) -> None:
 
 def _read_sentences(
     path: StrPath, label_column: int | None
-) -> tuple[list[tuple[int, _Lines]], int]:
-    # Returns [(number of its document, lines)] of the sentences, and the number
-    # of columns.
+) -> Iterator[_Sentence]:
     lines = [*text_files.read_numbered(path)]
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
@@ -271,34 +244,33 @@ def _read_sentences(
     first = min(words, key=lambda line: line[0] == "#", default="")
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
-    document = 0
-    sentences: list[tuple[int, _Lines]] = []
-    sentence: _Lines = []
+    document, rows = 0, _Rows()
     # An additional blank line ends the last sentence.
     for number, line in [*lines, (0, "")]:
-        row = _cut(line, separator)
+        cells = _cut(line, separator)
         # Check all columns, because the first one need not contain the words.
-        if not row or any(cell.startswith(_DOCUMENT) for cell in row):
-            if sentence:
-                sentences.append((document, sentence))
-                sentence = []
-            document += bool(row)
+        if not cells or any(cell.startswith(_DOCUMENT) for cell in cells):
+            if rows:
+                yield document, rows
+            document, rows = document + bool(cells), []
             continue
         # A line that starts with "# " or "## " may precede a sentence as a
         # comment. It may have as many columns as a word's line, but contains no
         # tag.
-        is_comment = width > 1 and not sentence and re.match("#+( |$)", row[0])
-        tag = row[min(label_column or width, len(row)) - 1]
-        if is_comment and not _TAG.fullmatch(tag):
+        is_comment = len(cells) != width or (
+            not rows
+            and width > 1
+            and re.match("#+( |$)", cells[0])
+            and not _TAG.fullmatch(cells[min(label_column or width, width) - 1])
+        )
+        if is_comment and line.startswith("#"):
             continue
-        if len(row) == width:
-            sentence.append((number, row))
-        elif not line.startswith("#"):
+        if len(cells) != width:
             raise ValueError(
-                f"{path}, line {number}: the line has {len(row)} columns, but "
-                f"the first line has {width}. Received: {line[:80]!r}"
+                f"{path}, line {number}: the line has {len(cells)} columns, "
+                f"but the first line has {width}. Received: {line[:80]!r}"
             )
-    return sentences, width
+        rows.append((str(number), *cells))
 
 
 def _cut(line: str, separator: str | None) -> list[str]:

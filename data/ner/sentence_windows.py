@@ -23,12 +23,31 @@ import numpy as np
 from absl import logging
 
 from data.io import records
-from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
+from data.ner.words import find_words
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open
 from files.paths import StrPath
+
+
+@dataclasses.dataclass(slots=True)
+class NerExample:
+    """A sentence with tagged words, or a text with annotated spans.
+
+    Attributes:
+        guid: str, name of the example.
+        words: list of str, the words of the sentence or text.
+        labels: list of str, the words' tags.
+        document: int, number of the document that contains the sentence.
+        text: str, the text, or None if the file contains words in columns.
+    """
+
+    guid: str
+    words: list[str]
+    labels: list[str]
+    document: int
+    text: str | None = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -188,12 +207,9 @@ def write_predictions(
             }
             if example.text is not None:
                 entry["text"] = example.text
+                places = find_words(example.text, example.words)
                 entry["entities"] = [
-                    [
-                        example.places[first][0],
-                        example.places[last - 1][1],
-                        kind,
-                    ]
+                    [places[first][0], places[last - 1][1], kind]
                     for kind, first, last in find_entities(predicted)
                 ]
             line = json.dumps(entry, ensure_ascii=False)

@@ -14,6 +14,7 @@ from typing import Any
 from absl import logging
 
 from data.io import text_files
+from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from files.json_files import parse_json
 from files.labels import is_label
@@ -34,15 +35,12 @@ _PARTS = (
 Span = tuple[int, int, str]
 
 
-def read(
-    path: StrPath, needs_spans: bool
-) -> Iterator[tuple[str, str, list[tuple[int, int]], list[str]]]:
+def read(path: StrPath, needs_spans: bool) -> Iterator[tuple[str, NerExample]]:
     """Yields the annotated texts of a file of JSON lines or of one JSON list.
 
-    Yields (where, text, places, tags). `where` names the file and the line, or
-    the entry of the list, for error messages. `places` are (start, end) of each
-    word in the text, in characters, where `end` is exclusive. `tags` are the
-    words' tags in the scheme IOB2.
+    Yields (where, example). `where` names the file and the line, or the entry
+    of the list, for error messages. The tags of the example's words are in the
+    scheme IOB2.
 
     A span that begins or ends inside a word is widened to the complete word.
     The function logs how many spans are widened, and how many texts were not
@@ -69,16 +67,26 @@ def read(
         num_unknown += spans is None
         if spans is None and needs_spans:
             continue
-        places = find_words(text, split_words(text))
-        tags = ["O"] * len(places)
-        for span in sorted({*(spans or ())}):
+        words = split_words(text)
+        places, tags = find_words(text, words), ["O"] * len(words)
+        for start, end, label in sorted({*(spans or ())}):
+            shown = f"{[start, end, label]} {text[start:end]!r}"
+            first = bisect.bisect_right(places, start, key=lambda x: x[1])
+            after = bisect.bisect_left(places, end, key=lambda x: x[0])
+            if {*tags[first:after]} != {"O"}:
+                raise ValueError(
+                    f"{where}: the span {shown} contains no word, or overlaps "
+                    f"the words of another span. Text: {text[:80]!r}"
+                )
+            tags[first:after] = [f"I-{label}"] * (after - first)
+            tags[first] = f"B-{label}"
             num_spans += 1
-            labels.add(span[2])
-            start, end = _tag_words(tags, text, span, places, where)
-            if text[start:end] != text[slice(*span[:2])].strip():
-                widened.append(f"{_show(text, span)} to {text[start:end]!r}")
-                num_shifted += _fits_other_units(text, span, places)
-        yield where, text, places, tags
+            labels.add(label)
+            complete = text[places[first][0] : places[after - 1][1]]
+            if complete != text[start:end].strip():
+                widened.append(f"{shown} to {complete!r}")
+                num_shifted += _fits_other_units(text, start, end, places)
+        yield where, NerExample("", words, tags, num_texts, text)
     if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
@@ -104,34 +112,8 @@ def read(
         )
 
 
-def _tag_words(
-    tags: list[str],
-    text: str,
-    span: Span,
-    places: list[tuple[int, int]],
-    where: str,
-) -> tuple[int, int]:
-    # Sets the tags of the words in a span. Returns where these words begin and
-    # end. `places` are (start, end) of each word of the text.
-    first = bisect.bisect_right(places, span[0], key=lambda place: place[1])
-    after = bisect.bisect_left(places, span[1], key=lambda place: place[0])
-    if first >= after or {*tags[first:after]} != {"O"}:
-        problem = (
-            "contains no word"
-            if first >= after
-            else ("overlaps another span, or contains the same word")
-        )
-        raise ValueError(
-            f"{where}: the span {_show(text, span)} {problem}. "
-            f"Text: {text[:80]!r}"
-        )
-    tags[first:after] = [f"I-{span[2]}"] * (after - first)
-    tags[first] = f"B-{span[2]}"
-    return places[first][0], places[after - 1][1]
-
-
 def _fits_other_units(
-    text: str, span: Span, places: list[tuple[int, int]]
+    text: str, start: int, end: int, places: list[tuple[int, int]]
 ) -> bool:
     # Returns whether the span would consist of complete words if its offsets
     # counted UTF-16 units, bytes, or a CR LF as one.
@@ -146,13 +128,9 @@ def _fits_other_units(
 
     starts, ends = zip(*places, strict=True)
     return any(
-        start != span[0] and start in starts and end in ends
-        for start, end in zip(find(span[0]), find(span[1]), strict=True)
+        first != start and first in starts and last in ends
+        for first, last in zip(find(start), find(end), strict=True)
     )
-
-
-def _show(text: str, span: Span) -> str:
-    return f"{[*span]} {text[span[0] : span[1]]!r}"
 
 
 def _read_entries(path: StrPath) -> Iterator[tuple[str, Any]]:
@@ -250,25 +228,21 @@ def _parse(value: Any) -> Span | None:
 
 def _read_span(value: Any, text: str, where: str) -> Span:
     span = _parse(value)
-    if span is None:
-        raise ValueError(
-            f'{where}: a span must be [start, end, label] or {{"start", "end", '
-            '"label"}: two character positions and exactly one label. '
-            f"Received: {repr(value)[:120]}"
-        )
-    start, end, _ = span
-    if not 0 <= start < end <= len(text):
-        raise ValueError(
-            f"{where}: the span {[*span]} starts at {start} and ends at {end} "
-            f"of {len(text)} characters. Text: {text[:80]!r}"
-        )
+    start, end, _ = span or (0, 1, "")
     own = value.get("text") if isinstance(value, dict) else None
     # Label Studio changes white space in the texts that it records for spans.
-    if isinstance(own, str):
-        if text[start:end].split() != own.replace("\\n", "\n").split():
-            raise ValueError(
-                f"{where}: the span {_show(text, span)} records the text "
-                f"{own[:80]!r}. Positions must count characters (code points), "
-                "not UTF-16 units or bytes, with the end exclusive"
-            )
-    return span
+    words = own.replace("\\n", "\n").split() if isinstance(own, str) else None
+    if span is None:
+        problem = "has not two positions and exactly one label"
+    elif not 0 <= start < end <= len(text):
+        problem = f"is from {start} to {end} of {len(text)} characters"
+    elif words not in (None, text[start:end].split()):
+        problem = f"is the text {text[start:end]!r}"
+    else:
+        return span
+    raise ValueError(
+        f"{where}: the span {repr(value)[:120]} {problem}. A span is "
+        '[start, end, label] or {"start", "end", "label"}. Positions count '
+        "characters (code points, not bytes or UTF-16 units), and the end is "
+        f"exclusive. Text: {text[:80]!r}"
+    )

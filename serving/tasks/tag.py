@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from data.ner import legal_tags, scoring, sentence_windows
-from data.ner.reading import NerExample
+from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
 from serving.tasks.base import (

@@ -7,7 +7,7 @@ import numpy as np
 from data import report
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
-from data.ner.reading import NerExample
+from data.ner.sentence_windows import NerExample
 from tests.data.squad.squad_files import write_squad
 
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"

@@ -176,7 +176,7 @@ def test_texts_with_entities_get_entities(tmp_path, tiny):
     entries = read_lines(tmp_path / "run/predictions.jsonl")
     shutil.copy(tmp_path / "run/predictions.jsonl", tmp_path / "again.jsonl")
     again = spans.read(tmp_path / "again.jsonl", True)
-    assert [tags for *_, tags in again] == [each["labels"] for each in entries]
+    assert [x.labels for _, x in again] == [each["labels"] for each in entries]
     # The export gives the same spans.
     bert = serving.load(tmp_path / "served")
     answers = bert.tag([row["text"] for row in rows])

@@ -228,7 +228,7 @@ def test_every_word_counts_once_and_is_decoded(
     for i in range(10):
         words = rng.choice(["a", "bd", "cde", "\u200b"], rng.integers(1, 9))
         labels = rng.choice(LABELS, len(words)).tolist()
-        examples.append(reading.NerExample(f"g-{i}", words, labels, i // 3))
+        examples.append(windows.NerExample(f"g-{i}", words, labels, i // 3))
     args = (examples, LABELS, max_seq_length, tokenizer, document_context)
     features = list(windows.create_features(*args))
     counted = [word[1:] for feature in features for word in feature.words]

@@ -1,6 +1,5 @@
 """Texts with annotated spans, in the forms of the tools that write them."""
 
-import collections
 import gzip
 import json
 
@@ -15,7 +14,6 @@ FORMS = json.loads((golden.ROOT / "tests/testdata/ner/forms.json").read_bytes())
 TEXT = FORMS["ours"]["text"]
 WORDS = ["Anna", "left", "New", "York", "\u2014", "in", "\U0001f600", "Oslo"]
 TAGS = ["B-PER", "O", "B-LOC", "I-LOC", "O", "O", "O", "B-LOC", "O"]
-Text = collections.namedtuple("Text", "where text places tags")
 
 
 def label_studio(annotations):
@@ -28,25 +26,23 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return [Text(*row) for row in spans.read(path, needs_spans)]
+    return [example for _, example in spans.read(path, needs_spans)]
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(tmp_path, form, name):
     (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
-    assert found.tags == TAGS
-    words = [TEXT[start:end] for start, end in found.places]
-    assert words == [*WORDS, "."]
-    assert again.tags == TAGS
-    assert again.where.endswith("line 2" if name[-1] == "l" else "entry 2")
+    assert found.labels == again.labels == TAGS
+    assert found.words == [*WORDS, "."]
 
 
 def test_a_list_in_one_line(tmp_path):
     path = tmp_path / "export.json"
     path.write_text("\ufeff" + json.dumps([FORMS["ours"]]), encoding="utf-8")
-    (found,) = spans.read(path, True)
-    assert found[-1] == TAGS
+    ((where, found),) = spans.read(path, True)
+    assert found.labels == TAGS
+    assert where.endswith("entry 1")
 
 
 def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
@@ -54,9 +50,8 @@ def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
     text = "the Franco-German border at \u6771\u4eac\u90fd ."
     spanned = [[11, 17, "X"], [28, 30, "Z"], [17, 25, "Y"]]
     (found,) = read(tmp_path, {"text": text, "entities": spanned})
-    words = [text[start:end] for start, end in found.places]
-    assert words == [*text.split()[:4], *text[28:31], "."]
-    assert found.tags == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
+    assert found.words == [*text.split()[:4], *text[28:31], "."]
+    assert found.labels == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
     (line,) = caplog.messages
     assert "1 of 3 spans to complete words" in line
     assert "'German' to 'Franco-German'" in line
@@ -69,7 +64,7 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
     ("record", "culprit"),
     [
         ({"entities": [[0, 4, "A"], [3, 9, "B"]]}, "overlap"),
-        ({"spans": [OWN]}, "'Oslo'"),
+        ({"spans": [OWN]}, "'slo.'"),
         ({"entities": [[28, 30, "A"]]}, "30 of 29 characters"),
         ({"entities": [[4, 5, "A"]]}, "no word"),
         ({"entities": [["0", 4, "A"]]}, "start, end, label"),
@@ -85,7 +80,7 @@ def test_errors_name_line_and_text(tmp_path, record, culprit):
 def test_label_studio_changes_white_space(tmp_path):
     value = {"start": 4, "end": 9, "text": "\\nleft", "labels": ["LOC"]}
     (found,) = read(tmp_path, label_studio([{"result": [{"value": value}]}]))
-    assert found.tags[1] == "B-LOC"
+    assert found.labels[1] == "B-LOC"
 
 
 def test_what_nobody_annotated(tmp_path, caplog):
@@ -96,12 +91,12 @@ def test_what_nobody_annotated(tmp_path, caplog):
         FORMS["Prodigy"] | {"answer": "reject"},
     ]
     (found,) = read(tmp_path, *records)
-    assert found.tags == TAGS
+    assert found.labels == TAGS
     assert "3 of 4 texts were not annotated, or were rejec" in caplog.text
     rows = read(tmp_path, *records, {"text": TEXT}, needs_spans=False)
     # A test set is scored by what is annotated in it.
     assert "4 of 5 texts were not annotated" in caplog.text
-    assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
+    assert [set(row.labels) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
 def test_annotations_that_differ(tmp_path):
@@ -110,7 +105,7 @@ def test_annotations_that_differ(tmp_path):
         read(tmp_path, label_studio(annotations))
     annotations[-1]["ground_truth"] = True
     (found,) = read(tmp_path, label_studio(annotations))
-    assert {*found.tags} == {"O"}
+    assert {*found.labels} == {"O"}
 
 
 @pytest.mark.parametrize(
@@ -150,8 +145,8 @@ def test_a_folder_of_sets(tmp_path):
 
 def test_classes_of_a_text_are_no_spans(tmp_path):
     record = {"text": TEXT, "entities": [], "labels": [{"name": "news"}]}
-    ((*_, tags),) = read(tmp_path, record)
-    assert {*tags} == {"O"}
+    (found,) = read(tmp_path, record)
+    assert {*found.labels} == {"O"}
 
 
 def test_tags_of_words_are_no_types(tmp_path):
