@@ -16,8 +16,7 @@ import keras
 
 from modeling import ops
 from modeling.layers import Dense
-from modeling.model import Shape
-from modeling.ops import Tensor
+from modeling.ops import Shape, Tensor
 from modeling.unpadding import Rows
 
 

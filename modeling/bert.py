@@ -18,8 +18,8 @@ from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.layers import TruncatedNormal
-from modeling.model import FeaturesModel, Shape
-from modeling.ops import Tensor, dropout_seed
+from modeling.model import FeaturesModel
+from modeling.ops import Shape, Tensor, dropout_seed
 from modeling.positions import (
     attended_positions,
     create_attention_mask_from_input_mask,
@@ -136,6 +136,11 @@ class BertModel(FeaturesModel):
         )
 
     @property
+    def output_shape(self) -> Shape:
+        """The shape of `sequence_output`, which `summary` shows."""
+        return self.encoder.output_shape
+
+    @property
     def num_dropouts(self) -> int:
         """Number of dropout calls in one forward pass of the encoder.
 
@@ -152,8 +157,8 @@ class BertModel(FeaturesModel):
         named_bert = self.name == "bert"
         scope = contextlib.nullcontext if named_bert else keras.name_scope
         with scope("bert"):
-            self.embeddings.build()
-            self.encoder.build()
+            self.embeddings.build((None, None))
+            self.encoder.build((None, None, self.config.hidden_size))
             with keras.name_scope("pooler"):
                 self.pooler.build((None, self.config.hidden_size))
 

@@ -11,7 +11,7 @@ from modeling import ops
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
 from modeling.model import check_ids
-from modeling.ops import Tensor
+from modeling.ops import Shape, Tensor
 
 
 class Embeddings(BertLayer):
@@ -95,6 +95,10 @@ class Embeddings(BertLayer):
         return ops.dropout(
             embeddings, self.config.hidden_dropout_prob, seed=seed
         )
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the embeddings, [B, T, W]."""
+        return (*input_shape, self.config.hidden_size)
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

@@ -14,7 +14,7 @@ from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
 from modeling.layers import BertLayer, Dense
-from modeling.ops import Tensor, dropout_seed
+from modeling.ops import Shape, Tensor, dropout_seed
 from modeling.unpadding import PackedRows, PaddedRows, Rows
 
 
@@ -206,3 +206,8 @@ class Transformer(BertLayer):
             inputs = apply_this(inputs)
             all_encoder_layers.append(rows.pad(inputs))
         return all_encoder_layers
+
+    @property
+    def output_shape(self) -> Shape:
+        """The shape of each block's output, which `summary` shows."""
+        return None, None, self.config.hidden_size

@@ -10,7 +10,7 @@ import keras
 
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
-from modeling.ops import ACTIVATIONS, Tensor, dense
+from modeling.ops import ACTIVATIONS, Shape, Tensor, dense
 from modeling.positions import gather_vectors, last_positions
 
 
@@ -56,6 +56,10 @@ class OutputHead(keras.layers.Layer):
         """Returns the logits of `inputs`, float [..., num_outputs]."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the logits."""
+        return (*input_shape[:-1], self.num_outputs)
 
 
 class BidirectionalLSTM(keras.layers.Layer):
@@ -114,6 +118,10 @@ class BidirectionalLSTM(keras.layers.Layer):
         ends = [last[:, :half], outputs[:, 0, half:]]
         return outputs, keras.ops.concatenate(ends, -1)
 
+    def compute_output_shape(self, input_shape: Shape) -> tuple[Shape, Shape]:
+        """Returns the shapes of the outputs."""
+        return input_shape, (input_shape[0], self.hidden_size)
+
 
 class MaskedLanguageModelHead(BertLayer):
     """Predicts the WordPieces at masked positions (paper, section 3.1, task 1).
@@ -162,3 +170,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
         bias = keras.ops.cast(self.output_bias, transformed.dtype)
         return dense(transformed, kernel, bias)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the logits."""
+        return (*input_shape[:-1], self.config.vocab_size)

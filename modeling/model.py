@@ -21,8 +21,6 @@ from modeling.checkpoints import (
 )
 from modeling.config import BertConfig
 
-Shape = tuple[int | None, ...]
-
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.
 _NAMES = (

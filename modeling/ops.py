@@ -31,6 +31,8 @@ from modeling import config
 
 # A tensor of the backend that Keras runs on.
 Tensor = Any
+# The shape of a tensor. None = a size that varies.
+Shape = tuple[int | None, ...]
 # {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
 P = ParamSpec("P")

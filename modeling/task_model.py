@@ -43,6 +43,9 @@ class TaskModel(FeaturesModel, abc.ABC):
         ValueError: a feature is missing or has a wrong shape.
     """
 
+    # The output of `BertModel` that the head reads.
+    head_input = "pooled_output"
+
     def __init__(
         self,
         config: BertConfig,
@@ -70,14 +73,19 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     def build(self, input_shape: Any = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
-        self.bert.build()
+        self.bert.build(input_shape := (None, None))
+        shapes = self.bert.compute_output_shape(input_shape)
         if self.bilstm:
-            self.bilstm.build()
-        self.build_head()
+            self.bilstm.build(shapes["sequence_output"])
+        self.build_head(shapes)
 
-    def build_head(self) -> None:
-        """Creates the head's weights."""
-        self.head.build()
+    def build_head(self, encoded: dict[str, Any]) -> None:
+        """Creates the head's weights.
+
+        Args:
+            encoded: shapes of the outputs of `BertModel`.
+        """
+        self.head.build(encoded[self.head_input])
 
     def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
         """Returns a new linear head with `num_outputs` logits."""

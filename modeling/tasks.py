@@ -11,8 +11,8 @@ import keras
 
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
-from modeling.model import Shape, check_ids
-from modeling.ops import Features, Tensor, at_least_float32, dropout
+from modeling.model import check_ids
+from modeling.ops import Features, Shape, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
 
@@ -43,11 +43,11 @@ class BertPretrainer(TaskModel):
         )
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
-    def build_head(self) -> None:
+    def build_head(self, encoded: dict[str, Any]) -> None:
         """Creates the heads' weights, whose names begin with `cls/`."""
         with keras.name_scope("cls"):
-            self.masked_lm.build()
-            self.next_sentence.build()
+            self.masked_lm.build(encoded["sequence_output"])
+            self.next_sentence.build(encoded["pooled_output"])
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
@@ -90,9 +90,6 @@ class BertClassifier(TaskModel):
     Returns:
         logits, float [B, num_labels].
     """
-
-    # The output of `BertModel` that the head reads.
-    head_input = "pooled_output"
 
     def __init__(
         self, config: BertConfig, num_labels: int, **kwargs: Any
@@ -147,20 +144,22 @@ class BertSpanLabeler(TaskModel):
         dict: `start_logits` and `end_logits`, float [B, T].
     """
 
+    head_input = "sequence_output"
+
     def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(2, "squad")
 
-    def build_head(self) -> None:
+    def build_head(self, encoded: dict[str, Any]) -> None:
         """Creates the head's weights, whose names begin with `cls/squad/`."""
         with keras.name_scope("cls"):
-            self.head.build()
+            super().build_head(encoded)
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
         """Returns the start and end logits of each position, float [B, T]."""
-        logits = self.head(encoded["sequence_output"])
+        logits = self.head(encoded[self.head_input])
         mask = features.get("input_mask")
         if self.bert.unpad and mask is not None and len(mask.shape) == 2:
             mask = keras.ops.cast(mask, logits.dtype)
@@ -217,7 +216,7 @@ class BertMultipleChoice(SeveralTextsModel):
     ) -> Tensor:
         """Returns the logit of each choice, float [B, C]."""
         logits = self.head(
-            dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
+            dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
         )
         return keras.ops.reshape(
             logits, keras.ops.shape(features["input_ids"])[:2]
@@ -239,7 +238,7 @@ class BertEmbedder(SeveralTextsModel):
         float [B, C, W].
     """
 
-    def build_head(self) -> None:
+    def build_head(self, encoded: dict[str, Any]) -> None:
         """Creates no weights, because this model needs no head."""
 
     def apply_head(

@@ -1,6 +1,7 @@
 """Every model does what Keras promises of its own ones."""
 
 import json
+import re
 
 import keras
 import numpy as np
@@ -12,11 +13,15 @@ from tests.modeling.kinds import (
     EACH_MODEL,
     MODELS,
     NUM_DENSE,
+    L,
+    V,
+    W,
     assert_close,
     create_inputs,
     flat,
     save_and_load,
 )
+from tests.models import built
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -85,6 +90,25 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     after = flat(model(features))
     assert np.abs(after[0] - before[0]).max() > 1e-3 or kind == "bert"
     assert_close(save_and_load(model, tmp_path)(features), after, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"),
+    {
+        "bert": [f"(None, None, {W})", f"(None, {W})"],
+        "pretrainer": [f"(None, None, {V})", "(None, 2)"],
+        "classifier": [f"(None, {L})"],
+        "tokens": [f"(None, None, {L})"],
+        "spans": ["(None, None, 2)"],
+        "choices": ["(None, 1)"],
+    }.items(),
+)
+def test_the_summary_shows_the_shape_of_each_layer(kind, heads):
+    shown = []
+    built(MODELS[kind]()).summary(print_fn=shown.append)
+    shapes = re.findall(r"\(None.*?\)", shown[0])
+    assert shapes == [f"(None, None, {W})", *heads]
+    assert "?" not in shown[0]
 
 
 def test_bert_takes_a_dict_or_several_tensors():
