@@ -235,28 +235,6 @@ class BertModel(FeaturesModel):
         last = last_positions(attended_positions(input_mask))
         return self.pooler(gather_vectors(sequence_output, last))
 
-    def compute_output_shape(
-        self, input_shape: Shape | dict[str, Shape]
-    ) -> dict[str, Any]:
-        """Returns the shapes of the outputs.
-
-        Args:
-            input_shape: shape of `input_ids`, or a dict that contains it.
-        """
-        shape: Shape = (
-            input_shape["input_ids"]
-            if isinstance(input_shape, dict)
-            else input_shape
-        )
-        width = self.config.hidden_size
-        sequence = (*shape, width)
-        return {
-            "embedding_output": sequence,
-            "all_encoder_layers": [sequence] * self.config.num_hidden_layers,
-            "sequence_output": sequence,
-            "pooled_output": (shape[0], width),
-        }
-
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {

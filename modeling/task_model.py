@@ -73,11 +73,12 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     def build(self, input_shape: Any = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
-        self.bert.build(input_shape := (None, None))
-        shapes = self.bert.compute_output_shape(input_shape)
+        pooled = (None, self.config.hidden_size)
+        sequence = (None, *pooled)
+        self.bert.build((None, None))
         if self.bilstm:
-            self.bilstm.build(shapes["sequence_output"])
-        self.build_head(shapes)
+            self.bilstm.build(sequence)
+        self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
     def build_head(self, encoded: dict[str, Any]) -> None:
         """Creates the head's weights.

@@ -12,7 +12,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model import check_ids
-from modeling.ops import Features, Shape, Tensor, at_least_float32, dropout
+from modeling.ops import Features, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
 
@@ -67,16 +67,6 @@ class BertPretrainer(TaskModel):
             ),
         }
 
-    def compute_output_shape(
-        self, features_shape: dict[str, Shape]
-    ) -> dict[str, Shape]:
-        """Returns the shapes of the outputs."""
-        masked = features_shape["masked_lm_positions"]
-        return {
-            "masked_lm_logits": (*masked, self.config.vocab_size),
-            "next_sentence_logits": (masked[0], 2),
-        }
-
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertClassifier(TaskModel):
@@ -104,12 +94,6 @@ class BertClassifier(TaskModel):
         """Returns the logits, computed from BERT's output `head_input`."""
         inputs = encoded[self.head_input]
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
-
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of the logits."""
-        shape = features_shape["input_ids"]
-        kept = shape[:1] if self.head_input == "pooled_output" else shape
-        return (*kept, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -166,13 +150,6 @@ class BertSpanLabeler(TaskModel):
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 
-    def compute_output_shape(
-        self, features_shape: dict[str, Shape]
-    ) -> dict[str, Shape]:
-        """Returns the shapes of the outputs."""
-        input_shape = features_shape["input_ids"]
-        return {"start_logits": input_shape, "end_logits": input_shape}
-
 
 class SeveralTextsModel(TaskModel):
     """Base class of models that read C texts per example, [B, C, T]."""
@@ -222,10 +199,6 @@ class BertMultipleChoice(SeveralTextsModel):
             logits, keras.ops.shape(features["input_ids"])[:2]
         )
 
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of the logits, (B, C)."""
-        return features_shape["input_ids"][:2]
-
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertEmbedder(SeveralTextsModel):
@@ -255,8 +228,3 @@ class BertEmbedder(SeveralTextsModel):
         )
         shape = keras.ops.shape(features["input_ids"])[:2]
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
-
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of the embedding vectors, (B, C, W)."""
-        shape = features_shape["input_ids"][:2]
-        return (*shape, self.config.hidden_size)

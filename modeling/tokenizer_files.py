@@ -1,9 +1,9 @@
 """Reads and writes the files that describe a tokenizer.
 
 Google's releases contain only vocab.txt. transformers adds
-tokenizer_config.json, special_tokens_map.json and tokenizer.json. Without these
-files it silently creates a tokenizer that knows only the five special tokens.
-A `tokenizer` in this module is a FullTokenizer.
+tokenizer_config.json and tokenizer.json. Without these files it silently
+creates a tokenizer that knows only the five special tokens. A `tokenizer` in
+this module is a FullTokenizer.
 """
 
 import functools
@@ -19,6 +19,7 @@ from files.json_files import parse_json, read_json
 from files.paths import StrPath
 
 CONFIG_FILE, TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
+# Files of transformers before version 5.
 _MAP_FILE, _ADDED_FILE = "special_tokens_map.json", "added_tokens.json"
 SPECIAL_TOKENS = {
     "cls_token": "[CLS]",
@@ -208,9 +209,9 @@ def format_casing(do_lower_case: bool, **more: Any) -> bytes:
 def tokenizer_files(
     tokenizer: Any, max_length: int, vocab_size: int | None = None
 ) -> dict[str, bytes]:
-    """Returns {file: contents} of the four files of a tokenizer.
+    """Returns {file: contents} of the files that transformers reads.
 
-    `save_huggingface` lists the files.
+    These are vocab.txt, tokenizer_config.json and tokenizer.json.
 
     Args:
         tokenizer: FullTokenizer to describe.
@@ -265,9 +266,8 @@ def tokenizer_files(
             "vocab": ids,
         },
     }
-    special_json = json.dumps(SPECIAL_TOKENS, indent=2)
     tokenizer_json = json.dumps(values, indent=2, ensure_ascii=False)
-    return describe_tokenizer(tokenizer, max_length) | {
-        "special_tokens_map.json": f"{special_json}\n".encode(),
-        "tokenizer.json": f"{tokenizer_json}\n".encode(),
+    return {
+        **describe_tokenizer(tokenizer, max_length),
+        TOKENIZER_FILE: f"{tokenizer_json}\n".encode(),
     }

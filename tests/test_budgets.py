@@ -17,7 +17,7 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1214,
-    "modeling": 6196,
+    "modeling": 6174,
     "serving": 4246,
     "tests": 19938,
     "tools": 790,

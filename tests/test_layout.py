@@ -64,11 +64,15 @@ def test_data_imports_of_modeling_only_what_loads_no_network():
         names = {n for n in imported(path) if n.startswith("modeling")}
         assert {n for n in names if file_of(n).is_file()} <= allowed, path
         assert "modeling" not in names, path
-    code = "import sys, data.text.tokenization, modeling.presets;"
-    code += "sys.exit(bool({'keras', 'tensorflow'} & {*sys.modules}))"
-    assert (
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
-    )
+
+
+def test_importing_is_quick_and_quiet():
+    code = "import sys, data.text.tokenization, modeling.presets, serving;"
+    code += "assert not {'keras', 'tensorflow'} & {*sys.modules};"
+    code += "import logging; assert not logging.root.handlers"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True)
+    assert done.stdout + done.stderr == b""
 
 
 def test_scripts_and_tools_do_not_import_each_other():

@@ -259,10 +259,9 @@ def save_huggingface(
     """Writes a model as a folder that transformers reads.
 
     Writes model.safetensors and config.json, and with a tokenizer also
-    vocab.txt, tokenizer.json, tokenizer_config.json and
-    special_tokens_map.json. The files appear together or not at all. If a
-    folder contains no vocabulary, transformers silently creates a tokenizer
-    that knows only the five special tokens.
+    vocab.txt, tokenizer.json and tokenizer_config.json. The files appear
+    together or not at all. If a folder contains no vocabulary, transformers
+    silently creates a tokenizer that knows only the five special tokens.
 
     Args:
         model: a built model of a class in CLASSES.

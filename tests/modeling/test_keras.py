@@ -93,22 +93,20 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "heads"),
-    {
-        "bert": [f"(None, None, {W})", f"(None, {W})"],
-        "pretrainer": [f"(None, None, {V})", "(None, 2)"],
-        "classifier": [f"(None, {L})"],
-        "tokens": [f"(None, None, {L})"],
-        "spans": ["(None, None, 2)"],
-        "choices": ["(None, 1)"],
-    }.items(),
+    ("kind", "shapes"),
+    [
+        ("bert", [(None, None, W), (None, W)]),
+        ("pretrainer", [(None, None, V), (None, 2)]),
+        ("classifier", [(None, L)]),
+        ("tokens", [(None, None, L)]),
+        ("spans", [(None, None, 2)]),
+    ],
 )
-def test_the_summary_shows_the_shape_of_each_layer(kind, heads):
+def test_the_summary_shows_the_shape_of_each_layer(kind, shapes):
     shown = []
     built(MODELS[kind]()).summary(print_fn=shown.append)
-    shapes = re.findall(r"\(None.*?\)", shown[0])
-    assert shapes == [f"(None, None, {W})", *heads]
-    assert "?" not in shown[0]
+    expected = [str(shape) for shape in [(None, None, W), *shapes]]
+    assert re.findall(r"\(None.*?\)|\?", shown[0]) == expected
 
 
 def test_bert_takes_a_dict_or_several_tensors():

@@ -181,13 +181,6 @@ def test_a_position_outside_the_window_costs_nothing():
     assert float(total) == 0.0
 
 
-def test_half_precision_logits_are_cast_up():
-    loss, outputs, features, expected = classifier_case()
-    total, _ = loss(outputs.astype("float16"), with_ids(features))
-    assert total.dtype == "float32"
-    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-3)
-
-
 def test_partners_are_found_among_the_real_examples_of_a_batch():
     vectors = unit_vectors()
     is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
