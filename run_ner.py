@@ -83,14 +83,16 @@ class NerTask(task.Task):
         # {split: its windows} of the splits "eval" and "predict", to decode the
         # predictions.
         self.features: dict[str, list[sentence_windows.NerFeatures]] = {}
-        self.loss = self.eval_loss = modeling.TokenLoss()
         # Without --labels, the processor reads the tags of the train set.
         self.processor = reading.NerProcessor(
             [*options.labels] if options.labels else None,
             options.text_column,
             options.label_column,
         )
+        # Read the tags before TensorFlow is imported, so that an error in the
+        # files shows quickly.
         self.labels = self.processor.get_labels(options.data_dir)
+        self.loss = self.eval_loss = modeling.TokenLoss()
         self.settings = {"labels": self.labels}
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
@@ -187,10 +189,12 @@ def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     preset = read_preset(flags)
     config = resolve(flags, preset)
-    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    task = NerTask(config)
+    # Import TensorFlow late, so that --help, wrong flags and wrong files show
+    # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(NerTask(config), config, preset, serving.export_task)
+    fine_tuning.run(task, config, preset, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -122,15 +122,24 @@ class SquadTask(task.Task):
         # `evaluate` reads the answers from this file.
         self.eval_files = [self.predict_file] if self.predict_file else []
         self.features: list[passage_windows.SquadFeatures] = []
+        # Read the files before TensorFlow is imported, so that their errors
+        # show quickly.
+        needs = {
+            "train": options.do_train,
+            "eval": options.evaluates or options.do_predict,
+        }
+        self._read = {
+            name: self._read_file(name) for name in needs if needs[name]
+        }
         self.loss = modeling.SpanLoss()
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Reads the questions of --train_file or --predict_file.
+        """Returns the questions of --train_file or --predict_file."""
+        return self._read.pop(split)
 
-        Raises:
-            ValueError: the flags request an evaluation, but the file contains
-                no answers.
-        """
+    def _read_file(self, split: str) -> Sequence[Any]:
+        # Raises a ValueError if the flags request an evaluation, but the file
+        # contains no answers.
         is_training = split == "train"
         train_file = self.options.train_file or ""
         path = train_file if is_training else self.predict_file
@@ -272,10 +281,12 @@ def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     preset = read_preset(flags)
     config = resolve(flags, preset)
-    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    task = SquadTask(config)
+    # Import TensorFlow late, so that --help, wrong flags and wrong files show
+    # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SquadTask(config), config, preset, serving.export_task)
+    fine_tuning.run(task, config, preset, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -106,31 +107,57 @@ def test_every_flag_of_a_run_has_a_role(script):
 
 # Each command in a process that has imported nothing of the project.
 LOADED = """
-import os, runpy, sys
+import json, os, runpy, sys
 import absl.app
 
-for script in sys.argv[1:]:
-    for flag in ("--helpfull", "--no_such_flag"):
-        if not os.fork():
-            sys.argv = [script, flag]
-            try:
-                runpy.run_module(script, run_name="__main__", alter_sys=True)
-            except SystemExit as ended:
-                loaded = {"tensorflow", "keras"} & set(sys.modules)
-                print(ended.code, sorted(loaded), end="\\f", flush=True)
-            os._exit(0)
-        os.wait()
+for sys.argv in json.loads(sys.argv[1]):
+    if not os.fork():
+        try:
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        except SystemExit as ended:
+            loaded = {"tensorflow", "keras"} & set(sys.modules)
+            print(ended.code, sorted(loaded), end="\\f", flush=True)
+        os._exit(0)
+    os.wait()
 """
+
+
+def run_each(commands):
+    """Returns what each command prints, its status, its imports; and stderr."""
+    command = [sys.executable, "-c", LOADED, json.dumps(commands)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.split("\f")[:-1], done.stderr
 
 
 @pytest.fixture(scope="module")
 def printed():
     """{script: what it prints for --helpfull and for a wrong flag}."""
-    command = [sys.executable, "-c", LOADED, *script_runner.SCRIPTS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    texts = done.stdout.split("\f")
-    pairs = zip(texts[::2], texts[1::2], strict=False)
-    return dict(zip(script_runner.SCRIPTS, pairs, strict=True))
+    flags, scripts = ("--helpfull", "--no_such_flag"), script_runner.SCRIPTS
+    commands = [[script, flag] for script in scripts for flag in flags]
+    texts, _ = run_each(commands)
+    pairs = zip(texts[::2], texts[1::2], strict=True)
+    return dict(zip(scripts, pairs, strict=True))
+
+
+def test_wrong_files_do_not_wait_for_tensorflow(tmp_path, model_flags):
+    for name, text in (("a.json", '{"data": 1}'), ("train.txt", "word\n")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "a.csv").write_text("text,label\n1,2,3\n")
+    common = model_flags | {"output_dir": tmp_path / "run", "do_train": True}
+    cases = (
+        ("run_squad", "train_file", "a.json"),
+        ("run_ner", "data_dir", ""),
+        ("run_classifier", "data_file", "a.csv"),
+    )
+    commands = [
+        [script, *(f"--{k}={v}" for k, v in flags.items())]
+        for script, name, path in cases
+        for flags in [common | {name: tmp_path / path}]
+    ]
+    endings, errors = run_each(commands)
+    assert endings == ["1 []"] * 3
+    files = re.findall("error: .*(a.json|train.txt|a.csv)", errors)
+    assert files == ["a.json", "train.txt", "a.csv"]
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)

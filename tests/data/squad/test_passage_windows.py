@@ -172,11 +172,6 @@ def test_a_table_of_questions(tmp_path):
     assert example.context == passage
 
 
-def test_lengths_without_room(tmp_path, tokenizer):
-    with pytest.raises(ValueError, match="--max_seq_length=7"):
-        create(tmp_path, tokenizer, "a b", max_seq_length=7)
-
-
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
     args = (tmp_path, tokenizer, " 黑豹队了丢了分。", (5, "丢了"))
     _, (feature,) = create(*args, training=True, use_char_offsets=True)
