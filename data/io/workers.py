@@ -7,7 +7,6 @@ killed while it sent a result, because its workers share one pipe.
 import contextlib
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -128,10 +127,6 @@ def _raise_death(process: BaseProcess) -> NoReturn:
     ) from None
 
 
-# Whether this worker process must end.
-_is_ending = False
-
-
 def _work(
     function: Callable,
     pipe: connection.Connection,
@@ -151,32 +146,15 @@ def _work(
             try:
                 answer = (None, function(*arguments))
             except Exception as error:
-                answer = (_sendable(error), None)
-            finally:
-                # If `_end` interrupted the call, exit here. SystemExit does not
-                # suffice: an error in the function's clean-up would replace it
-                # and keep the process alive.
-                if _is_ending:
-                    os._exit(1)
+                answer = (error, None)
             pipe.send(answer)
-
-
-# Returns the error, or its text if pickle cannot copy an error of this class.
-def _sendable(error: Exception) -> Exception:
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
 
 
 def _end(*unused_args: object) -> NoReturn:
     # Handles SIGTERM: ends this worker after it removes its partial output.
-    global _is_ending
     # Ignore later signals, which Ctrl-C or a batch system may send. A second
     # SystemExit would interrupt the clean-up that the first one started.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _is_ending = True
     sys.exit(1)
 
 
