@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1764,
+    ".": 1779,
     "benchmarks": 1199,
-    "data": 10049,
+    "data": 10019,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6174,
-    "serving": 4246,
-    "tests": 19938,
+    "serving": 4236,
+    "tests": 19916,
     "tools": 790,
     "training": 4618,
 }

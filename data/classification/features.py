@@ -139,13 +139,7 @@ def convert_single_example(
 ) -> ClassificationFeatures:
     """Converts a text or a pair of texts to the network's input.
 
-    For example, a pair of texts and a single text become these tokens and
-    segment_ids:
-
-        [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
-          0    0   0    0    0   0  0   0    1    1    1  1   1
-        [CLS] a ferry sails at noon . [SEP]
-          0   0   0     0   0   0   0   0
+    `token_windows.pack_tokens` shows the inputs, and cuts long texts.
 
     Args:
         ex_index: index of the example. The first five examples are logged.
@@ -159,25 +153,14 @@ def convert_single_example(
         ValueError: the label is not in `label_list`, or is not a number in
             regression.
     """
-    # Copy the lists before cutting them, because the tokenizer may cache the
-    # lists that it returns.
-    tokens_a = list(tokenizer.tokenize(example.text_a))
-    tokens_b = list(tokenizer.tokenize(example.text_b or ""))
-    length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
-    if tokens_b:
-        # Remove the last token of the longer text until the pair fits. If both
-        # texts are equally long, remove the second text's last token.
-        while len(tokens_a) + len(tokens_b) > max_seq_length - 3:
-            (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
-        tokens_b.append("[SEP]")
-    else:
-        del tokens_a[max_seq_length - 2 :]
-    tokens = ["[CLS]", *tokens_a, "[SEP]", *tokens_b]
-    features = _create_features(
-        tokens, len(tokens_b), max_seq_length, tokenizer
+    tokens, first_length, num_cut = token_windows.pack_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
     )
+    features = _create_features(tokens, first_length, max_seq_length, tokenizer)
     features.label_id = _label_id(example, label_list)
-    features.is_cut = length > max_seq_length
+    features.is_cut = num_cut > 0
     if ex_index < 5:
         logging.debug(
             "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
@@ -191,14 +174,14 @@ def convert_single_example(
 
 def _create_features(
     tokens: list[str],
-    second_length: int,
+    first_length: int,
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    # Returns padded features without a label. The last `second_length` tokens
-    # are a pair's second text and its [SEP].
+    # Returns padded features without a label. The first `first_length` tokens
+    # are segment 0.
     padding = [0] * (max_seq_length - len(tokens))
-    first_length = len(tokens) - second_length
+    second_length = len(tokens) - first_length
     return ClassificationFeatures(
         input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
         input_mask=[1] * len(tokens) + padding,
@@ -259,7 +242,9 @@ def create_windows(
         found = []
         for start, length in spans:
             tokens = ["[CLS]", *pieces[start : start + length], "[SEP]"]
-            each = _create_features(tokens, 0, max_seq_length, tokenizer)
+            each = _create_features(
+                tokens, len(tokens), max_seq_length, tokenizer
+            )
             each.label_id, each.weight = label_id, 1 / len(spans)
             found.append(each)
         return found
@@ -289,16 +274,13 @@ def encode_features(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[bytes]:
     """Yields serialized features, then logs how many texts were truncated."""
-    num_texts = num_cut = 0
-    for feature in features:
-        num_texts += 1
-        num_cut += feature.is_cut
-        yield encode_classification_features(feature)
-    if num_cut:
-        logging.info(
-            "%d of %d texts were longer than --max_seq_length=%d and were cut",
-            *(num_cut, num_texts, max_seq_length),
-        )
+    counted = token_windows.count_cut(
+        features,
+        lambda each: each.is_cut,
+        f"texts were longer than --max_seq_length={max_seq_length} and were "
+        "cut",
+    )
+    return map(encode_classification_features, counted)
 
 
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:

@@ -1,4 +1,4 @@
-"""Cuts a long text into overlapping windows of tokens."""
+"""Cuts long texts: to the network's input length, or into windows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -27,6 +27,35 @@ def count_cut(
         yield item
     if num_cut:
         logging.info("%d of %d %s", num_cut, num_items, what)
+
+
+def pack_tokens(
+    tokens_a: Sequence[str], tokens_b: Sequence[str], max_seq_length: int
+) -> tuple[list[str], int, int]:
+    """Joins one or two texts to an input of at most `max_seq_length` tokens.
+
+        [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
+          0    0   0    0    0   0  0   0    1    1    1  1   1
+        [CLS] a ferry sails at noon . [SEP]
+          0   0   0     0   0   0   0   0
+
+    Cuts the end of the longer text, and of the second if both are equally long,
+    as `_truncate_seq_pair` in Google's run_classifier.py does.
+
+    Args:
+        tokens_a: WordPieces of the first text.
+        tokens_b: WordPieces of the second text, empty for a single text.
+        max_seq_length: maximum length of the input, at least 3.
+
+    Returns:
+        (tokens, length of segment 0, number of WordPieces that were cut off).
+    """
+    room = max_seq_length - (3 if tokens_b else 2)
+    num_cut = max(len(tokens_a) + len(tokens_b) - room, 0)
+    tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
+    tokens = ["[CLS]", *tokens_a, "[SEP]"]
+    second = [*tokens_b[: room - len(tokens_a)], "[SEP]"] if tokens_b else []
+    return tokens + second, len(tokens), num_cut
 
 
 def cut_spans(

@@ -19,6 +19,7 @@ from absl import logging
 from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
+from data.text.token_windows import pack_tokens
 from modeling.presets import read as read_preset
 from modeling.tokenizer_files import parse_tokenizer
 
@@ -34,19 +35,6 @@ _CHUNK = 8192
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
-
-
-def convert_to_unicode(text: str | bytes) -> str:
-    """Decodes bytes, and drops bytes that are not UTF-8. Returns a str as is.
-
-    Raises:
-        ValueError: `text` is neither str nor bytes.
-    """
-    if isinstance(text, str):
-        return text
-    if isinstance(text, bytes):
-        return text.decode("utf-8", "ignore")
-    raise ValueError(f"text must be str or bytes. Received: {type(text)}")
 
 
 class WordCache(dict):
@@ -294,32 +282,26 @@ class FullTokenizer:
         if isinstance(texts, str):
             texts = [texts]
             text_pairs = None if text_pairs is None else [str(text_pairs)]
-        rows = []
-        for index, text in enumerate(texts):
-            parts = [self.tokenize(text)]
-            if text_pairs is not None:
-                parts.append(self.tokenize(text_pairs[index]))
-            while sum(map(len, parts)) > max_length - len(parts) - 1:
-                # Of two equally long parts, cut the last one.
-                max(parts[::-1], key=len).pop()
-            parts[0].insert(0, "[CLS]")
-            rows.append([[*part, "[SEP]"] for part in parts])
-        width = max((sum(map(len, row)) for row in rows), default=0)
+        seconds = [""] * len(texts) if text_pairs is None else text_pairs
+        rows = [
+            pack_tokens(self.tokenize(first), self.tokenize(second), max_length)
+            for first, second in zip(texts, seconds, strict=True)
+        ]
+        width = max((len(tokens) for tokens, *_ in rows), default=0)
         features = {
             name: np.zeros((len(rows), width), np.int32)
             for name in ("input_ids", "input_mask", "segment_ids")
         }
-        for index, row in enumerate(rows):
-            ids = self.convert_tokens_to_ids([x for part in row for x in part])
+        for index, (tokens, first_length, _) in enumerate(rows):
+            ids = self.convert_tokens_to_ids(tokens)
             features["input_ids"][index, : len(ids)] = ids
             features["input_mask"][index, : len(ids)] = 1
-            features["segment_ids"][index, len(row[0]) : len(ids)] = 1
+            features["segment_ids"][index, first_length : len(ids)] = 1
         return features
 
-    def tokenize(self, text: str | bytes) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
-        text = clean_text(convert_to_unicode(text))
-        return self._word_pieces.of_all(text.split())
+        return self._word_pieces.of_all(clean_text(text).split())
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
         """Returns at least the first `num_tokens` WordPieces of a long text."""
@@ -422,10 +404,9 @@ class BasicTokenizer:
         self.do_lower_case = do_lower_case
         self._word_tokens = WordCache(self.tokenize_word)
 
-    def tokenize(self, text: str | bytes) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Returns the words of `text`, a list of str."""
-        words = clean_text(convert_to_unicode(text)).split()
-        return self._word_tokens.of_all(words)
+        return self._word_tokens.of_all(clean_text(text).split())
 
     def tokenize_word(self, word: str) -> list[str]:
         """Splits a word of cleaned text at punctuation.
@@ -459,13 +440,13 @@ class WordpieceTokenizer:
         self.max_input_chars_per_word = max_input_chars_per_word
         self._max_piece_length = max(map(len, vocab), default=0)
 
-    def tokenize(self, text: str | bytes) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Splits each word of `text`. White space separates the words.
 
         For example, "rowboats" -> ["row", "##boats"].
         """
         output = []
-        for token in convert_to_unicode(text).split():
+        for token in text.split():
             output.extend(self._split(token) or [self.unk_token])
         return output
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
 from files.flags import flag
 from serving.engines import Input
@@ -155,22 +156,11 @@ def encode_texts(model: Model, request: Request) -> tuple[list[Input], Input]:
 def pack(
     model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
-    """Packs the WordPieces of one or two texts into one input.
-
-    Cuts long texts in the same way as PackingLayer.
-    """
-    is_pair = bool(tokens_b)
-    room = model.max_seq_length - 2 - is_pair
-    count = len(tokens_a) + len(tokens_b)
-    # Cut the longer text. If both texts are equally long, cut the second.
-    tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
-    tokens_b = tokens_b[: room - len(tokens_a)]
-    tokens = ["[CLS]", *tokens_a, "[SEP]"]
-    first_length = len(tokens)
-    if is_pair:
-        tokens += [*tokens_b, "[SEP]"]
+    """Packs the WordPieces of one or two texts into one input."""
+    most = model.max_seq_length
+    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, most)
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
-    return Input(ids, first_length, max(count - room, 0))
+    return Input(ids, first_length, num_cut)
 
 
 def check_list(field: str, values: Any) -> None:

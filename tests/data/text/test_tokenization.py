@@ -82,18 +82,15 @@ def test_full_tokenizer(create_tokenizer):
     ids = tokenizer.convert_tokens_to_ids(tokens)
     assert ids == [6, 3, 4, 9, 7, 8]
     assert tokenizer.convert_ids_to_tokens(ids) == tokens
-    assert tokenizer.tokenize(b"wa\xff un") == ["wa", "un"]
     assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
     assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
-    with pytest.raises(ValueError, match="str or bytes"):
-        tokenizer.tokenize(7)
 
 
 def test_a_call_returns_what_a_run_trains_on():
     words = golden.ROOT / "examples/samples/vocab.txt"
     tokenizer = tokenization.FullTokenizer(words, do_lower_case=True)
     texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
-    pairs = ["It sails again on the next morning.", "The lamp.", "boats " * 9]
+    pairs = ["It sails again on the next morning.", "", "boats " * 9]
     for seconds in (None, pairs):
         found = tokenizer(texts, seconds, max_length=12)
         for row, text in enumerate(texts):

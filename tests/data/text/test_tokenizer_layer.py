@@ -27,6 +27,8 @@ def assert_equal(pair, texts):
     layer, tokenizer = pair
     found = layer(tf.constant(texts)).to_list()
     for text, ids in zip(texts, found, strict=True):
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "ignore")
         expected = tokenizer.tokenize(text)
         assert ids == tokenizer.convert_tokens_to_ids(expected), ascii(text)
 
