@@ -82,7 +82,8 @@ class ExportConfig:
 
     export_dir: str | None = flags.neutral(
         None,
-        "Export the model for serving to this folder.",
+        "Export the model for serving to this folder, such as models/mrpc/1 "
+        "for TensorFlow Serving, which looks for numbered folders.",
         kind=Kind.NEW_FOLDER,
     )
     export_format: str | None = flags.neutral(
@@ -97,12 +98,6 @@ class ExportConfig:
         "Fixed input length of exports in formats other than saved_model. By "
         "default, inputs may have any length.",
         at_least=3,
-    )
-    export_version: int | None = flags.neutral(
-        None,
-        "Export to the subfolder of --export_dir with this number, where "
-        "TensorFlow Serving looks for versions.",
-        at_least=1,
     )
     quantize: str | None = flags.neutral(
         None,

@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.util
-import os
 from typing import Any, TypeVar
 
 import modeling
@@ -15,7 +14,6 @@ from training.config import ExportConfig, ModelConfig, TrainingConfig
 from training.run_folder import check_resumed
 
 Flags = TypeVar("Flags", bound=ModelConfig)
-Export = TypeVar("Export", bound=ExportConfig)
 # Flags of weights that may be of the Hugging Face hub.
 _WEIGHTS = ("init_checkpoint", "teacher")
 # Formats of an export.
@@ -148,14 +146,14 @@ def _stated_flags(
     }
 
 
-def resolve_export(config: Export) -> Export:
-    """Appends --export_version to --export_dir, and checks the formats.
+def check_export(config: ExportConfig) -> None:
+    """Checks the flags of an export, before any slow work.
 
     Raises:
         ValueError: flags contradict each other, or a format is unknown or needs
             a package that is not installed.
     """
-    for name in ("export_format", "export_version", "quantize"):
+    for name in ("export_format", "quantize"):
         if vars(config)[name] and config.export_dir is None:
             raise ValueError(f"--{name} needs --export_dir")
     names = config.export_formats
@@ -177,8 +175,3 @@ def resolve_export(config: Export) -> Export:
             f"--export_format=onnx needs {' and '.join(missing)}: "
             "pip install -r requirements/onnx.txt"
         )
-    # `paths.check_paths` reports an empty path.
-    if config.export_version is None or not config.export_dir:
-        return config
-    path = os.path.join(config.export_dir, str(config.export_version))
-    return dataclasses.replace(config, export_dir=path, export_version=None)

@@ -99,10 +99,8 @@ def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     script_runner.run("extract_features.py", tmp_path, **flags).check()
     shutil.copytree(model_flags["init_checkpoint"].parent, tmp_path / "model")
     shutil.copy(model_flags["vocab_file"], tmp_path / "model")
-    export = parse_flags("--model=model --task=embed --export_dir=encoder")
-    script_runner.run(
-        "tools.export", tmp_path, **export, export_version=12
-    ).check()
+    export = parse_flags("--model=model --task=embed --export_dir=encoder/12")
+    script_runner.run("tools.export", tmp_path, **export).check()
     # Versions are numbered folders and nothing else.
     assert os.listdir(tmp_path / "encoder") == ["12"]
     (line,) = read_lines(tmp_path / "features.jsonl")
@@ -119,7 +117,7 @@ def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     flags = parse_flags(f"""
         --input_file={tiny}/train.tfrecord --output_dir=pretraining
         --max_seq_length=32 --max_predictions_per_seq=5
-        --export_dir=pretrainer --export_version=1
+        --export_dir=pretrainer/1
     """)
     flags |= model_flags | {"vocab_file": None}
     script_runner.run("run_pretraining.py", tmp_path, **flags).check()

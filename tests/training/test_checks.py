@@ -14,7 +14,7 @@ from tests.toy_task import create_config, resolve_config
 from training import checks
 from training.config import ExportConfig
 from training.distillation import Teacher
-from training.resolve import read_preset, resolve_export
+from training.resolve import check_export, read_preset
 
 
 def lengths(path, longest, exported=None):
@@ -36,13 +36,11 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
 
 def test_int8_is_litert_by_default():
     options = {"export_dir": "x", "quantize": "int8"}
-    found = resolve_export(ExportConfig(**options, export_version=3))
-    assert found.export_formats == ("litert",)
-    assert found.export_dir == "x/3"
+    assert ExportConfig(**options).export_formats == ("litert",)
     with pytest.raises(ValueError, match="--export_format"):
-        resolve_export(ExportConfig(**options, export_format="saved_model"))
+        check_export(ExportConfig(**options, export_format="saved_model"))
     with pytest.raises(ValueError, match="--quantize"):
-        resolve_export(ExportConfig(quantize="int8"))
+        check_export(ExportConfig(quantize="int8"))
 
 
 def test_weights_of_another_network_are_refused(tmp_path):

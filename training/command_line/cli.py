@@ -18,11 +18,7 @@ from files import flags as script_flags
 from files import lock, paths
 from training.command_line import chatter
 from training.config import DeviceConfig, ExportConfig
-from training.resolve import (
-    resolve_data_file,
-    resolve_export,
-    resolve_hub,
-)
+from training.resolve import check_export, resolve_data_file, resolve_hub
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 GROUPS = {
@@ -213,7 +209,7 @@ def _guarded(
         if isinstance(parsed, DataFileOptions):
             parsed = resolve_data_file(parsed)
         if isinstance(parsed, ExportConfig):
-            parsed = resolve_export(parsed)
+            check_export(parsed)
         given += script_flags.path_flags(parsed)
         paths.check_paths(given)
         parsed = resolve_hub(parsed)
