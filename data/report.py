@@ -5,14 +5,12 @@ The page loads nothing and runs no script. Its template is beside this module.
 
 import collections
 import itertools
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from absl import logging
 
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
@@ -173,4 +171,3 @@ def _write(output_file: StrPath, judged: list[Judged], counts: Counts) -> None:
     )
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     atomic.write_bytes(output_file, page.encode(errors="replace"))
-    logging.info("Wrote the report %s", os.fspath(output_file))

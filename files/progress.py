@@ -14,9 +14,10 @@ from absl import logging
 _Element = TypeVar("_Element")
 
 # Minimum number of seconds between two updates on a terminal, and between two
-# log lines.
+# log lines. Work of fewer seconds than FIRST_LINE logs no line.
 BAR_INTERVAL = 0.5
 LINE_INTERVAL = 10.0
+FIRST_LINE = 3.0
 
 
 class Progress:
@@ -27,7 +28,8 @@ class Progress:
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
         examples_per_unit: number of examples in a unit of work, to show the
-            examples per second. None = do not show this rate.
+            examples per second, and even the progress of short work. None = do
+            not show this rate.
         label: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
     """
@@ -75,9 +77,12 @@ class Progress:
 
         `done` is the number of finished units, including `initial`.
         """
-        if self._first or done == self._total:
+        interval = self._interval
+        if self._first and not self._examples_per_unit:
+            interval = min(interval, FIRST_LINE)
+        elif self._first or done == self._total:
             return done != self.shown
-        return time.monotonic() - self._shown_at >= self._interval
+        return time.monotonic() - self._shown_at >= interval
 
     def update(self, done: int, **values: float) -> None:
         """Shows the progress, and `values`, {name: number}, such as the loss.
@@ -127,8 +132,7 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            # Do not show the progress of a single element.
-            if total != 1 and progress.due(done):
+            if progress.due(done):
                 progress.update(done)
-        if total != 1 and progress.shown != done:
+        if progress.shown not in (0, done):
             progress.update(done)

@@ -43,7 +43,7 @@ def export_task(
         task.export(os.fspath(folder), trainer.model)
         found = evaluate_export(task, folder, {x: splits[x] for x in names})
         if found:
-            trainer.write_results("export_eval_results.txt", found)
+            trainer.write_results("export_eval_results.txt", found, False)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
@@ -63,6 +63,8 @@ def export_task(
                     f"percentage points below the model's {expected:.4f}. "
                     "Export without --quantize, or increase --max_export_loss"
                 )
+            model = f"the model's is {expected:.4f}" if loss else "as the model"
+            logging.info("%s: %s %.4f, %s", form, metric, score, model)
     logging.info("Wrote the export to %s", path)
 
 

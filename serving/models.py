@@ -86,6 +86,8 @@ class TextModel:
             logging.info("%s: using %s, the newest", path, folder.name)
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(folder, engine, num_threads)
+        found = self.engine
+        logging.info("%s: engine %s, %s", path, found.name, found.precision)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra

@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1779,
     "benchmarks": 1199,
-    "data": 10019,
+    "data": 10014,
     "docs": 189,
     "examples": 191,
-    "files": 1214,
+    "files": 1218,
     "modeling": 6174,
-    "serving": 4236,
+    "serving": 4237,
     "tests": 19916,
     "tools": 790,
-    "training": 4618,
+    "training": 4605,
 }
 # Different flags in docs/flags.md.
-FLAGS = 144
+FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23633
+WORDS = 23629
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -131,7 +131,6 @@ class Checkpointer:
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(listing, "\n".join(lines) + "\n")
-        logging.info("Saved the checkpoint %s", path)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.

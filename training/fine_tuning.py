@@ -137,6 +137,7 @@ def run(
         ##### Evaluate #####
         results: Scores = {}
         if config.do_eval:
+            logging.info("Evaluating %s", trainer.described_step)
             results = evaluate(trainer)
             trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
@@ -208,9 +209,7 @@ def create_evaluation(
     def evaluate(trainer: Trainer) -> Scores:
         step = trainer.global_step
         if step in evaluated:
-            logging.info("Already evaluated: %s", trainer.described_step)
             return evaluated[step]
-        logging.info("Evaluating %s", trainer.described_step)
         results: Scores = {"global_step": step}
         found = predict(task, trainer, splits, "eval", "Evaluating")
         for name, batches in found:

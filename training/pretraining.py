@@ -149,9 +149,7 @@ def find_records(
     `name` is the name of the flag. `tokenizer` is None without --vocab_file.
     """
     files = expand_patterns(getattr(config, name), name)
-    logging.info("*** Input Files ***")
-    for file in files:
-        logging.info("  %s", file)
+    logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
     dynamic_masking = None
     if tfrecords.are_masked(files):
         spec = feature_specs.pretraining_features(

@@ -324,6 +324,7 @@ class Trainer(BatchPredictor):
                         rate = logs["learning_rate"]
                         self.history.add("checkpoint", step, {}, rate)
                         self.checkpointer.save(step)
+                        logging.info("Saved the checkpoint of step %d", step)
                         is_save_due = False
         return is_stopped
 
@@ -360,16 +361,22 @@ class Trainer(BatchPredictor):
         which = "best" if self.has_best else "last"
         return f"the weights of step {self.global_step} (the {which} step)"
 
-    def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like Google's code, and logs a table."""
+    def write_results(
+        self, name: str, results: Mapping[str, float], shown: bool = True
+    ) -> None:
+        """Writes `key = value` lines like Google's code.
+
+        `shown` tells whether to log the results as a table.
+        """
         ordered = {key: results[key] for key in sorted(results)}
-        logging.info("***** Eval results *****\n%s", format_results(ordered))
+        if shown:
+            table = format_results(ordered)
+            logging.info("***** Eval results *****\n%s", table)
         self.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
-            logging.info("Wrote %s", path)
 
     def write_card(self) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from absl import logging
 
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
@@ -55,7 +54,6 @@ def write(
             cells = map((example.row or {}).get, columns)
             writer.writerow([*map(_text, cells), *answer])
         text.detach()
-    logging.info("Wrote %s", path)
 
 
 def _text(cell: Any) -> str:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from absl import logging
 
 from files.flags import flag
 
@@ -233,9 +232,7 @@ def open_engine(
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
-    engine = getattr(module, runtime.engine)(folder, num_threads)
-    logging.info("%s: engine %s, %s", folder, name, engine.precision)
-    return engine
+    return getattr(module, runtime.engine)(folder, num_threads)
 
 
 def _choose(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from files import progress
 
 def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(progress, "BAR_INTERVAL", 0.0)
     assert [*progress.track("ab", 2)] == [*"ab"]
     shown = capsys.readouterr().err
     assert "\r\033[Krecord 2 of 2" in shown and shown.count("\n") == 1
@@ -14,6 +15,7 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
 
 def test_values_and_a_rate(caplog):
     caplog.set_level("INFO", logger="absl")
+    assert [*progress.track("ab", 2)] == [*"ab"] and not caplog.messages
     with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:
         bar.update(5, loss=1.23456)
     (line,) = caplog.messages

@@ -40,6 +40,8 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     """)
     done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
     assert "2 rows without text left out" in done.stderr
+    assert len(done.stderr.splitlines()) <= 60
+    assert done.stderr.count("precision ") == 1
     results = read_results(tmp_path / "run")
     found = read_table(tmp_path / "run/dev_predictions.csv")
     given = {str(row[0]): row for row in rows}

@@ -30,7 +30,7 @@ def test_results_are_the_originals_and_shown(classified):
     # 120 pairs in batches of 8: the two means are of the same numbers.
     assert abs(results["eval_loss"] - results["loss"]) < 1e-5
     assert 0.3 < results["eval_loss"] < 1.2
-    assert "Wrote the report" in done.stderr
+    assert f"{run}/report.html" in done.stderr
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right

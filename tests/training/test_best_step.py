@@ -110,7 +110,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
     assert results["global_step"] == used
     assert used_step(tmp_path) == {used}
     named = f"step {used} (the {'best' if load_best else 'last'} step)"
-    for what in ("Already evaluated", "Predicting", "Exporting"):
+    for what in ("Evaluating", "Predicting", "Exporting"):
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")

@@ -6,7 +6,7 @@ from typing import Any
 
 from absl import logging
 
-from files.results import format_results
+from files.results import split_by_label
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from modeling.presets import PREFIX, checkpoint_steps
 from training.callbacks import Callback, Logs
@@ -87,9 +87,15 @@ class BestStep(Callback):
         )
         rate = logs.get("learning_rate")
         trainer.history.add("eval", step, results, rate, is_best)
-        shown = {k: v for k, v in results.items() if k != "global_step"}
+        shown = {"training loss": logs["loss"], **split_by_label(results)[0]}
+        del shown["global_step"]
+        if "eval_loss" in shown:
+            del shown["loss"]  # It is about the same.
         logging.info(
-            "Evaluation after step %d\n%s", step, format_results(shown)
+            "Evaluation after step %d: %s%s",
+            step,
+            ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
+            " (the best so far)" if is_best else "",
         )
         if not is_best:
             return self.has_ended(step)

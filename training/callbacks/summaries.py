@@ -1,18 +1,17 @@
-"""Reports losses, speed and memory in the history and the log."""
+"""Reports losses, speed and memory in the history."""
 
 import resource
 import sys
 import time
 
 import tensorflow as tf
-from absl import logging
 
 from training.callbacks import Callback, Logs
 from training.trainer import Trainer
 
 
 class Summaries(Callback):
-    """Adds losses, speed and memory to the run's history, and logs them."""
+    """Adds losses, speed and memory to the run's history."""
 
     def __init__(self, trainer: Trainer) -> None:
         self._trainer, self._config = trainer, trainer.config
@@ -37,11 +36,6 @@ class Summaries(Callback):
         values["peak_memory_gib"] = _peak_memory() / 2**30
         self._trainer.history.add(
             "train", step, values, logs.get("learning_rate")
-        )
-        logging.info(
-            "Step %d: %s",
-            step,
-            ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
         )
 
 
