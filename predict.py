@@ -34,7 +34,7 @@ from typing import Any
 
 from absl import logging
 
-from data.classification.table_task import TableOptions
+from data.classification.classifier_flags import TableOptions
 from data.io import tables, text_files
 from files.flags import flag, like
 from files.paths import Kind
@@ -74,11 +74,11 @@ class Config(EngineConfig, TaskOptions):
     input_format: str | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line. csv, tsv, "
-        "parquet: a table. Its columns have the names of the JSON keys, unless "
-        "--text_column is set. text: one text per line. By default, the "
-        "file's ending determines the format. For other endings and for "
-        "standard input, the default is jsonl if the first line begins with {, "
-        "else text.",
+        "parquet: a table. Its columns have the names of the JSON keys or of "
+        "the training's table, unless --text_column is set. text: one text per "
+        "line. By default, the file's ending determines the format. For other "
+        "endings and for standard input, the default is jsonl if the first "
+        "line begins with {, else text.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
@@ -172,7 +172,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     def read() -> Iterator[requests.Item]:
         columns = config.text_column, config.text_b_column
         layout = config.input_format, config.quoting, config.delimiter
-        return requests.read(task, paths, columns, tables.Layout(*layout))
+        return requests.read(
+            task, paths, columns, tables.Layout(*layout), model.columns
+        )
 
     # Requests from a pipe are answered one by one, as they arrive.
     count, batch_size = None, 1

@@ -63,7 +63,19 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check()
-        classifier_flags.check(self)
+        size = self.max_seq_length - 2
+        if self.doc_stride > size:
+            raise ValueError(
+                f"--doc_stride={self.doc_stride} would skip WordPieces: "
+                f"--max_seq_length={self.max_seq_length} leaves {size} of them "
+                "for the text; set a smaller --doc_stride"
+            )
+        if self.report and not self.do_eval:
+            raise ValueError("--report needs --do_eval")
+        if self.bilstm and self.task_name == "embedding":
+            raise ValueError("--bilstm is not for --task_name=embedding")
+        if self.glue_submission:
+            glue.submission_file(self.task_name)
 
 
 class ClassifierTask(task.Task):
@@ -178,9 +190,10 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        labels, outputs = metrics.concatenate(batches)
-        predictions = self.decoder.predictions(outputs)
+        outputs = np.concatenate([found for _, found in batches])
         examples = self.examples[split]
+        labels = self.decoder.label_ids([x.label for x in examples])
+        predictions = self.decoder.predictions(outputs)
         processor = self.processors[split.removeprefix("eval")]
         return processor.score(examples, labels, predictions)
 
@@ -192,11 +205,11 @@ class ClassifierTask(task.Task):
         has_rows = examples[0].row is not None
         if not (self.options.report or has_rows):
             return
-        _, outputs = metrics.concatenate(batches)
+        outputs = np.concatenate([found for _, found in batches])
         if has_rows:
             path = os.path.join(output_dir, "dev_predictions.csv")
             prediction_table.write(path, examples, outputs, self.decoder)
-        if self.options.report:
+        if self.options.report and examples[0].label is not None:
             suffix = split.removeprefix("eval")
             path = os.path.join(output_dir, f"report{suffix}.html")
             report.write_labels(path, examples, outputs, self.decoder)
@@ -243,28 +256,23 @@ class ClassifierTask(task.Task):
         )
 
 
-class EmbeddingTask(task.Task):
+class EmbeddingTask(ClassifierTask):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
     Otherwise it is the cross entropy of finding each text's partner in a batch.
     """
 
-    options: Config
-    decoder = decoding.LabelDecoder("regression", None)
-
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        source = options.data_file or options.data_dir
-        processor = pairs.PairProcessor(source, options)
+        self.decoder = pairs.CosineDecoder()
+        processor = self.processors[""]
+        assert isinstance(processor, pairs.PairProcessor)
         self.processor = processor
-        self.options = options = processor.with_length(
-            options, self.tokenizer, self.longest
-        )
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
         # {split: True if its pairs have scores}
-        self.has_scores = {name: processor.has_scores(name) for name in splits}
+        self.has_scores = {x: processor.has_scores(x) for x in splits}
         evaluated = self.has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
         is_scored = self.has_scores.get("train", evaluated)
@@ -274,17 +282,13 @@ class EmbeddingTask(task.Task):
                 options.contrastive_temperature
             )
         self.eval_loss = self.loss if evaluated == is_scored else None
-        self.metrics = processor.metrics if evaluated else ("recall_1",)
+        if not evaluated:
+            self.metrics = ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
             "task_name": options.task_name,
-            "max_seq_length": options.max_seq_length,
+            "max_seq_length": self.options.max_seq_length,
         }
-
-    def read_examples(self, split: str) -> Sequence[Any]:
-        """Reads the pairs of a split."""
-        name = text_files.SETS[split]
-        return self.processor.read_set(self.options.data_dir, name)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """Yields the text pairs of a split as TFRecords."""
@@ -307,31 +311,11 @@ class EmbeddingTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        if not self.has_scores[split]:
-            every = np.concatenate([vectors for _, vectors in batches])
-            partners = [each.text_b for each in self.examples[split]]
-            return {"recall_1": pairs.recall_1(every, partners)}
-        labels, vectors = metrics.concatenate(batches)
-        predictions = self.decoder.predictions(pairs.cosines(vectors))
-        return self.processor.score(self.examples[split], labels, predictions)
-
-    def write_predictions(
-        self, split: str, batches: task.Batches, output_dir: str
-    ) -> dict[str, float]:
-        """Writes each pair's cosine, and evaluates pairs with known scores."""
-        cosines = (
-            (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
-        )
-        examples = self.examples[split]
-        labels = decoding.write_predictions(
-            output_dir,
-            map(decoding.describe_example, examples),
-            cosines,
-            self.decoder,
-        )
-        return metrics.score_known(
-            examples, labels, self.decoder, self.processor.score
-        )
+        if self.has_scores[split]:
+            return super().evaluate(split, batches)
+        every = np.concatenate([vectors for _, vectors in batches])
+        partners = [each.text_b for each in self.examples[split]]
+        return {"recall_1": pairs.recall_1(every, partners)}
 
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""
@@ -346,6 +330,8 @@ def main(flags: Config) -> None:
         # Accept names in upper and lower case, as Google's script does.
         name = flags.task_name.lower()
         flags = dataclasses.replace(flags, task_name=name)
+    if flags.task_name == "csv":
+        flags = classifier_flags.find_columns(flags)
     preset = read_preset(flags)
     config = resolve(flags, preset)
     is_embedding = config.task_name == "embedding"

@@ -11,6 +11,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 import modeling
 import serving
 from data.classification import decoding, features, metrics, swag
@@ -67,8 +69,10 @@ class SwagTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        labels, outputs = metrics.concatenate(batches)
-        return self.score([], labels, self.decoder.predictions(outputs))
+        outputs = np.concatenate([found for _, found in batches])
+        examples = self.examples[split]
+        labels = self.decoder.label_ids([x.label for x in examples])
+        return self.score(examples, labels, self.decoder.predictions(outputs))
 
     def score(
         self, examples: Sequence[Any], labels: Any, predictions: Any

@@ -15,6 +15,12 @@ def is_label(label: object) -> bool:
     return isinstance(label, str) and label.splitlines() == [label]
 
 
+def first_labels(labels: Sequence[str], most: int = 10) -> str:
+    """Joins the first labels for a message, which should not be long."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(labels[:most]) + more
+
+
 def check_labels(
     labels: Sequence[str],
     where: str = "`labels`",

@@ -61,6 +61,8 @@ class TextModel:
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
             was trained on single texts or on pairs, None if it is unknown.
+        columns: names of the columns of the texts that the model was trained
+            on, as far as they are known.
         tokenizer: FullTokenizer of the model, if the export accepts text.
 
     Raises:
@@ -95,6 +97,7 @@ class TextModel:
         self.settings: dict[str, Any] = _Settings(
             described.settings, labels=described.labels
         )
+        self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
             self._prepare(folder, described)
@@ -110,6 +113,8 @@ class TextModel:
                 f"{self.tokenizer.vocab_file} is not the vocabulary that "
                 "the model was trained with. Export or copy the model again"
             )
+        flags = described.training.get("flags", {})
+        self.columns = flags.get("text_column"), flags.get("text_b_column")
         settings = self.settings
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")

@@ -40,6 +40,7 @@ def read(
     paths: Sequence[str],
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT,
+    trained_columns: Sequence[str | None] = (),
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
@@ -51,6 +52,8 @@ def read(
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
+        trained_columns: names like `columns`, of the table that the model was
+            trained on. They are read if `columns` is None and they exist.
 
     Raises:
         OSError: a file cannot be read.
@@ -66,13 +69,23 @@ def read(
         for field, column in zip(task.fields, columns, strict=False)
         if column
     }
+    # run_ner.py numbers its columns. A list of texts is no cell.
+    trained = {
+        field: column
+        for field, column in zip(task.fields, trained_columns, strict=False)
+        if isinstance(column, str)
+        and field not in task.lists
+        and column != "text"
+    }
     # If the columns are chosen by number, the first line is no header.
     by_number = chosen and all(map(str.isdecimal, chosen.values()))
     for path in paths:
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
         needed = [
-            [chosen[field]] if field in chosen else _names_of(task, field)
+            [chosen[field]]
+            if field in chosen
+            else [*_names_of(task, field), *filter(None, [trained.get(field)])]
             for field, is_needed in task.fields.items()
             if field in chosen or (is_table and is_needed)
         ]
@@ -97,7 +110,7 @@ def read(
                         yield Item(number, {}, error, file, row)
                         break
                 else:
-                    request = _to_request(task, row, chosen, is_table)
+                    request = _to_request(task, row, trained | chosen, is_table)
                     kept = {} if is_plain else row
                     yield Item(number, request, None, file, kept)
 
@@ -114,8 +127,8 @@ def _to_request(
 ) -> dict[str, Any]:
     """Converts a row, {column: cell}, to a request.
 
-    `chosen` is {field: column that a flag selects}. In a table, empty cells are
-    omitted, and the field `words` is split at white space.
+    `chosen` is {field: its column}. In a table, empty cells are omitted, and
+    the field `words` is split at white space.
     """
     request = {
         name: cell

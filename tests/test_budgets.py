@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1779,
+    ".": 1771,
     "benchmarks": 1199,
-    "data": 10014,
+    "data": 9996,
     "docs": 189,
     "examples": 191,
-    "files": 1218,
+    "files": 1224,
     "modeling": 6174,
-    "serving": 4237,
+    "serving": 4255,
     "tests": 19916,
     "tools": 790,
     "training": 4605,

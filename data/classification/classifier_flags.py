@@ -1,22 +1,73 @@
-"""Defines and checks the flags that are specific to run_classifier.py."""
+"""Defines the flags of run_classifier.py: tables, GLUE, and the report."""
 
 import collections
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from absl import logging
 
-from data.classification import glue
+from data.classification import metrics
 from data.classification.features import InputExample
-from data.classification.table_task import TableOptions
+from data.io.dev_split import DataFileOptions
+from data.io.tables import DELIMITERS, Layout, read_rows
 from files import flags
+from files.labels import first_labels
 
-# Flags that --task_name=embedding does not use.
-_NOT_EMBEDDING = {
-    *("bilstm", "class_weights", "doc_stride", "labels", "output_mode"),
-    "report",
-}
+XNLI_LANGUAGES = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
+# Names that tables often use for the columns of the texts and of the labels.
+_TEXT_NAMES = (
+    *("text", "sentence", "message", "content", "review", "comment", "body"),
+    *("tweet", "question", "description", "title"),
+)
+LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TableOptions(DataFileOptions):
+    """Options for reading a table: its columns and the kind of its labels."""
+
+    text_column: str = flags.training(
+        "text",
+        "Name of the text's column. For a table without a header line, set all "
+        "column flags to numbers, counted from 1.",
+    )
+    text_b_column: str | None = flags.training(
+        None, "Name of the second text's column, to classify pairs of texts."
+    )
+    label_column: str = flags.training(
+        "label",
+        "Name of the label's column. Or the names of several columns of 0 and "
+        "1, separated by commas, one for each label of a multilabel task.",
+    )
+    labels: Sequence[str] | None = flags.head(
+        None,
+        "Names of the labels, in order, separated by commas. By default, they "
+        "are the sorted labels of the train set, or the labels that the model "
+        "was trained with.",
+    )
+    output_mode: str = flags.head(
+        "classification",
+        "Kind of label: classification = one label for each text, multilabel "
+        "= any number of labels, regression = a number.",
+        choices=tuple(metrics.OF_MODE),
+    )
+    label_separator: str = flags.head(
+        ",",
+        "With --output_mode=multilabel, text between two labels in a cell.",
+    )
+    quoting: bool = flags.training(
+        True,
+        'In CSV and TSV files, treat " as the quote around a cell, not as an '
+        "ordinary character.",
+    )
+    delimiter: str | None = flags.training(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is a tab "
+        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
+        "line contains. CSV without a header line needs this flag.",
+        choices=DELIMITERS,
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,7 +90,7 @@ class ClassifierOptions(TableOptions):
     xnli_language: str = flags.head(
         "zh",
         "Language of the texts of --task_name=xnli.",
-        choices=glue.XnliProcessor.languages,
+        choices=XNLI_LANGUAGES,
     )
     glue_submission: bool = flags.neutral(
         False,
@@ -59,35 +110,57 @@ class ClassifierOptions(TableOptions):
     )
 
 
-def check(options: Any) -> None:
-    """Checks that the flags of run_classifier.py do not contradict each other.
+Options = TypeVar("Options", bound=TableOptions)
+
+
+def find_columns(options: Options) -> Options:
+    """Finds the columns of --data_file that no flag names.
+
+    The names of the text's and the label's column are common ones, or the last
+    name that is left.
 
     Raises:
-        ValueError: two flags contradict each other. The message names them.
+        ValueError: a column is not found. The message lists all columns.
+        OSError: the file cannot be read.
     """
-    name, size = options.task_name, options.max_seq_length - 2
-    if options.doc_stride > size:
+    given = {
+        name: str(options.given_flags[name])
+        for name in ("text_column", "text_b_column", "label_column")
+        if name in options.given_flags
+    }
+    if not options.data_file or any(map(str.isdecimal, given.values())):
+        return options
+    layout = Layout(None, options.quoting, options.delimiter)
+    _, row = next(read_rows(options.data_file, layout), (0, {}))
+    if isinstance(row, ValueError):
+        # `read_table` raises it.
+        return options
+    used = [x for value in given.values() for x in value.split(",")]
+    if wrong := [column for column in used if column not in row]:
         raise ValueError(
-            f"--doc_stride={options.doc_stride} would skip WordPieces, because "
-            f"--max_seq_length={options.max_seq_length} leaves {size} of them "
-            "for the text; set a smaller --doc_stride"
+            f"--data_file={options.data_file} has no column {wrong[0]!r}; "
+            f"the columns are {', '.join(row)}"
         )
-    if options.glue_submission:
-        glue.submission_file(name)
-    if options.report and not options.do_eval:
-        raise ValueError("--report needs --do_eval")
-    # GLUE and XNLI define their columns and labels.
-    fields = dataclasses.fields(TableOptions)
-    columns = {field.name for field in fields if field.metadata}
-    unused = {
-        "csv": set(),
-        "embedding": _NOT_EMBEDDING,
-        "ranking": {"labels", "output_mode"},
-    }.get(name, columns)
-    if found := sorted(unused & options.given_flags.keys()):
-        raise ValueError(
-            f"--{found[0]} is not used by --task_name={name}; remove the flag"
-        )
+    free = [column for column in row if column not in used]
+    found: dict[str, Any] = {}
+    common_names = {"text_column": _TEXT_NAMES, "label_column": LABEL_NAMES}
+    for flag, names in common_names.items():
+        if flag not in given:
+            common = [x for n in names for x in free if x.casefold() == n]
+            found[flag] = next(iter(common), None)
+            free = [column for column in free if column != found[flag]]
+    for flag, column in found.items():
+        if column is None and len(free) == 1:
+            found[flag] = free.pop()
+        elif column is None:
+            what = flag.removesuffix("_column")
+            raise ValueError(
+                f"--data_file={options.data_file}: set --{flag} to the column "
+                f"of the {what}; the columns are {', '.join(row)}"
+            )
+    if found:
+        logging.info("Columns of %s: %s", options.data_file, given | found)
+    return dataclasses.replace(options, **found)
 
 
 def balance_classes(
@@ -104,5 +177,6 @@ def balance_classes(
         name: counts.total() / (len(labels) * max(counts[name], 1))
         for name in labels
     }
-    logging.info("Class weights: %s", weights)
+    shown = first_labels([f"{k} {weights[k]:.3f}" for k in weights])
+    logging.info("Class weights: %s", shown)
     return weights

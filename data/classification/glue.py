@@ -9,14 +9,13 @@ from typing import Any
 
 from absl import logging
 
-from data.classification.columns import find_columns
 from data.classification.decoding import Label
 from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,
 )
-from data.classification.pairs import RankingProcessor
+from data.classification.pairs import PairProcessor, RankingProcessor
 from data.classification.table_task import TableProcessor
 from data.io.text_files import find_set_file, read_numbered
 from files.atomic import atomic_open
@@ -28,8 +27,8 @@ class SplitFilesProcessor(DataProcessor):
 
     Attributes:
         labels: names of the labels. Not used in regression.
-        set_files: {name of a set: (first part of its examples' guids, name of
-            its file)}.
+        set_files: {name of a set: name of its file}.
+        dev_guid: first part of the guids of the dev set's examples.
         text_columns: column of the text, or the two columns of a pair. A column
             is a name in the file's first line, or a number, counted from 0.
         label_column: column of the label. A test set may lack this column.
@@ -42,11 +41,8 @@ class SplitFilesProcessor(DataProcessor):
     """
 
     labels: tuple[str, ...] = ("0", "1")
-    set_files = {
-        "train": ("train", "train.tsv"),
-        "dev": ("dev", "dev.tsv"),
-        "test": ("test", "test.tsv"),
-    }
+    set_files = {name: f"{name}.tsv" for name in ("train", "dev", "test")}
+    dev_guid = "dev"
     text_columns: Sequence[str | int] = ("sentence1", "sentence2")
     label_column: str | int = "label"
     guid_column: int | None = None
@@ -60,8 +56,8 @@ class SplitFilesProcessor(DataProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its TSV file."""
         if name not in self.set_files:
             raise ValueError(f"this task has no {name} set")
-        set_type, file_name = self.set_files[name]
-        path = find_set_file(data_dir, name, [file_name])
+        set_type = self.dev_guid if name == "dev" else name
+        path = find_set_file(data_dir, name, [self.set_files[name]])
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         lines = [line.split("\t") for _, line in read_numbered(path)]
@@ -160,10 +156,11 @@ class MnliProcessor(SplitFilesProcessor):
 
     labels = ("contradiction", "entailment", "neutral")
     set_files = {
-        "train": ("train", "train.tsv"),
-        "dev": ("dev_matched", "dev_matched.tsv"),
-        "test": ("test", "test_matched.tsv"),
+        "train": "train.tsv",
+        "dev": "dev_matched.tsv",
+        "test": "test_matched.tsv",
     }
+    dev_guid = "dev_matched"
     text_columns = (8, 9)
     label_column = -1
     guid_column = 0
@@ -188,15 +185,14 @@ class XnliProcessor(SplitFilesProcessor):
     test_set_has_labels = True
     text_columns = (0, 1)
     label_column = 2
-    languages = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
 
     def __init__(self, language: str = "zh") -> None:
         self.language = language
         self.set_files = {
-            "train": ("train", f"multinli/multinli.train.{language}.tsv"),
-            "dev": ("dev", "xnli.dev.tsv"),
+            "train": f"multinli/multinli.train.{language}.tsv",
+            "dev": "xnli.dev.tsv",
             # Google's code does not read XNLI's test set.
-            "test": ("test", "xnli.test.tsv"),
+            "test": "xnli.test.tsv",
         }
 
     def _create_example(
@@ -222,17 +218,18 @@ class MnliMismatchedProcessor(MnliProcessor):
     """
 
     set_files = {
-        "train": ("train", "train.tsv"),
-        "dev": ("dev_mismatched", "dev_mismatched.tsv"),
-        "test": ("test", "test_mismatched.tsv"),
+        "train": "train.tsv",
+        "dev": "dev_mismatched.tsv",
+        "test": "test_mismatched.tsv",
     }
+    dev_guid = "dev_mismatched"
 
 
 class AxProcessor(SplitFilesProcessor):
     """GLUE's diagnostic set (AX), a test set for models trained on MultiNLI."""
 
     labels = MnliProcessor.labels
-    set_files = {"test": ("test", "diagnostic.tsv")}
+    set_files = {"test": "diagnostic.tsv"}
     metrics = ("matthews",)
 
 
@@ -306,7 +303,13 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
 }
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
-TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
+# {task: class that reads a user's own tables}.
+_TABLES = {
+    "csv": TableProcessor,
+    "embedding": PairProcessor,
+    "ranking": RankingProcessor,
+}
+TASK_NAMES = sorted([*PROCESSORS, *_TABLES])
 
 
 def create_processors(options: Any) -> Mapping[str, DataProcessor]:
@@ -322,11 +325,8 @@ def create_processors(options: Any) -> Mapping[str, DataProcessor]:
             f"{', '.join(TASK_NAMES)}"
         )
     source = options.data_file or options.data_dir
-    if name == "csv":
-        options = find_columns(options)
-        return {"": TableProcessor(source, options)}
-    if name == "ranking":
-        return {"": RankingProcessor(source, options)}
+    if name in _TABLES:
+        return {"": _TABLES[name](source, options)}
     if name == "xnli":
         return {"": XnliProcessor(options.xnli_language)}
     if name == "mnli":

@@ -2,7 +2,7 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,21 +52,6 @@ def _correlation(
         # SciPy warns about constant inputs.
         warnings.simplefilter("ignore", RuntimeWarning)
         return np.nan_to_num(function(labels, predictions).statistic)
-
-
-def concatenate(
-    batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenates the labels of all batches, and the outputs of all batches.
-
-    Each batch is a pair (features, outputs of the model). The labels are the
-    features' `label_ids`.
-    """
-    labels, outputs = zip(
-        *((features["label_ids"], output) for features, output in batches),
-        strict=True,
-    )
-    return np.concatenate(labels), np.concatenate(outputs)
 
 
 def compute_metrics(

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from data.classification.classifier_flags import TableOptions
+from data.classification.decoding import LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
     InputExample,
     create_joined_features,
 )
-from data.classification.table_task import TableOptions, TableProcessor
+from data.classification.table_task import TableProcessor
 from data.io.text_files import SETS
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -196,6 +198,21 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
     `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
     """
     return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
+
+
+class CosineDecoder(LabelDecoder):
+    """Turns the vectors of pairs into the cosine of each pair."""
+
+    def __init__(self) -> None:
+        super().__init__("regression", None)
+
+    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
+        """Computes the cosines of vectors, as in `cosines`."""
+        return cosines(outputs)
+
+    def predictions(self, outputs: np.ndarray) -> np.ndarray:
+        """Computes the cosines of vectors, float [pairs]."""
+        return cosines(outputs)[:, 0]
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:

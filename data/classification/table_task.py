@@ -4,84 +4,36 @@ import collections
 import dataclasses
 import itertools
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
 from data.classification import metrics
+from data.classification.classifier_flags import LABEL_NAMES, TableOptions
 from data.classification.decoding import Label
 from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,
 )
-from data.io.dev_split import DataFileOptions, split_rows
-from data.io.tables import DELIMITERS, Layout, read_table
+from data.io.dev_split import split_rows
+from data.io.tables import Layout, read_table
 from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
-from files import flags
 from files.json_files import parse_json
-from files.labels import check_labels, is_label
+from files.labels import check_labels, first_labels, is_label
 from files.paths import StrPath
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
-# Names that tables often use for the column of the labels.
-LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
 # A label with fewer rows is hardly learned.
 _FEW = 5
+# A column with more labels, most of them of one row, contains no labels.
+_MOST = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TableOptions(DataFileOptions):
-    """Options for reading a table: its columns and the kind of its labels."""
-
-    text_column: str = flags.training(
-        "text",
-        "Name of the text's column. For a table without a header line, set all "
-        "column flags to numbers, counted from 1.",
-    )
-    text_b_column: str | None = flags.training(
-        None, "Name of the second text's column, to classify pairs of texts."
-    )
-    label_column: str = flags.training(
-        "label",
-        "Name of the label's column. Or the names of several columns of 0 and "
-        "1, separated by commas, one for each label of a multilabel task.",
-    )
-    labels: Sequence[str] | None = flags.head(
-        None,
-        "Names of the labels, in order, separated by commas. By default, they "
-        "are the sorted labels of the train set, or the labels that the model "
-        "was trained with.",
-    )
-    output_mode: str = flags.head(
-        "classification",
-        "Kind of label: classification = one label for each text, multilabel "
-        "= any number of labels, regression = a number.",
-        choices=tuple(metrics.OF_MODE),
-    )
-    label_separator: str = flags.head(
-        ",",
-        "With --output_mode=multilabel, text between two labels in a cell.",
-    )
-    quoting: bool = flags.training(
-        True,
-        'In CSV and TSV files, treat " as the quote around a cell, not as an '
-        "ordinary character.",
-    )
-    delimiter: str | None = flags.training(
-        None,
-        "Character between the cells of CSV and TSV. By default, it is a tab "
-        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
-        "line contains. CSV without a header line needs this flag.",
-        choices=DELIMITERS,
-    )
 
 
 class TableProcessor(DataProcessor):
@@ -144,29 +96,37 @@ class TableProcessor(DataProcessor):
             where = f"the train set in {self._data_dir}"
             # `read_set` returns these examples later, to train on.
             train = self._sets["train"] = self.read_set(self._data_dir, "train")
-            labels = [
-                each.label
-                if isinstance(each.label, list)
-                else [str(each.label)]
-                for each in train
-            ]
-            counts = collections.Counter(itertools.chain(*labels))
-            for name in labels[0]:
-                if counts[name] == 1 and name.casefold() in LABEL_NAMES:
-                    raise ValueError(
-                        f"{where}: line 1 contains the label {name!r}. If it "
-                        "names the columns, set --text_column and "
-                        "--label_column to these names"
-                    )
+            counts = _count_labels(train)
             self._labels = self._checked(sorted(counts), where)
-            shown = ", ".join(f"{name} {counts[name]}" for name in self._labels)
-            logging.info("Labels of the train set: %s", shown)
+            shown = [f"{name} {counts[name]}" for name in self._labels]
+            logging.info("Labels of the train set: %s", first_labels(shown))
             if few := [name for name in counts if counts[name] < _FEW]:
                 logging.warning(
                     "%d labels have fewer than %d rows to train on: %s",
-                    *(len(few), _FEW, few),
+                    *(len(few), _FEW, first_labels(few)),
                 )
         return self._labels
+
+    def _check_column(
+        self, where: StrPath, examples: list[InputExample]
+    ) -> None:
+        # Raises a ValueError if a train set's column hardly contains labels.
+        counts = _count_labels(examples)
+        if len(counts) > max(_MOST, len(examples) / 2):
+            some = ", ".join(map(repr, itertools.islice(counts, 3)))
+            raise ValueError(
+                f"{where}: --label_column={self._options.label_column} "
+                f"contains {len(counts)} labels in {len(examples)} rows, such "
+                f"as {some}. Choose the column of the labels, or set --labels, "
+                "or for numbers --output_mode=regression"
+            )
+        for name in _count_labels(examples[:1]):
+            if counts[name] == 1 and name.casefold() in LABEL_NAMES:
+                raise ValueError(
+                    f"{where}: line 1 contains the label {name!r}. If it names "
+                    "the columns, set --text_column and --label_column to "
+                    "these names"
+                )
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
@@ -210,26 +170,22 @@ class TableProcessor(DataProcessor):
         512 and `longest`, the model's number of positions. A length that the
         user set is not changed.
         """
-        if (
-            not (options.data_file and options.do_train)
-            or "max_seq_length" in options.given_flags
-        ):
+        is_given = "max_seq_length" in options.given_flags
+        if is_given or not (options.data_file and options.do_train):
             return options
         # `read_set` returns these examples later, to train on.
         train = self._sets["train"] = self.read_set(self._data_dir, "train")
-        some = train[:: -(-len(train) // 10_000)]
-        lengths = [self.input_length(each, tokenizer) for each in some]
+        lengths = [
+            1 + sum(len(tokenizer.tokenize(x)) + 1 for x in texts if x)
+            for texts in (
+                (each.text_a, each.text_b)
+                for each in train[:: -(-len(train) // 10_000)]
+            )
+        ]
         length = max(int(np.percentile(lengths, 95)), 8)
         length = min(length, longest, 512)
         logging.info("--max_seq_length=%d suits the texts", length)
         return dataclasses.replace(options, max_seq_length=length)
-
-    def input_length(
-        self, example: InputExample, tokenizer: FullTokenizer
-    ) -> int:
-        """Returns the number of WordPieces of an input that is not cut."""
-        texts = [example.text_a, *filter(None, [example.text_b])]
-        return 1 + sum(len(tokenizer.tokenize(text)) + 1 for text in texts)
 
     def split_key(self, example: InputExample) -> Any:
         """Returns the text that may not be in both sets."""
@@ -259,6 +215,8 @@ class TableProcessor(DataProcessor):
                 num_empty += 1
                 continue
             guid = f"{name}-{len(examples) + 1}"
+            if options.data_file:
+                guid = where.removeprefix(f"{path}, ")
             cells = [row.get(column) for column in label_columns]
             num_stripped += any(
                 isinstance(cell, str) and cell != cell.strip() for cell in cells
@@ -274,9 +232,10 @@ class TableProcessor(DataProcessor):
                     if known is not None and each not in known:
                         raise ValueError(
                             f"{place}: unknown label {each!r}; the labels are "
-                            f"{known}. Correct the line, or add the label to "
-                            "--labels or to the train set. If a test set "
-                            "should not be scored, remove its label column"
+                            f"{first_labels(known)}. Correct the line, or add "
+                            "the label to --labels or to the train set. If a "
+                            "test set should not be scored, remove its label "
+                            "column"
                         )
             self.columns = [*row]
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
@@ -297,6 +256,9 @@ class TableProcessor(DataProcessor):
             logging.warning("%s: %d texts are in the train set too", path, both)
         if not examples:
             raise ValueError(f"{path} contains no example")
+        is_named = self._labels is not None or self.output_mode == "regression"
+        if name == "train" and not is_named:
+            self._check_column(path, examples)
         return examples
 
     def _read_label(self, cells: list, place: str) -> Label:
@@ -339,6 +301,14 @@ class TableProcessor(DataProcessor):
                 f"label. Received: {cell!r}"
             )
         return names
+
+
+def _count_labels(examples: list[InputExample]) -> collections.Counter[str]:
+    counts: collections.Counter[str] = collections.Counter()
+    for example in examples:
+        label: Any = example.label
+        counts.update(label if isinstance(label, list) else [label])
+    return counts
 
 
 def _label_text(value: Any, place: str) -> str:

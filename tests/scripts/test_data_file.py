@@ -5,15 +5,15 @@ import json
 
 import pytest
 
+from data.classification.classifier_flags import TableOptions
 from data.classification.pairs import PairProcessor, RankingProcessor
-from data.classification.table_task import TableOptions
 from tests import script_runner
 from tests.script_runner import parse_flags, read_results
 
 TOPICS = script_runner.SAMPLES / "topics"
 
 
-def write_table(path, rows, names=("number", "message", "queue")):
+def write_table(path, rows, names=("number", "message", "category")):
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
 
@@ -35,7 +35,7 @@ def rows():
 def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     write_table(tmp_path / "tickets.csv", rows)
     flags = model_flags | parse_flags("""
-        --data_file=tickets.csv --label_column=queue --output_dir=run
+        --data_file=tickets.csv --output_dir=run
         --num_train_epochs=2 --train_batch_size=16
     """)
     done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
@@ -46,23 +46,27 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     found = read_table(tmp_path / "run/dev_predictions.csv")
     given = {str(row[0]): row for row in rows}
     assert len(found) == 18 and [*found[0]] == [
-        *("number", "message", "queue", "label", "probability", "correct")
+        *("number", "message", "category", "label", "probability", "correct")
     ]
     right = 0
     for row in found:
         _, text, label = given[row["number"]]
-        assert (row["message"], row["queue"]) == (text, label)
+        assert (row["message"], row["category"]) == (text, label)
         assert (row["correct"] == "true") == (row["label"] == label)
         right += row["correct"] == "true"
     assert results["eval_accuracy"] == pytest.approx(right / 18, abs=1e-6)
     assert (tmp_path / "run/report.html").is_file()
     history = script_runner.read_lines(tmp_path / "run/history.jsonl")
     assert sum(x["kind"] == "eval" for x in history) >= 2
-    answer = script_runner.run(
-        "predict.py", tmp_path, "the boat", model="run_model"
-    ).check()
-    label = json.loads(answer.stdout)["label"]
-    assert label in {row[2] for row in rows}
+    # The columns that training found are read here too.
+    predict = {"model": "run_model", "input_file": "tickets.csv"}
+    answer = script_runner.run("predict.py", tmp_path, **predict).check()
+    answers = [*map(json.loads, answer.stdout.splitlines())]
+    assert [x["message"] for x in answers] == [row[1] for row in rows]
+    assert {x.get("label") for x in answers} <= {None, *(x[2] for x in rows)}
+    page = (tmp_path / "run/report.html").read_text()
+    line = [row[1] for row in rows].index(found[0]["message"]) + 2
+    assert f">line {line}<" in page
     settings = json.loads((tmp_path / "run/model.json").read_text())
     length = settings["origin"]["settings"]["flags"]["max_seq_length"]
     assert 8 <= length < 64
@@ -73,6 +77,8 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
 
 def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
     write_table(tmp_path / "tickets.csv", rows)
+    names = ("number", "message", "queue")
+    write_table(tmp_path / "none.csv", rows[:1], names)
     write_table(tmp_path / "one.csv", rows[:1], ("number", "note", "queue"))
     flags = model_flags | {"output_dir": "run"}
     script_runner.check_refusals(
@@ -80,7 +86,12 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
         "run_classifier.py",
         flags,
         [
-            ("--data_file=tickets.csv", "--label_column", "number, message"),
+            ("--data_file=none.csv", "--label_column", "number, message"),
+            (
+                "--data_file=tickets.csv --label_column=number",
+                "number",
+                "'1', ",
+            ),
             ("--data_file=one.csv --label_column=queue", "--text_column"),
             ("--data_file=one.csv --label_column=queu", "'queu'", "note"),
             ("--data_file=tickets.csv --data_dir=.", "--data_dir"),

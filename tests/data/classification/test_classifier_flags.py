@@ -20,18 +20,7 @@ def test_balanced_weights_let_all_classes_count_the_same():
         ({"doc_stride": 15}, "--doc_stride"),
         ({"glue_submission": True}, "--glue_submission"),
         ({"report": True}, "--report"),
-        *(
-            ({name: value, "task_name": task}, f"--{name}")
-            for task, name, value in (
-                ("embedding", "report", True),
-                ("embedding", "bilstm", True),
-                ("embedding", "doc_stride", 7),
-                ("embedding", "class_weights", "balanced"),
-                ("ranking", "labels", ["a"]),
-                ("mrpc", "output_mode", "multilabel"),
-                ("mrpc", "text_column", "review"),
-            )
-        ),
+        ({"bilstm": True, "task_name": "embedding"}, "--bilstm"),
     ],
 )
 def test_flags_that_contradict_each_other_are_named(flags, name):

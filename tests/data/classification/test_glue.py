@@ -105,7 +105,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
 )
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
     processor = glue.PROCESSORS[task]()
-    name = processor.set_files["dev"][1]
+    name = processor.set_files["dev"]
     write(tmp_path, name, *lines)
     with pytest.raises(ValueError, match=f"{name}.*{culprit}"):
         processor.read_set(tmp_path, "dev")

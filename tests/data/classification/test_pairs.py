@@ -5,8 +5,8 @@ import pytest
 from sklearn import metrics
 
 from data.classification import pairs
+from data.classification.classifier_flags import TableOptions
 from data.classification.features import InputExample
-from data.classification.table_task import TableOptions
 from data.text.tokenization import FullTokenizer
 from tests.script_runner import SAMPLES
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from data.classification import table_task
+from data.classification import classifier_flags, table_task
 
 
 def processor(folder, **kwargs):
-    options = table_task.TableOptions(**kwargs)
+    options = classifier_flags.TableOptions(**kwargs)
     return table_task.TableProcessor(folder, options)
 
 
