@@ -196,7 +196,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        reader = TextReader(config.vocab_file, config.do_lower_case)
+        reader = TextReader(config)
         output_files = config.output_file.split(",")
         # Turn the garbage collector off. It would spend half of the run time
         # searching millions of lists for reference cycles that do not exist.
@@ -207,9 +207,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
             made = instances.create_training_instances(
                 input_files, reader, config
             )
-            logging.info(
-                "The first instance:\n%s", made[0].describe(reader.pieces)
-            )
+            first = reader.pieces.decode(made[0].tokens)
+            logging.info("The first instance: %s", first)
             for each in progress.track(made, len(made), "instance", "Writing"):
                 writer.write(instances.encode_instance(each, config))
         num_instances = len(made)

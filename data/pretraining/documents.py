@@ -18,6 +18,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import records, text_files
+from data.pretraining.options import InstanceOptions
 from data.text import characters, tokenization
 from data.text.tokenization import WordCache
 
@@ -163,34 +164,28 @@ class TextReader:
     """Reads text files as sentences of encoded WordPieces.
 
     Args:
-        vocab_file: path of the vocabulary.
-        do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: code of the text's language, to split lines into
-            sentences. None = each line is one sentence.
+        options: InstanceOptions, such as the vocabulary and the casing.
 
     Attributes:
         pieces: Pieces, the vocabulary's encoded WordPieces.
 
     Raises:
         OSError: the vocabulary cannot be read.
-        ValueError: `sentence_split` is not a language code, or the package
+        ValueError: --sentence_split is not a language code, or the package
             sentencex is not installed.
     """
 
-    def __init__(
-        self,
-        vocab_file: str,
-        do_lower_case: bool,
-        sentence_split: str | None = None,
-    ) -> None:
-        tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
+    def __init__(self, options: InstanceOptions) -> None:
+        tokenizer = tokenization.FullTokenizer(
+            options.vocab_file, options.do_lower_case
+        )
         self.pieces = pieces = Pieces(tokenizer.vocab)
         self._words = WordCache(
             lambda word: [
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = _create_splitter(sentence_split)
+        self._split_sentences = _create_splitter(options.sentence_split)
 
     def read(
         self,

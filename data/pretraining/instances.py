@@ -48,20 +48,6 @@ class TrainingInstance:
     masked_lm_labels: list[bytes]
     is_random_next: bool
 
-    def describe(self, pieces: Pieces) -> str:
-        """Formats the instance as lines for the log.
-
-        `pieces` is the vocabulary, which decodes the instance's WordPieces.
-        """
-        return (
-            f"tokens: {pieces.decode(self.tokens)}\n"
-            f"segment_ids: {' '.join(map(str, self.segment_ids))}\n"
-            f"is_random_next: {self.is_random_next}\n"
-            "masked_lm_positions: "
-            f"{' '.join(map(str, self.masked_lm_positions))}\n"
-            f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}\n"
-        )
-
 
 def encode_instance(
     instance: TrainingInstance, options: InstanceOptions

@@ -131,15 +131,9 @@ def create_shards(
         return output.finish(results), True
 
 
-def _create_reader(options: InstanceOptions) -> TextReader:
-    return _cached_reader(
-        options.vocab_file, options.do_lower_case, options.sentence_split
-    )
-
-
 # A process keeps the reader for its next task, because the vocabulary and the
 # cache of words are large.
-_cached_reader = functools.lru_cache(maxsize=1)(TextReader)
+_create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
 def _create_tasks(
@@ -199,7 +193,7 @@ def write_shards(task: Task) -> None:
     counts: Counter[str] = Counter()
     # Only training instances are counted.
     made = Counter() if task.is_evaluation else counts
-    reader = _create_reader(task.options)
+    reader = _create_reader(options)
 
     def is_wanted(checksum: int) -> bool:
         is_held_out = (

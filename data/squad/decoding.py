@@ -15,7 +15,7 @@ import numpy as np
 from absl import logging
 
 from data.squad.passage_windows import SquadFeatures
-from data.squad.reading import SquadExample
+from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import BasicTokenizer
 from files import flags
 
@@ -30,7 +30,6 @@ NO_ANSWER_SCORE_DIFF = 1000000.0
 Span = collections.namedtuple(
     "Span", ["feature", "start_index", "end_index", "start_logit", "end_logit"]
 )
-_NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
 # Three dicts whose keys are question ids. The first contains the text of each
 # answer. The second contains the n-best lists, best entry first. Each entry
@@ -99,23 +98,40 @@ def decode_predictions(
         answer = decode_question(
             example, features, result_of, options, tokenizer
         )
-        predictions[example.qas_id] = answer.nbest[answer.chosen][0]
+        predictions[example.qas_id] = answer.nbest[answer.chosen].text
         if options.version_2_with_negative:
             score_diffs[example.qas_id] = answer.score_diff
         all_nbest[example.qas_id] = with_probabilities(answer.nbest)
     return predictions, all_nbest, score_diffs
 
 
+class Candidate(NamedTuple):
+    """A possible answer to a question.
+
+    Attributes:
+        text: the answer, "" for no answer.
+        start: index in the passage of the answer's first character.
+        end: index after its last character. Both are -1 for no answer.
+        start_logit, end_logit: logits of the answer's first and last token.
+    """
+
+    text: str
+    start: int
+    end: int
+    start_logit: float
+    end_logit: float
+
+
 class Answer(NamedTuple):
     """The best candidates for the answer to a question.
 
     Attributes:
-        nbest: list of (text, Span), best first, never empty.
+        nbest: list of Candidates, best first, never empty.
         chosen: index in `nbest` of the predicted answer.
         score_diff: score of no answer minus score of the best answer.
     """
 
-    nbest: list[tuple[str, Span]]
+    nbest: list[Candidate]
     chosen: int
     score_diff: float
 
@@ -141,39 +157,30 @@ def decode_question(
     if is_v2:
         spans.append(null)
     spans.sort(key=_score, reverse=True)
-    nbest, texts = [], set()
+    word_starts = [word.start() for word in WORD.finditer(example.context)]
+    nbest: list[Candidate] = []
     for span in spans:
-        if span.start_index == 0:
-            text = ""
-        elif (chars := span.feature.token_to_char_map) is not None:
-            begin = chars[span.start_index][0]
-            text = example.context[begin : chars[span.end_index][1]]
-        else:
-            predicted, words = _predicted_and_original(span, example)
-            first, stop = find_final_text(
-                predicted, words, tokenizer, options.verbose_logging
-            )
-            text = words[first:stop]
-        # Skip a text that is already in the list. Always add "no answer", which
-        # is the span that starts at [CLS].
-        if span.start_index == 0 or text not in texts:
-            texts.add(text)
-            nbest.append((text, span))
+        found = _create_candidate(
+            *(span, example, word_starts, tokenizer, options.verbose_logging)
+        )
+        # Skip a text that is already in the list. Always add "no answer".
+        if found.start < 0 or all(found.text != each.text for each in nbest):
+            nbest.append(found)
             if len(nbest) >= options.n_best_size:
                 break
-    if is_v2 and all(text for text, _ in nbest):
-        nbest.append(("", null))
-    nbest = nbest or [("empty", _NOTHING)]
+    if is_v2 and all(each.text for each in nbest):
+        nbest.append(Candidate("", -1, -1, null.start_logit, null.end_logit))
+    nbest = nbest or [Candidate("empty", -1, -1, 0.0, 0.0)]
     # These values remain if "no answer" is the only candidate. Google's code
     # fails in this case.
     chosen, score_diff = 0, NO_ANSWER_SCORE_DIFF
-    for index, (text, span) in enumerate(nbest):
-        if text and span.start_index:
+    for index, each in enumerate(nbest):
+        if each.text and each.start >= 0:
             chosen = index
-            score_diff = null_score - span.start_logit - span.end_logit
+            score_diff = null_score - each.start_logit - each.end_logit
             break
     if is_v2 and score_diff > options.null_score_diff_threshold:
-        chosen = next(i for i, (text, _) in enumerate(nbest) if not text)
+        chosen = next(i for i, each in enumerate(nbest) if not each.text)
     return Answer(nbest, chosen, score_diff)
 
 
@@ -186,7 +193,7 @@ def _example_spans(
     # score. That span contains only [CLS], in the window where [CLS] has the
     # lowest score.
     spans = []
-    null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
+    null, null_score = Span(None, 0, 0, 0.0, 0.0), NO_ANSWER_SCORE_DIFF
     for feature in features:
         result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
@@ -216,76 +223,63 @@ def _example_spans(
     return spans, null, null_score
 
 
-def _score(span: Span) -> float:
-    return span.start_logit + span.end_logit
+def _score(found: Span | Candidate) -> float:
+    return found.start_logit + found.end_logit
 
 
-def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
+def with_probabilities(nbest: list[Candidate]) -> list[dict]:
     """Converts a question's n-best list to entries for nbest_predictions.json.
 
     The probabilities are the softmax of the scores in the list.
     """
-    scores = [_score(span) for _, span in nbest]
+    scores = [*map(_score, nbest)]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
     return [
         {
-            "text": text,
+            "text": each.text,
             "probability": exponential / total,
-            "start_logit": span.start_logit,
-            "end_logit": span.end_logit,
+            "start_logit": each.start_logit,
+            "end_logit": each.end_logit,
         }
-        for (text, span), exponential in zip(nbest, exponentials, strict=True)
+        for each, exponential in zip(nbest, exponentials, strict=True)
     ]
 
 
-def _predicted_and_original(
-    span: Span, example: SquadExample
-) -> tuple[str, str]:
-    # Returns a span's joined WordPieces, and the words that contain them.
-    feature, start, end = span[:3]
-    tok_text = " ".join(feature.tokens[start : end + 1])
-    tok_text = tok_text.replace(" ##", "").replace("##", "")
-    orig_start = feature.token_to_orig_map[start]
-    orig_end = feature.token_to_orig_map[end]
-    words = example.doc_tokens[orig_start : orig_end + 1]
-    return " ".join(tok_text.split()), " ".join(words)
-
-
-def find_place(
+def _create_candidate(
     span: Span,
     example: SquadExample,
     word_starts: Sequence[int],
     tokenizer: BasicTokenizer,
-) -> tuple[int, int]:
-    """Finds where a span's text begins and ends in the passage.
-
-    `word_starts` contains the index of each word's first character. Returns
-    (start, end) in characters, or (-1, -1) for no answer.
-    """
-    feature, start, end = span[:3]
+    verbose_logging: bool,
+) -> Candidate:
+    # Finds the text of a span. `word_starts` contains the index of each word's
+    # first character in the passage.
+    feature, start, end, *logits = span
     if start == 0:
-        return -1, -1
+        return Candidate("", -1, -1, *logits)
     if feature.token_to_char_map is not None:
-        chars = feature.token_to_char_map
-        return chars[start][0], chars[end][1]
+        first = feature.token_to_char_map[start][0]
+        stop = feature.token_to_char_map[end][1]
+        return Candidate(example.context[first:stop], first, stop, *logits)
+    tok_text = " ".join(feature.tokens[start : end + 1])
+    tok_text = tok_text.replace(" ##", "").replace("##", "")
+    first_word = feature.token_to_orig_map[start]
+    words = example.doc_tokens[first_word : feature.token_to_orig_map[end] + 1]
+    orig_text = " ".join(words)
     first, stop = find_final_text(
-        *_predicted_and_original(span, example), tokenizer
+        " ".join(tok_text.split()), orig_text, tokenizer, verbose_logging
     )
-
     # For each character of the joined words, its index in the passage. A space
     # follows each word.
     places = [
         index
-        for word in range(
-            feature.token_to_orig_map[start], feature.token_to_orig_map[end] + 1
-        )
-        for index in range(
-            word_starts[word],
-            word_starts[word] + len(example.doc_tokens[word]) + 1,
-        )
+        for word, begin in zip(words, word_starts[first_word:], strict=False)
+        for index in range(begin, begin + len(word) + 1)
     ]
-    return places[first], places[stop - 1] + 1
+    return Candidate(
+        orig_text[first:stop], places[first], places[stop - 1] + 1, *logits
+    )
 
 
 def find_final_text(

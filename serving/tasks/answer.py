@@ -24,11 +24,10 @@ def _read(kind: Any, model: Model) -> Any:
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
-    words = [*WORD.finditer(request["context"])]
     example = SquadExample(
         qas_id="",
         question_text=request["question"],
-        doc_tokens=[word.group() for word in words],
+        doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
     options = _read(passage_windows.WindowOptions, model)
@@ -42,15 +41,14 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
         feature.unique_id = number
         ids = feature.input_ids[: len(feature.tokens)]
         inputs.append(Input(ids, feature.tokens.index("[SEP]") + 1))
-    return inputs, (example, features, [word.start() for word in words])
+    return inputs, (example, features)
 
 
 def _decode(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
-    example, features, word_starts = context
-    tokenizer = model.tokenizer.basic_tokenizer
+    example, features = context
     results = {
         number: decoding.RawResult(
             number, each["start_logits"], each["end_logits"]
@@ -62,18 +60,16 @@ def _decode(
         features,
         results,
         _read(decoding.DecodingOptions, model),
-        tokenizer,
+        model.tokenizer.basic_tokenizer,
     )
     entries = decoding.with_probabilities(answer.nbest)
 
     def describe(index: int) -> Reply:
-        start, end = place = decoding.find_place(
-            answer.nbest[index][1], example, word_starts, tokenizer
-        )
+        _, start, end, *_ = answer.nbest[index]
         # A position of -1 means "no answer".
         start_byte, end_byte = (
             len(example.context[:char].encode()) if char >= 0 else -1
-            for char in place
+            for char in (start, end)
         )
         return {
             "answer": entries[index]["text"],

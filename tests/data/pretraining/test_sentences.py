@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from data.pretraining.documents import TextReader
+from data.pretraining.options import InstanceOptions
 from tests.shards import VOCAB, create
 
 
@@ -23,4 +24,4 @@ def test_sentence_split(tmp_path, language):
 def test_a_wrong_language_or_no_library(monkeypatch, language, word):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match=word):
-        TextReader(VOCAB, True, language)
+        TextReader(InstanceOptions(vocab_file=VOCAB, sentence_split=language))
