@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from absl import logging
@@ -21,6 +21,7 @@ import serving
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
+from data.text import token_windows
 from files import atomic, flags
 from files.paths import Kind
 from training import task
@@ -61,12 +62,6 @@ class Config(
         FineTuningConfig,
         "predict_batch_size",
         help="Number of windows in a batch of prediction and evaluation.",
-    )
-    num_processes: int = flags.neutral(
-        1,
-        "Number of processes that create the records of --train_file. The "
-        "records do not depend on this number.",
-        at_least=1,
     )
     report: bool = flags.neutral(
         False,
@@ -168,23 +163,28 @@ class SquadTask(task.Task):
 
         If the model skips padding, the longest windows of "eval" come first.
         """
-        if split == "train":
-            return passage_windows.create_records(
-                examples,
-                self.tokenizer,
-                self.options,
-                self.options.num_processes,
-            )
-        features = self.features = list(
+        limit = self.options.max_query_length
+        counted = token_windows.count_cut(
+            examples,
+            lambda each: (
+                len(self.tokenizer.tokenize(each.question_text)) > limit
+            ),
+            f"questions were longer than --max_query_length={limit} and were "
+            "cut",
+        )
+        features: Iterable[passage_windows.SquadFeatures] = (
             passage_windows.create_features(
-                examples, self.tokenizer, self.options, is_training=False
+                counted, self.tokenizer, self.options, split == "train"
             )
         )
-        if self.options.unpads:
-            # Sort the windows by length. Then a batch contains windows of
-            # similar length, and a lack of memory shows in the first batch. The
-            # order does not matter later, because each record contains an id.
-            features = sorted(features, key=lambda each: -len(each.tokens))
+        if split == "eval":
+            features = self.features = [*features]
+            if self.options.unpads:
+                # Sort the windows by length. Then a batch contains windows of
+                # similar length, and a lack of memory shows in the first batch.
+                # The order does not matter later, because each record contains
+                # an id.
+                features = sorted(features, key=lambda each: -len(each.tokens))
         return map(passage_windows.encode_squad_features, features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
@@ -22,19 +22,18 @@ _GRACE = 5
 
 
 def run(
-    function: Callable, tasks: Iterable[tuple], num_processes: int
+    function: Callable, tasks: Sequence[tuple], num_processes: int
 ) -> Generator[Any]:
     """Calls a function for each task, in worker processes.
 
     Args:
         function: function to call. It must be picklable.
-        tasks: the function's arguments in each call. Only a few tasks are
-            read ahead.
+        tasks: the function's arguments in each call.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
 
     Yields:
-        the function's results, in the order of the tasks.
+        the function's results, in the order in which the calls end.
 
     Raises:
         ChildProcessError: a process was killed.
@@ -44,45 +43,32 @@ def run(
     if num_processes == 1:
         yield from (function(*arguments) for arguments in tasks)
         return
-    numbered = enumerate(tasks)
-    processes: dict[connection.Connection, BaseProcess] = {}
-    idle: list[connection.Connection] = []
-    # {pipe of a process: number of its task}, {number of a task: its result}
-    busy: dict[connection.Connection, int] = {}
-    results: dict[int, Any] = {}
-    num_yielded = 0
     # Workers end when this process closes `writer` or dies.
     reader, writer = multiprocessing.Pipe(duplex=False)
+    # {pipe of a process: the process}
+    processes: dict[Any, BaseProcess] = {}
     try:
-        while True:
-            while len(busy) < num_processes and len(results) <= num_processes:
-                number, arguments = next(numbered, (0, None))
-                if arguments is None:
-                    break
-                if not idle:
-                    pipe, process = _start(function, reader)
-                    processes[pipe] = process
-                    idle.append(pipe)
-                pipe = idle.pop()
-                busy[pipe] = number
+        for _ in tasks[:num_processes]:
+            processes.update([_start(function, reader)])
+        left = iter(tasks)
+        idle: Any = [*processes]
+        busy: set[Any] = set()
+        while idle:
+            for pipe, arguments in zip(idle, left, strict=False):
                 # If the process was killed, its answer below says so.
                 with contextlib.suppress(BrokenPipeError):
                     pipe.send(arguments)
-            if not busy:
-                return
-            ready: Any = connection.wait([*busy])
-            for pipe in ready:
+                busy.add(pipe)
+            idle = connection.wait(busy) if busy else []
+            for pipe in idle:
                 try:
                     error, result = pipe.recv()
                 except (EOFError, OSError):
                     _raise_death(processes[pipe])
                 if error is not None:
                     raise error
-                results[busy.pop(pipe)] = result
-                idle.append(pipe)
-            while num_yielded in results:
-                yield results.pop(num_yielded)
-                num_yielded += 1
+                busy.remove(pipe)
+                yield result
     finally:
         # This ends the workers, even if they are busy.
         writer.close()

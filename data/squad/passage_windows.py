@@ -7,7 +7,6 @@ windows into answers.
 """
 
 import bisect
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -16,15 +15,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from data.io import records, workers
+from data.io import records
 from data.squad.reading import WORD, SquadExample
-from data.text.token_windows import count_cut, cut_spans, most_context
+from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000
-# Number of examples that `create_records` sends to a process at a time.
-_CHUNK_SIZE = 256
 
 
 @dataclasses.dataclass(slots=True)
@@ -52,8 +49,8 @@ class SquadFeatures:
             characters in the passage}. None without --use_char_offsets.
     """
 
-    unique_id: int | None
-    example_index: int | None
+    unique_id: int
+    example_index: int
     doc_span_index: int
     tokens: list[str]
     token_to_orig_map: dict[int, int]
@@ -112,91 +109,14 @@ def create_features(
     Creates windows one at a time, to save memory. Computes the positions of
     answers only if `is_training` is true.
     """
-    numbered = _number(examples, tokenizer, options)
-    windows = create_windows(tokenizer, options, is_training, numbered)
-    for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
-        feature.unique_id = unique_id
-        yield feature
-
-
-def create_records(
-    examples: Iterable[SquadExample],
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-    num_processes: int = 1,
-) -> Iterator[bytes]:
-    """Yields each window to train on as a serialized tf.train.Example.
-
-    `num_processes` is the number of processes that create the windows. 0 starts
-    one process for each processor. The records do not depend on this number.
-    """
-    encode = functools.partial(_encode_windows, tokenizer, options)
-    numbered = _number(examples, tokenizer, options)
-    chunks = iter(lambda: list(itertools.islice(numbered, _CHUNK_SIZE)), [])
-    with contextlib.closing(
-        workers.run(encode, ((chunk,) for chunk in chunks), num_processes)
-    ) as results:
-        windows = itertools.chain.from_iterable(results)
-        for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-            yield records.encode_example({"unique_ids": [unique_id]}) + window
-
-
-def _encode_windows(
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-    examples: Iterable[tuple[int, SquadExample]],
-) -> list[bytes]:
-    windows = create_windows(tokenizer, options, True, examples)
-    return [*map(encode_squad_features, windows)]
-
-
-def _number(
-    examples: Iterable[SquadExample],
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-) -> Iterator[tuple[int, SquadExample]]:
-    # Yields (index, example), then logs how many questions are truncated.
-    limit = options.max_query_length
-    counted = count_cut(
-        examples,
-        lambda each: len(tokenizer.tokenize(each.question_text)) > limit,
-        f"questions were longer than --max_query_length={limit} and were cut",
-    )
-    return enumerate(counted)
-
-
-def encode_squad_features(feature: SquadFeatures) -> bytes:
-    """Serializes SquadFeatures, with their `unique_id` if they have one."""
-    # Protocol buffers merge the fields of concatenated messages.
-    unique_id = b""
-    if feature.unique_id is not None:
-        unique_id = records.encode_example({"unique_ids": [feature.unique_id]})
-    values: dict[str, list] = {}
-    if feature.start_position is not None:
-        values["start_positions"] = [feature.start_position]
-        values["end_positions"] = [feature.end_position]
-        values["is_impossible"] = [int(bool(feature.is_impossible))]
-    return unique_id + records.encode_inputs(feature, values)
-
-
-def create_windows(
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-    is_training: bool,
-    examples: Iterable[tuple[int, SquadExample]],
-) -> Iterator[SquadFeatures]:
-    """Cuts examples into windows, and yields the SquadFeatures of each window.
-
-    `examples` are (index, example) pairs. The `unique_id` of all features is
-    None.
-    """
     # Cache the WordPieces of each word, because words repeat. The tokenizer's
     # own cache saves less time, because it is used only after text is cleaned.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = functools.lru_cache(maxsize=2**16)(
         lambda word: tokenize_with_spans(word, tokenizer)[1]
     )
-    for example_index, example in examples:
+    unique_ids = itertools.count(_FIRST_UNIQUE_ID)
+    for example_index, example in enumerate(examples):
         words = [*map(tokenize_word, example.doc_tokens)]
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
@@ -231,7 +151,7 @@ def create_windows(
             positions = range(len(first), len(first) + length)
             is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
-                unique_id=None,
+                unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
@@ -259,6 +179,18 @@ def create_windows(
                     token - start + len(first) for token in answer
                 )
             yield feature
+
+
+def encode_squad_features(feature: SquadFeatures) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
+    values: dict[str, list] = {}
+    if feature.start_position is not None:
+        values["start_positions"] = [feature.start_position]
+        values["end_positions"] = [feature.end_position]
+        values["is_impossible"] = [int(bool(feature.is_impossible))]
+    # Protocol buffers merge the fields of concatenated messages.
+    unique_id = records.encode_example({"unique_ids": [feature.unique_id]})
+    return unique_id + records.encode_inputs(feature, values)
 
 
 def tokenize_with_spans(

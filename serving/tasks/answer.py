@@ -32,15 +32,17 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     )
     options = _read(passage_windows.WindowOptions, model)
     features = [
-        *passage_windows.create_windows(
-            model.tokenizer, options, False, [(0, example)]
+        *passage_windows.create_features(
+            [example], model.tokenizer, options, is_training=False
         )
     ]
-    inputs = []
-    for number, feature in enumerate(features):
-        feature.unique_id = number
-        ids = feature.input_ids[: len(feature.tokens)]
-        inputs.append(Input(ids, feature.tokens.index("[SEP]") + 1))
+    inputs = [
+        Input(
+            feature.input_ids[: len(feature.tokens)],
+            feature.tokens.index("[SEP]") + 1,
+        )
+        for feature in features
+    ]
     return inputs, (example, features)
 
 
@@ -50,10 +52,10 @@ def _decode(
     # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
     example, features = context
     results = {
-        number: decoding.RawResult(
-            number, each["start_logits"], each["end_logits"]
+        feature.unique_id: decoding.RawResult(
+            feature.unique_id, each["start_logits"], each["end_logits"]
         )
-        for number, each in enumerate(outputs)
+        for feature, each in zip(features, outputs, strict=True)
     }
     answer = decoding.decode_question(
         example,

@@ -211,20 +211,6 @@ def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
         assert odds == {"q0": 1.0}
 
 
-def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
-    (example,), _ = create(
-        tmp_path, tokenizer, "a b c d " * 5, (2, "b"), training=True
-    )
-    # More than a chunk for each process.
-    args = ([example] * 700, tokenizer, OPTIONS)
-    features = passage_windows.create_features(*args, True)
-    expected = [*map(passage_windows.encode_squad_features, features)]
-    for num_processes in (1, 2):
-        assert [*passage_windows.create_records(*args, num_processes)] == (
-            expected
-        )
-
-
 @pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
 def test_passages_without_a_wordpiece_have_no_answer(
     tmp_path, tokenizer, context
