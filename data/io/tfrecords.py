@@ -52,9 +52,10 @@ def are_masked(files: Sequence[str]) -> bool:
     """Returns whether pretraining records contain masks.
 
     Records that create_pretraining_data.py wrote with --dynamic_masking contain
-    no masks. The function reads only the first record of the first file.
+    no masks. The function reads only the first record.
     """
-    record = next(read_records(files[0]), b"")
+    every = itertools.chain.from_iterable(map(read_records, files))
+    record = next(every, b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
@@ -254,14 +255,14 @@ def check_records(
     checks each record.
 
     Raises:
-        ValueError: a file is empty, truncated or corrupt, its features differ
-            from `spec` in name or length, or a value is out of range.
+        ValueError: all files are empty, a file is truncated or corrupt, its
+            features differ from `spec` in name or length, or a value is out of
+            range.
     """
+    is_empty = True
     for path in files:
-        number = -1
-        for number, record in enumerate(
-            itertools.islice(read_records(path), limit)
-        ):
+        number, some = -1, itertools.islice(read_records(path), limit)
+        for number, record in enumerate(some):
             problem = ""
             try:
                 values = _parse(tf.constant([record]), spec)
@@ -277,7 +278,10 @@ def check_records(
                     "with this vocabulary and --max_seq_length"
                 )
         if number < 0:
-            raise ValueError(f"{path}: the file contains no record")
+            logging.warning("%s contains no record", path)
+        is_empty &= number < 0
+    if is_empty:
+        raise ValueError(f"no record in {', '.join(files)}")
 
 
 @contextlib.contextmanager

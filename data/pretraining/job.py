@@ -119,7 +119,7 @@ def create_shards(
             with contextlib.closing(run(write_shards, left)) as done:
                 for _ in progress.track(done, len(left), "task", "shard"):
                     pass
-            results = _combine(tasks, options, input_files, output)
+            results = _combine(tasks, options, input_files)
         except ValueError:
             # Remove the shards that the tasks wrote. They will not be reused,
             # because the user must change the input or a flag.
@@ -286,7 +286,6 @@ def _combine(
     tasks: Sequence[Task],
     options: InstanceOptions,
     input_files: Sequence[str],
-    output: Output,
 ) -> dict[str, Any]:
     # Combines the tasks' result files for the manifest. Raises a ValueError if
     # the input contains no text, or if all documents or none are held out.
@@ -308,5 +307,4 @@ def _combine(
                 "the input has more of them"
             )
     shards = [entry for result in results for entry in result["shards"]]
-    kept = output.remove_empty(shards)
-    return {**found, "corpus": dict(counts), "shards": kept}
+    return {**found, "corpus": dict(counts), "shards": shards}

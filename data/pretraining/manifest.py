@@ -9,7 +9,7 @@ sizes and checksums.
 import contextlib
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from data.io import records
@@ -137,21 +137,3 @@ class Output:
             os.remove(self._begun_file)
             with contextlib.suppress(OSError):
                 os.rmdir(self.work_dir)
-
-    def remove_empty(
-        self, shards: Sequence[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        """Removes shards without records, and renumbers the others.
-
-        `shards` are the manifest's entries. Returns the entries that are left.
-        """
-        kept = [entry for entry in shards if entry["num_records"]]
-        if len(kept) < len(shards):
-            for entry in shards:
-                if not entry["num_records"]:
-                    os.remove(entry["path"])
-            paths = self.shard_paths(len(kept))
-            for entry, path in zip(kept, paths, strict=True):
-                os.replace(entry["path"], path)
-                entry["path"] = path
-        return kept

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import text_files
+from data.io import feature_specs, text_files, tfrecords
 from data.pretraining import documents, job
 from files import lock
 from tests.shards import CORPUS, create, digests, read
@@ -143,23 +143,18 @@ def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path, text):
     assert os.listdir(tmp_path) == ["corpus.txt"]
 
 
-def test_empty_shards(tmp_path, monkeypatch):
-    """Of a part that has lines, but no text."""
-    monkeypatch.setattr(documents, "_PART_BYTES", 300)
-    monkeypatch.setattr(documents, "_MAX_SEARCH", 30)
-    text = "The harbor.\nThe keeper.\n\n" * 20
-    no_text = "\N{NO-BREAK SPACE}\n" * 200
-    text = f"{text}{no_text}\n{text}"
-    manifest = create(tmp_path, text, num_shards=0)
-    number = len(manifest["shards"])
-    assert 1 < number < 8
-    assert all(entry["num_records"] for entry in manifest["shards"])
-    names = [f"out-{i:05d}-of-{number:05d}" for i in range(number)]
-    assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
-    made = digests(manifest)
-    (tmp_path / names[1]).unlink()
-    assert digests(create(tmp_path, text, num_shards=0)) == made
-    assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
+def test_a_shard_may_be_empty(tmp_path):
+    """Training reads the others."""
+    made = create(tmp_path, "The harbor.\n\nThe keeper.\n", num_shards=99)
+    assert {entry["bytes"] > 0 for entry in made["shards"]} == {True, False}
+    paths = [entry["path"] for entry in made["shards"]][::-1]
+    tfrecords.check_records(paths, feature_specs.pretraining_features(64, 10))
+    assert tfrecords.are_masked(paths)
+    unmasked = create(
+        tmp_path / "unmasked", num_shards=99, dynamic_masking=True
+    )
+    paths = [entry["path"] for entry in unmasked["shards"]][::-1]
+    assert not tfrecords.are_masked(paths)
 
 
 @pytest.mark.parametrize(
