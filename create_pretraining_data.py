@@ -117,11 +117,6 @@ def create_at_scale(
         config.num_shards or 0,
         run,
     )
-    counts = manifest["corpus"]
-    logging.info(
-        "mean length of an instance: %.4g WordPieces",
-        counts["num_pieces"] / counts["num_instances"],
-    )
     logging.info("manifest: %s.manifest.json", output_file)
     for entry in manifest.get("eval_shards", ()):
         logging.info(
@@ -131,7 +126,7 @@ def create_at_scale(
     verb = "written to" if is_new else "already written to"
     num_shards = len(manifest["shards"])
     return (
-        counts["num_instances"],
+        manifest["corpus"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 

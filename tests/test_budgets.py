@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1770,
+    ".": 1765,
     "benchmarks": 1199,
-    "data": 9883,
+    "data": 9844,
     "docs": 189,
     "examples": 191,
     "files": 1224,
     "modeling": 6174,
     "serving": 4253,
-    "tests": 19901,
+    "tests": 19896,
     "tools": 790,
     "training": 4605,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23610
+WORDS = 23608
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -158,9 +158,11 @@ def convert_single_example(
         tokenizer.tokenize(example.text_b or ""),
         max_seq_length,
     )
-    features = _create_features(tokens, first_length, max_seq_length, tokenizer)
-    features.label_id = _label_id(example, label_list)
-    features.is_cut = num_cut > 0
+    features = ClassificationFeatures(
+        label_id=_label_id(example, label_list),
+        is_cut=num_cut > 0,
+        **tokenizer.create_inputs(tokens, first_length, max_seq_length),
+    )
     if ex_index < 5:
         logging.debug(
             "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
@@ -170,24 +172,6 @@ def convert_single_example(
             features.label_id,
         )
     return features
-
-
-def _create_features(
-    tokens: list[str],
-    first_length: int,
-    max_seq_length: int,
-    tokenizer: FullTokenizer,
-) -> ClassificationFeatures:
-    # Returns padded features without a label. The first `first_length` tokens
-    # are segment 0.
-    padding = [0] * (max_seq_length - len(tokens))
-    second_length = len(tokens) - first_length
-    return ClassificationFeatures(
-        input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
-        input_mask=[1] * len(tokens) + padding,
-        segment_ids=[0] * first_length + [1] * second_length + padding,
-        label_id=None,
-    )
 
 
 def create_joined_features(
@@ -234,20 +218,21 @@ def create_windows(
 
     def create(example: InputExample) -> list[ClassificationFeatures]:
         pieces = tokenizer.tokenize(example.text_a)
-        label_id = _label_id(example, label_list)
         # Create one window even for a text without WordPieces.
         spans = token_windows.cut_spans(
             max(len(pieces), 1), max_seq_length - 2, doc_stride
         )
-        found = []
-        for start, length in spans:
-            tokens = ["[CLS]", *pieces[start : start + length], "[SEP]"]
-            each = _create_features(
-                tokens, len(tokens), max_seq_length, tokenizer
+        parts = [pieces[start : start + length] for start, length in spans]
+        return [
+            ClassificationFeatures(
+                label_id=_label_id(example, label_list),
+                weight=1 / len(spans),
+                **tokenizer.create_inputs(
+                    ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length
+                ),
             )
-            each.label_id, each.weight = label_id, 1 / len(spans)
-            found.append(each)
-        return found
+            for part in parts
+        ]
 
     return token_windows.count_cut(
         map(create, examples),

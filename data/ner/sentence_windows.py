@@ -111,12 +111,9 @@ def create_features(
         best_windows = most_context(doc_spans)
         for doc_span_index, (start, length) in enumerate(doc_spans):
             tokens = ["[CLS]", *doc_tokens[start : start + length], "[SEP]"]
-            padding = [0] * (max_seq_length - len(tokens))
             feature = NerFeatures(
                 tokens=tokens,
-                input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
-                input_mask=[1] * len(tokens) + padding,
-                segment_ids=[0] * max_seq_length,
+                **tokenizer.create_inputs(tokens, len(tokens), max_seq_length),
                 label_ids=[0] * max_seq_length,
                 label_weights=[0.0] * max_seq_length,
                 words=[],

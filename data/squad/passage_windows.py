@@ -147,7 +147,6 @@ def create_features(
         for doc_span_index, (start, length) in enumerate(doc_spans):
             stop = start + length
             tokens = [*first, *doc_tokens[start:stop], "[SEP]"]
-            padding = [0] * (options.max_seq_length - len(tokens))
             positions = range(len(first), len(first) + length)
             is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
@@ -161,10 +160,10 @@ def create_features(
                 token_is_max_context=dict(
                     zip(positions, is_max_context.tolist(), strict=True)
                 ),
-                input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
-                input_mask=[1] * len(tokens) + padding,
-                segment_ids=[0] * len(first) + [1] * (length + 1) + padding,
                 is_impossible=example.is_impossible,
+                **tokenizer.create_inputs(
+                    tokens, len(first), options.max_seq_length
+                ),
             )
             if char_spans is not None:
                 feature.token_to_char_map = dict(
@@ -261,8 +260,6 @@ def _find_answer(
     # the word is the answer.
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position
-    assert text is not None and begin is not None
-    assert start is not None and end is not None
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
         stop = begin + len(text)

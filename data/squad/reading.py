@@ -29,27 +29,27 @@ class SquadExample:
         question_text: str, the question.
         doc_tokens: list of str, the passage's words. All questions about the
             passage share the list.
-        orig_answer_text: str, in training: the answer as in the file, "" if
-            `is_impossible`.
+        orig_answer_text: str, in training: the answer as in the file, "" for no
+            answer.
         start_position: int, in training: index of the answer's first word in
-            `doc_tokens`, -1 if `is_impossible`.
+            `doc_tokens`, -1 for no answer.
         end_position: int, in training: index of the answer's last word in
-            `doc_tokens`, -1 if `is_impossible`.
+            `doc_tokens`, -1 for no answer.
         is_impossible: True if the passage does not answer the question.
         context: str, the unchanged passage.
         answer_start: int, in training: index of the answer's first character in
-            `context`, None if `is_impossible`.
+            `context`, -1 for no answer.
     """
 
     qas_id: str
     question_text: str
     doc_tokens: list[str]
-    orig_answer_text: str | None = None
-    start_position: int | None = None
-    end_position: int | None = None
+    orig_answer_text: str = ""
+    start_position: int = -1
+    end_position: int = -1
     is_impossible: bool = False
     context: str = ""
-    answer_start: int | None = None
+    answer_start: int = -1
 
 
 def read_squad_examples(
@@ -91,18 +91,17 @@ def read_squad_examples(
             doc_tokens,
             context=context,
         )
-        if is_training:
-            if version_2_with_negative:
-                example.is_impossible = field(qa, "is_impossible", bool, where)
+        if is_training and version_2_with_negative:
+            example.is_impossible = field(qa, "is_impossible", bool, where)
+        if is_training and not example.is_impossible:
             if not _read_answer(
                 example, qa, where, word_starts, use_char_offsets
             ):
                 skipped.append(where)
                 continue
             answer, start = example.orig_answer_text, example.answer_start
-            if answer and start is not None:
-                found = context[start : start + len(answer)].lstrip()
-                num_moved += not found.startswith(answer.split()[0])
+            found = context[start : start + len(answer)].lstrip()
+            num_moved += not found.startswith(answer.split()[0])
         examples.append(example)
     if num_moved:
         logging.warning(
@@ -210,14 +209,9 @@ def _in_squad_form(qa: Any) -> Any:
     if isinstance(answers, dict):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
-        columns = [answers.get(name) for name in ("text", "answer_start")]
-        lengths = [len(x) if isinstance(x, list) else -1 for x in columns]
-        if lengths[0] == lengths[1] >= 0:
-            qa["answers"] = [
-                {"text": text, "answer_start": start}
-                for text, start in zip(*columns, strict=True)
-            ]
-            qa.setdefault("is_impossible", not qa["answers"])
+        pairs = zip(answers["text"], answers["answer_start"], strict=True)
+        qa["answers"] = [{"text": x, "answer_start": y} for x, y in pairs]
+        qa.setdefault("is_impossible", not qa["answers"])
     return qa
 
 
@@ -247,10 +241,6 @@ def _read_answer(
     # Sets the example's answer and its first and last word, for training.
     # Returns False if the passage does not contain the answer at its position.
     # `word_starts` contains the index of each word's first character.
-    if example.is_impossible:
-        example.orig_answer_text = ""
-        example.start_position = example.end_position = -1
-        return True
     answers = field(qa, "answers", list, where)
     if len(answers) != 1:
         hint = "" if answers else "; for v2.0, set --version_2_with_negative"

@@ -7,7 +7,7 @@ but a vocabulary that looks cased needs --do_lower_case.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from data.text.characters import strip_accents
@@ -29,29 +29,24 @@ _CHANGED_SHARE = 0.01
 
 
 def find_casing(
-    vocab_file: str | os.PathLike[str],
-    tokens: Sequence[str],
-    flag: bool | None,
-    weights: str | None = None,
-    stated_casing: bool | None = None,
+    tokenizer: Any, flag: bool | None, weights: str | None = None
 ) -> bool:
     """Returns whether to lower-case the text.
 
     Args:
-        vocab_file: path of the vocabulary.
-        tokens: the vocabulary's WordPieces.
+        tokenizer: FullTokenizer of the vocabulary.
         flag: value of --do_lower_case, or None if the user did not set it.
         weights: path of the model that reads the text, or None without one.
-        stated_casing: whether `vocab_file` is a tokenizer.json that lower-cases
-            text. None if it is another file.
 
     Raises:
         ValueError: the flag, a file and a release's name do not agree, or
             nothing states the casing of a vocabulary that looks cased.
     """
+    vocab_file, tokens = tokenizer.vocab_file, tokenizer.tokens
     stated: list[dict[str, Any]] = []
-    if stated_casing is not None:
-        stated = [{"do_lower_case": stated_casing, "file": vocab_file}]
+    if tokenizer.stated_casing is not None:
+        casing = tokenizer.stated_casing
+        stated = [{"do_lower_case": casing, "file": vocab_file}]
     places = [
         os.path.dirname(vocab_file),
         *([folder_of(weights)] if weights else []),

@@ -288,16 +288,33 @@ class FullTokenizer:
             for first, second in zip(texts, seconds, strict=True)
         ]
         width = max((len(tokens) for tokens, *_ in rows), default=0)
-        features = {
-            name: np.zeros((len(rows), width), np.int32)
+        inputs = [
+            self.create_inputs(tokens, first_length, width)
+            for tokens, first_length, _ in rows
+        ]
+        return {
+            name: np.array([each[name] for each in inputs], np.int32).reshape(
+                len(rows), width
+            )
             for name in ("input_ids", "input_mask", "segment_ids")
         }
-        for index, (tokens, first_length, _) in enumerate(rows):
-            ids = self.convert_tokens_to_ids(tokens)
-            features["input_ids"][index, : len(ids)] = ids
-            features["input_mask"][index, : len(ids)] = 1
-            features["segment_ids"][index, first_length : len(ids)] = 1
-        return features
+
+    def create_inputs(
+        self, tokens: Sequence[str], first_length: int, max_seq_length: int
+    ) -> dict[str, Any]:
+        """Converts tokens to the network's input, padded with zeros.
+
+        Returns:
+            `input_ids`, `input_mask` and `segment_ids`, [max_seq_length] each.
+            The first `first_length` tokens are in segment 0.
+        """
+        padding = [0] * (max_seq_length - len(tokens))
+        segment_ids = [0] * first_length + [1] * (len(tokens) - first_length)
+        return {
+            "input_ids": self.convert_tokens_to_ids(tokens) + padding,
+            "input_mask": [1] * len(tokens) + padding,
+            "segment_ids": segment_ids + padding,
+        }
 
     def tokenize(self, text: str) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
@@ -383,11 +400,7 @@ def create_tokenizer(
     neighbor = os.path.join(folder, "tokenizer.json")
     if os.path.isfile(neighbor):
         tokenizer.check_same_words(neighbor)
-    found = casing.find_casing(
-        *(vocab_file, tokenizer.tokens, do_lower_case, weights),
-        stated_casing=tokenizer.stated_casing,
-    )
-    tokenizer.set_casing(found)
+    tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, weights))
     return tokenizer
 
 
