@@ -18,11 +18,10 @@ def read_labels_file(path: StrPath) -> list[str]:
         OSError: the file cannot be read.
         ValueError: the file is not UTF-8, or `check_labels` raises an error.
     """
-    with named_errors(path), open(path, "rb") as reader:
-        contents = reader.read()
     try:
-        # Accept the byte order mark and line ends that Windows writes.
-        text = contents.decode("utf-8-sig").replace("\r\n", "\n")
+        # Accept the byte order mark that Windows writes.
+        with named_errors(path), open(path, encoding="utf-8-sig") as reader:
+            text = reader.read()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: {error}. Save the file as UTF-8") from error
     labels = text.removesuffix("\n").split("\n")

@@ -37,7 +37,7 @@ class Predictor:
             features: dict of tensors.
             kernels: result of `cast_kernels`. Empty = use the model's kernels.
         """
-        cast = [k for k, _ in _kernels_to_cast(self.model)] if kernels else []
+        cast = [k for k, _ in kernels_to_cast(self.model)] if kernels else []
         with (
             tf.device(self.device),
             tracing.replaced_values(zip(cast, kernels, strict=True)),
@@ -54,27 +54,16 @@ class Predictor:
             return []
         return [
             tf.cast(kernel.value, dtype)
-            for kernel, dtype in _kernels_to_cast(self.model)
+            for kernel, dtype in kernels_to_cast(self.model)
         ]
 
 
-def copy_kernels(
-    model: keras.Model,
-) -> list[tuple[keras.Variable, tf.Variable]]:
-    """Returns (kernel, copy in the compute dtype) of the kernels to cast.
+def kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
+    """Returns (kernel, compute dtype) of each kernel with another dtype.
 
-    In mixed precision, an export of a graph that was traced with these copies
-    (see `tracing.replaced_values`) stores the kernels in 16 bits, and does not
-    cast them at each call. The results do not change. Embeddings and biases
-    keep their dtype. Keep the copies as long as the graphs are used.
+    Layers would cast these kernels at each call. Embeddings and biases are
+    small, and keep their dtype.
     """
-    return [
-        (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
-        for kernel, dtype in _kernels_to_cast(model)
-    ]
-
-
-def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

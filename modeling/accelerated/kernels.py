@@ -236,22 +236,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     @tf.custom_gradient
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         values, *row = _cross_entropy(logits, labels)
-        return values, lambda upstream: gradient(logits, *row, upstream)
 
-    @tf.custom_gradient
-    def gradient(
-        logits: Tensor, maximum: Tensor, log_sums: Tensor, upstream: Tensor
-    ) -> tuple[Tensor, Callable[[Tensor], None]]:
-        values = _cross_entropy_gradient(
-            logits, labels, maximum, log_sums, upstream
-        )
-        return values, _refuse_second_derivative
+        def gradient(upstream: Tensor) -> Tensor:
+            return tf.raw_ops.PreventGradient(
+                input=_cross_entropy_gradient(logits, labels, *row, upstream),
+                message="the second derivative needs modeling.ops.plain()",
+            )
+
+        return values, gradient
 
     return losses(tf.convert_to_tensor(logits))
-
-
-def _refuse_second_derivative(_: Tensor) -> None:
-    raise NotImplementedError(
-        "The compiled cross_entropy has no second derivative. Compute the "
-        "second derivative in `with modeling.ops.plain():`"
-    )

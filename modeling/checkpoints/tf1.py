@@ -131,23 +131,17 @@ def check_tf1_files(prefix: str) -> None:
     # TensorFlow loads slowly.
     import tensorflow as tf
 
-    gfile = tf.io.gfile
-    with open_tf1_checkpoint(prefix) as (reader, _):
+    with open_tf1_checkpoint(prefix) as (reader, readable):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
+        files = tf.io.gfile.glob(f"{readable}.data-*")
+        found = sum(tf.io.gfile.stat(file).length for file in files)
     # Skip string entries, because their size does not follow from their shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
         if dtypes[name] != tf.string
     )
-    folder, name = os.path.split(prefix)
-    files = [
-        os.path.join(folder, file)
-        for file in gfile.listdir(folder or ".")
-        if file.startswith(f"{name}.data-")
-    ]
-    found = sum(gfile.stat(file).length for file in files)
     if found < needed:
         raise OSError(
             f"{prefix} cannot be read: its variables need {needed} bytes, but "

@@ -123,7 +123,11 @@ def _write_saved_model(
 ) -> None:
     # Save with TensorFlow, because keras.export traces each function twice.
     module, signatures = tf.Module(), {}
-    kernels = inference.copy_kernels(model)
+    # In mixed precision, store the kernels in 16 bits.
+    kernels = [
+        (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
+        for kernel, dtype in inference.kernels_to_cast(model)
+    ]
     traced: dict[Callable, Any] = {}
     with tracing.replaced_values(kernels):
         for name, (function, specs) in endpoints.items():

@@ -36,7 +36,7 @@ def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, culprit):
 
 def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     path = tmp_path / "labels.txt"
-    for contents in (b"no\ryes\r", b"no\n\xff\n", b"no\n\n"):
+    for contents in (b"no\n\xff\n", b"no\n\n"):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match="labels.txt"):
             presets.read(tmp_path)
