@@ -15,6 +15,7 @@ from absl import logging
 from files.paths import StrPath
 from modeling import ops, presets
 from modeling.checkpoints import (
+    LoadReport,
     find_checkpoint,
     load_checkpoint,
     read_shapes,
@@ -59,38 +60,48 @@ class FeaturesModel(keras.Model):
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
-            **options: arguments of the class, such as `num_labels`. By default,
-                as in the folder, if its model is of the same class.
+            **options: arguments of the class, such as `config` or `num_labels`.
+                By default, as in the folder.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
             ValueError: the folder contains no BERT, or weights of other shapes.
         """
         preset = presets.read(path)
-        config = preset.load_config()
-        if config is None:
-            raise FileNotFoundError(
-                f"{preset.path} contains no bert_config.json or config.json"
-            )
         if cls.__name__ in ("BertModel", "BertEmbedder"):
             preset.warn_of_pooling()
-        is_own = preset.head == cls.__name__
-        if is_own and "num_labels" in inspect.signature(cls).parameters:
-            shapes = read_shapes(find_checkpoint(preset.weights))
-            bias = shapes.get("output_bias") or shapes["classifier.bias"]
-            options.setdefault("num_labels", bias[0])
-        for name, value in preset.network.items():
-            # The LSTM of --bilstm belongs to the head.
-            if value and (is_own or name != "bilstm"):
-                options.setdefault(name, value)
-        model = cls(config, **options)
-        report = load_checkpoint(model, preset.weights)
+        model, report = cls.load_preset(preset, **options)
         if report.missing:
             logging.warning(
                 "%s lacks %s, which start at random values.",
                 *(preset.weights, ", ".join(report.missing)),
             )
         return model
+
+    @classmethod
+    def load_preset(
+        cls, preset: presets.Preset, **options: Any
+    ) -> tuple[Self, LoadReport]:
+        """Creates a model like `from_preset`. Returns it, and a LoadReport."""
+        config = options.pop("config", None) or preset.load_config()
+        if config is None:
+            raise FileNotFoundError(
+                f"{preset.path} contains no bert_config.json or config.json"
+            )
+        is_own = preset.head == cls.__name__
+        if "num_labels" in inspect.signature(cls).parameters and (
+            is_own or preset.head is None
+        ):
+            shapes = read_shapes(find_checkpoint(preset.weights))
+            # Google's name and Hugging Face's name of the head's bias.
+            for name in {"output_bias", "classifier.bias"} & shapes.keys():
+                options.setdefault("num_labels", shapes[name][0])
+        for name, value in preset.network.items():
+            # The LSTM of --bilstm belongs to the head.
+            if value and (is_own or name != "bilstm"):
+                options.setdefault(name, value)
+        model = cls(config, **options)
+        return model, load_checkpoint(model, preset.weights)
 
     def check_features(self, features: Mapping[str, Any]) -> None:
         """Checks the names of features.

@@ -11,9 +11,9 @@ For LiteRT, ONNX and SavedModels, see tools/export.py.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from absl import logging
 
@@ -22,11 +22,7 @@ from data.text import tokenization, vocabulary
 from files.flags import flag
 from files.paths import Kind
 from modeling import descriptions, presets
-from modeling.presets import folder_of
 from training.command_line import cli
-
-if TYPE_CHECKING:
-    import keras
 
 # {value of --model: name of the model's class in this project}.
 MODELS = {
@@ -101,12 +97,11 @@ class Config:
 
 # Returns the key in MODELS of the model in a checkpoint, which its folder or
 # the names of its weights determine.
-def _find_model(
-    checkpoint: str, names: Collection[str], folder: presets.Preset
-) -> str:
+def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     kinds = {ours: name for name, ours in MODELS.items()}
     if kind := kinds.get(folder.head or ""):
         return kind
+    names = modeling.read_shapes(checkpoint)
 
     def has(*starts: str) -> bool:
         return any(name.startswith(starts) for name in names)
@@ -119,42 +114,6 @@ def _find_model(
     if has("cls/squad/", "qa_outputs."):
         return "squad"
     return "pretraining" if has("cls/", "cls.") else "bert"
-
-
-# Creates the model `name` of MODELS, and loads a checkpoint into it, whose
-# weights have these shapes. `network` is the options of the network. Returns
-# the model, and the names of the weights that the checkpoint lacks.
-def _load_model(
-    name: str,
-    config: "modeling.BertConfig",
-    checkpoint: str,
-    shapes: Mapping[str, Sequence[int]],
-    network: Mapping[str, bool],
-) -> tuple["keras.Model", list[str]]:
-    arguments: list[int] = []
-    if name in ("classifier", "token_classifier"):
-        # Google's name and Hugging Face's name of the head's weights, whose
-        # shape is [labels, hidden_size]. If both are missing, so is the head.
-        arguments = [1]
-        for weights in {"output_weights", "classifier.weight"} & shapes.keys():
-            arguments = [shapes[weights][0]]
-    model = getattr(modeling, MODELS[name])(config, *arguments, **network)
-    report = modeling.load_checkpoint(model, checkpoint)
-    heads = {
-        weight
-        for weight in modeling.named_variables(model)
-        if weight.startswith(("cls/", "output_"))
-    }
-    if heads and heads <= {*report.missing}:
-        raise ValueError(
-            f"{checkpoint} has no weights for --model={name}; use "
-            "--model=bert to convert only the encoder"
-        )
-    if report.missing:
-        logging.warning("Missing from checkpoint: %s", report.missing)
-    if report.unused:
-        logging.warning("Unused checkpoint entries: %s", report.unused)
-    return model, report.missing
 
 
 # Returns the tokenizer to write, None without a vocabulary, and with
@@ -184,14 +143,9 @@ def _read_tokenizer(
         return tokenizer, None
     extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
     extended.check_vocab()
-    try:
-        rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
-    except ValueError as error:
-        raise ValueError(
-            f"--extended_vocab_file={path} does not extend {vocab_file}: "
-            f"{error}"
-        ) from None
-    return extended, rows
+    return extended, vocabulary.extension_rows(
+        tokenizer.tokens, extended.tokens
+    )
 
 
 def main(options: Config) -> None:
@@ -206,25 +160,24 @@ def main(options: Config) -> None:
     )
     if options.output_format is not None:
         becomes_theirs = options.output_format == "huggingface"
-    config_file = options.bert_config_file or folder_of(start)
-    config = modeling.load_config(config_file)
-    shapes = modeling.read_shapes(checkpoint)
-    name = options.model or _find_model(checkpoint, shapes, folder)
+    config = modeling.load_config(options.bert_config_file or folder.path)
+    name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
-    network = {name: True for name, is_on in folder.network.items() if is_on}
+    network = {name for name, is_on in folder.network.items() if is_on}
     if name == "bert":
         # Drop the LSTM, because only models with a task's head contain it.
-        network.pop("bilstm", None)
+        network.discard("bilstm")
     if becomes_theirs and network:
         raise ValueError(
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
             "transformers' BERT lacks. Set --output_format=tf1"
         )
     tokenizer, rows = _read_tokenizer(options, config, folder, becomes_theirs)
-    model, leave_out = _load_model(name, config, start, shapes, network)
-    labels = None
-    if name in ("classifier", "token_classifier"):
-        labels = folder.labels
+    model_class = getattr(modeling, MODELS[name])
+    model, report = model_class.load_preset(folder, config=config)
+    if report.unused:
+        logging.warning("Unused checkpoint entries: %s", report.unused)
+    labels = folder.labels if hasattr(model, "num_labels") else None
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
@@ -253,7 +206,7 @@ def main(options: Config) -> None:
         options.output_dir,
         tokenizer=tokenizer,
         labels=labels,
-        leave_out=leave_out,
+        leave_out=report.missing,
         files=files,
         **entries,
     )
