@@ -128,6 +128,8 @@ def load_config(path: StrPath) -> BertConfig:
 def config_entries(
     model: Any,
     labels: Sequence[str] | None,
+    tokenizer: Any,
+    problem_type: str | None,
     leave_out: Collection[str] = (),
 ) -> dict[str, Any]:
     """Returns the entries of the config.json that describes a model.
@@ -148,7 +150,7 @@ def config_entries(
         "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,
         "model_type": "bert",
-        "pad_token_id": 0,
+        "pad_token_id": tokenizer.vocab.get("[PAD]", 0) if tokenizer else 0,
         "position_embedding_type": "absolute",
     }
     architecture = CLASSES[class_name]
@@ -162,4 +164,6 @@ def config_entries(
         check_labels(labels, num_labels=model.num_labels)
         values["id2label"] = {str(i): name for i, name in enumerate(labels)}
         values["label2id"] = {name: i for i, name in enumerate(labels)}
+    if problem_type:
+        values["problem_type"] = problem_type
     return values

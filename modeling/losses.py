@@ -297,9 +297,7 @@ class PretrainingLoss(Loss):
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
-            "next_sentence_loss": _example_weights(
-                features, "next_sentence_labels"
-            ),
+            "next_sentence_loss": _example_weights(features),
         }
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -330,8 +328,8 @@ class PretrainingLoss(Loss):
         }
 
 
-# Returns each example's weight, [B]. The feature `counted` is [B, ...].
-def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
+# Returns each example's weight, [B].
+def _example_weights(features: Features) -> Tensor:
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -339,7 +337,8 @@ def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
     ]
     if given:
         return functools.reduce(keras.ops.multiply, given)
-    return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
+    num_examples = keras.ops.shape(features["input_ids"])[0]
+    return keras.ops.ones((num_examples,), "float32")
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:

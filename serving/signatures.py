@@ -151,12 +151,11 @@ def _describe(
     if labels:
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
     if tuple(options.formats) != ("saved_model",):
-        entries = config_files.config_entries(model, labels)
-        if tokenizer:
-            entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
-        if labels:
-            mode = task.get("output_mode", "classification")
-            entries["problem_type"] = PROBLEM_TYPES[mode]
+        mode = task.get("output_mode", "classification")
+        problem_type = PROBLEM_TYPES[mode] if labels else None
+        entries = config_files.config_entries(
+            model, labels, tokenizer, problem_type
+        )
         name = config_files.CONFIG_FILE
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}

@@ -4,7 +4,6 @@ tf1.py reads and writes TensorFlow 1's format, which training uses.
 huggingface/ reads and writes Hugging Face's format.
 """
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -54,7 +53,6 @@ def find_checkpoint(path: StrPath, best: bool = True) -> str:
         OSError: a file of the checkpoint is missing, truncated or malformed.
         ValueError: `path` contains an adapter.
     """
-    _check_adapter(path)
     if is_huggingface(path):
         file = find_huggingface(path)
         read_huggingface_shapes(file)
@@ -109,7 +107,6 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
-    _check_adapter(path)
     if is_huggingface(path):
         report = load_huggingface(model, path, layers)
     else:
@@ -126,15 +123,6 @@ def load_checkpoint(
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
-
-
-def _check_adapter(path: StrPath) -> None:
-    has_config = os.path.isfile(os.path.join(path, "adapter_config.json"))
-    if has_config and any("adapter_model" in n for n in os.listdir(path)):
-        raise ValueError(
-            f"{path} contains an adapter, which changes another model's "
-            "weights. Merge it into that model, and save the model again"
-        )
 
 
 def _warn_of_blocks(report: LoadReport) -> None:

@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -104,7 +103,16 @@ def find_huggingface(path: StrPath) -> str:
     """Returns the path of a model's weights, or of the index of its weights.
 
     `path` is the path of this file, or of the folder that contains it.
+
+    Raises:
+        ValueError: the folder contains an adapter.
     """
+    has_config = os.path.isfile(os.path.join(path, "adapter_config.json"))
+    if has_config and any("adapter_model" in n for n in os.listdir(path)):
+        raise ValueError(
+            f"{path} contains an adapter, which changes the model's weights. "
+            "Merge it into the model, and save the model again"
+        )
     files = [os.path.join(path, name) for name in _FILES]
     return next(filter(os.path.isfile, files), str(path))
 
@@ -285,14 +293,11 @@ def save_huggingface(
             file.
         OSError: a file cannot be written.
     """
-    values = config_entries(model, labels, leave_out)
-    if problem_type:
-        values["problem_type"] = problem_type
+    values = config_entries(model, labels, tokenizer, problem_type, leave_out)
     contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings
         contents |= tokenizer_files(tokenizer, longest, model.config.vocab_size)
-        values["pad_token_id"] = tokenizer.vocab["[PAD]"]
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)
@@ -304,15 +309,7 @@ def save_huggingface(
         tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
     contents |= files or {}
+    # Do not use `save_file`, which creates a file that only its owner can read.
+    weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})
     with new_folder(directory, contents) as folder:
-        weights_file = folder / WEIGHTS_FILE
-        try:
-            safetensors.numpy.save_file(
-                tensors, weights_file, metadata={"format": "pt"}
-            )
-        except safetensors.SafetensorError as error:
-            path = os.path.join(directory, WEIGHTS_FILE)
-            raise OSError(f"{path} cannot be written: {error}") from error
-        # Copy the permissions of config.json, because safetensors creates a
-        # file that only its owner can read.
-        shutil.copymode(folder / CONFIG_FILE, weights_file)
+        (folder / WEIGHTS_FILE).write_bytes(weights)

@@ -22,9 +22,6 @@ _OPTIONAL_PARTS = {
     "cls/seq_relationship/": "next sentence head",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# Maximum number of missing variables that the log names, enough for all 5 of
-# the masked LM head.
-_MAX_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,15 +113,10 @@ def _log(
     variables: Mapping[str, keras.Variable],
     missing: Sequence[str],
 ) -> None:
-    new = ", ".join(missing[:_MAX_NAMED])
-    more = ", ..." if len(missing) > _MAX_NAMED else ""
-    note = f"{len(missing)} missing, which keep their initial values: {new}"
-    logging.info(
-        "%s: %d variables loaded%s",
-        path,
-        len(variables) - len(missing),
-        f"; {note}{more}" if missing else "",
-    )
+    note = f"{len(missing)} missing, which keep their initial values: "
+    note = f"; {note}{', '.join(missing)}" if missing else ""
+    num_loaded = len(variables) - len(missing)
+    logging.info("%s: %d variables loaded%s", path, num_loaded, note)
     for prefix, part in _OPTIONAL_PARTS.items():
         if any(name.startswith(prefix) for name in missing):
             logging.warning(
@@ -151,7 +143,7 @@ def _check_complete(
         first = sources[(lost or missing)[0]]
         # Name the entries that do not fit, which may have other names here.
         others = [name for name in there if name not in sources.values()]
-        names = ", ".join(others[:_MAX_NAMED]) or "no other entries"
+        names = ", ".join(others[:5]) or "no other entries"
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
             f"variables, such as {first}. The file contains {names}"
