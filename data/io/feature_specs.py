@@ -54,12 +54,10 @@ def pretraining_features(
 ) -> Spec:
     """Returns the spec of create_pretraining_data.py's records."""
     shape = (max_predictions_per_seq,)
-    return {
-        **_inputs(max_seq_length),
+    return unmasked_features(max_seq_length) | {
         "masked_lm_positions": Feature(shape, "int64", 0, max_seq_length - 1),
         "masked_lm_ids": Feature(shape, at_least=0),
         "masked_lm_weights": _flags(*shape, dtype="float32"),
-        "next_sentence_labels": _flags(1),
     }
 
 

@@ -7,23 +7,16 @@ but a vocabulary that looks cased needs --do_lower_case.
 
 import os
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from data.text.characters import strip_accents
 from modeling.presets import folder_of
 from modeling.tokenizer_files import read_tokenizer
 
-# {folder name of one of Google's releases: True if the model is uncased}.
-_RELEASES = {
-    "uncased_L-24_H-1024_A-16": True,
-    "uncased_L-12_H-768_A-12": True,
-    "multilingual_L-12_H-768_A-12": True,
-    "chinese_L-12_H-768_A-12": True,
-    "cased_L-12_H-768_A-12": False,
-    "cased_L-24_H-1024_A-16": False,
-    "multi_cased_L-12_H-768_A-12": False,
-}
+# Matches the folder names of Google's releases.
+_RELEASE = re.compile(
+    r"((wwm_|multi_)?(un)?cased|multilingual|chinese)_L-\d+_H-\d+_A-\d+"
+)
 # If lower-casing would change more of a vocabulary's words, it looks cased.
 _CHANGED_SHARE = 0.01
 
@@ -55,8 +48,9 @@ def find_casing(
     # The path of a release is NAME/bert_model.ckpt or the folder NAME.
     release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", weights or "")
     release = os.path.basename(release)
-    if release in _RELEASES:
-        stated.append({"do_lower_case": _RELEASES[release], "file": weights})
+    if _RELEASE.fullmatch(release):
+        is_cased = re.search("(?<!un)cased", release)
+        stated.append({"do_lower_case": not is_cased, "file": weights})
     source: Any = "--do_lower_case"
     for found in filter(None, stated):
         if flag is None:
@@ -67,7 +61,15 @@ def find_casing(
                 f"{not flag}. Correct or remove the wrong one"
             )
     if flag is None:
-        changed = changed_words(tokens)
+        # Ignore special tokens such as [CLS], [unused5] and the Chinese
+        # vocabulary's <S>.
+        special = re.compile(r"\[.*\]|<.*>")
+        changed = [
+            token
+            for token in tokens
+            if strip_accents(token.lower()) != token
+            and not special.match(token)
+        ]
         if len(changed) > _CHANGED_SHARE * len(tokens):
             raise ValueError(
                 f"{vocab_file}: lower-casing would change {len(changed)} of "
@@ -76,17 +78,3 @@ def find_casing(
                 "--do_lower_case=True"
             )
     return flag is not False
-
-
-def changed_words(tokens: Iterable[str]) -> list[str]:
-    """Returns the words that lower-casing or stripping accents would change.
-
-    Ignores special tokens such as [CLS], [unused5] and the Chinese vocabulary's
-    <S>.
-    """
-    special = re.compile(r"\[.*\]|<.*>")
-    return [
-        token
-        for token in tokens
-        if strip_accents(token.lower()) != token and not special.match(token)
-    ]
