@@ -27,7 +27,6 @@ from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files import progress
 from files.flags import flag
 from files.paths import Kind, is_remote
 from training.command_line import cli
@@ -193,20 +192,17 @@ def main(config: Config, rest: Sequence[str]) -> None:
     else:
         reader = TextReader(config)
         output_files = config.output_file.split(",")
-        # Turn the garbage collector off. It would spend half of the run time
-        # searching millions of lists for reference cycles that do not exist.
+        # Turn the garbage collector off. It would search many lists, for
+        # reference cycles that do not exist.
         gc.disable()
         # Open the output files first. If they cannot be written, the script
         # fails before it creates the instances.
         with records.RecordWriter(output_files) as writer:
-            made = instances.create_training_instances(
+            for record in instances.create_training_instances(
                 input_files, reader, config
-            )
-            first = reader.pieces.decode(made[0].tokens)
-            logging.info("The first instance: %s", first)
-            for each in progress.track(made, len(made), "instance", "Writing"):
-                writer.write(instances.encode_instance(each, config))
-        num_instances = len(made)
+            ):
+                writer.write(record)
+        num_instances = writer.num_records
         place = f"written to {len(output_files)} file(s), {config.output_file}"
     print(
         f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1765,
+    ".": 1761,
     "benchmarks": 1199,
-    "data": 9844,
+    "data": 9808,
     "docs": 189,
     "examples": 191,
     "files": 1224,
     "modeling": 6138,
     "serving": 4256,
-    "tests": 19896,
+    "tests": 19895,
     "tools": 743,
     "training": 4605,
 }

@@ -74,11 +74,6 @@ class Pieces(dict[str, bytes]):
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.words = list(self.values())
 
-    def decode(self, pieces: Iterable[bytes]) -> str:
-        """Returns the text of encoded WordPieces, separated by spaces."""
-        tokens = dict(zip(self.words, self, strict=True))
-        return " ".join(tokens[piece] for piece in pieces)
-
 
 class Block(NamedTuple):
     """A range of lines of a text file.

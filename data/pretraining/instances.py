@@ -9,11 +9,10 @@ documents.py. The text of an instance:
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
-import dataclasses
 import itertools
 import random
 from collections import Counter, deque
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Iterable, MutableSequence, Sequence
 from typing import Any
 
 from data.io import records
@@ -29,52 +28,43 @@ from data.pretraining.options import InstanceOptions
 from files import progress
 
 
-@dataclasses.dataclass(slots=True)
-class TrainingInstance:
-    """One pair of segments, A and B. A segment is one or more sentences.
-
-    Attributes:
-        tokens: list of WordPieces after masking.
-        segment_ids: list of ints: 0 up to and including the first [SEP], then
-            1.
-        masked_lm_positions: list of the masked positions, in ascending order.
-        masked_lm_labels: list of the original WordPieces at these positions.
-        is_random_next: whether segment B was drawn at random.
-    """
-
-    tokens: list[bytes]
-    segment_ids: list[int]
-    masked_lm_positions: list[int]
-    masked_lm_labels: list[bytes]
-    is_random_next: bool
-
-
 def encode_instance(
-    instance: TrainingInstance, options: InstanceOptions
+    tokens: Sequence[bytes],
+    b_start: int,
+    positions: list[int],
+    labels: Iterable[bytes],
+    is_random_next: bool,
+    options: InstanceOptions,
 ) -> bytes:
     """Returns a record with the features of Google's code, padded with zeros.
 
     If the option `dynamic_masking` is on, the record contains no features whose
     names begin with "masked_lm_".
+
+    Args:
+        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
+        b_start: index of the first WordPiece of segment 1.
+        positions: the masked positions, in ascending order.
+        labels: the original WordPieces at these positions.
+        is_random_next: whether segment 1 was drawn at random.
+        options: the lengths of the features.
     """
-    num_tokens = len(instance.tokens)
+    num_tokens = len(tokens)
     padding = bytes(options.max_seq_length - num_tokens)
     features: dict[str, Any] = {
-        "input_ids": b"".join(instance.tokens) + padding,
+        "input_ids": b"".join(tokens) + padding,
         "input_mask": b"\1" * num_tokens + padding,
-        "segment_ids": bytes(instance.segment_ids) + padding,
+        "segment_ids": bytes(b_start)
+        + b"\1" * (num_tokens - b_start)
+        + padding,
     }
     if not options.dynamic_masking:
-        positions = instance.masked_lm_positions
         num_left = options.max_predictions_per_seq - len(positions)
+        weights = [1.0] * len(positions) + [0.0] * num_left
         features["masked_lm_positions"] = positions + [0] * num_left
-        features["masked_lm_ids"] = b"".join(
-            [*instance.masked_lm_labels, bytes(num_left)]
-        )
-        features["masked_lm_weights"] = [1.0] * len(positions) + [
-            0.0
-        ] * num_left
-    features["next_sentence_labels"] = bytes([instance.is_random_next])
+        features["masked_lm_ids"] = b"".join([*labels, bytes(num_left)])
+        features["masked_lm_weights"] = weights
+    features["next_sentence_labels"] = bytes([is_random_next])
     return records.encode_example(features)
 
 
@@ -82,8 +72,8 @@ def create_training_instances(
     input_files: Sequence[str],
     reader: TextReader,
     options: InstanceOptions,
-) -> list[TrainingInstance]:
-    """Creates the instances that Google's code creates, in the same order.
+) -> list[bytes]:
+    """Creates the records that Google's code creates, in the same order.
 
     The option `dynamic_masking` must be off: Google's code does not have it.
 
@@ -111,7 +101,7 @@ def create_training_instances(
     for index in progress.track(passes, total, "document", "Reading"):
         instances.extend(
             create_instances_from_document(
-                documents, index, reader.pieces, rng, options
+                documents, index, reader.pieces, rng, options, counts
             )
         )
     shuffle(instances, rng)
@@ -124,15 +114,18 @@ def create_instances_from_document(
     pieces: Pieces,
     rng: random.Random,
     options: InstanceOptions,
-) -> list[TrainingInstance]:
-    """Creates the instances of one pass over one document.
+    counts: Counter[str],
+) -> list[bytes]:
+    """Creates the records of one pass over one document.
 
     Collects sentences up to the target length. The first sentences become
     segment A. With probability 0.5, the other sentences become segment B.
     Otherwise segment B comes from another document, and the next instance
     begins with the other sentences.
 
-    If the option `dynamic_masking` is on, the instances contain no masks.
+    If the option `dynamic_masking` is on, the records contain no masks. Adds
+    the numbers of instances and of their WordPieces to `counts`, as
+    "num_instances" and "num_pieces".
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
@@ -180,10 +173,11 @@ def create_instances_from_document(
             tokens, positions, labels = create_masked_lm_predictions(
                 tokens, candidates, pieces, rng, options
             )
-        segment_ids = [0] * b_start + [1] * (len(tokens) - b_start)
+        counts["num_instances"] += 1
+        counts["num_pieces"] += len(tokens)
         instances.append(
-            TrainingInstance(
-                tokens, segment_ids, positions, labels, is_random_next
+            encode_instance(
+                tokens, b_start, positions, labels, is_random_next, options
             )
         )
     return instances

@@ -259,13 +259,11 @@ def _create_records(
     num_bytes = 0
     for _ in range(options.dupe_factor):
         for index in range(len(group)):
-            for instance in instances.create_instances_from_document(
-                available, index, pieces, rng, options
-            ):
-                counts["num_instances"] += 1
-                counts["num_pieces"] += len(instance.tokens)
-                batch.append(instances.encode_instance(instance, options))
-                num_bytes += len(batch[-1])
+            created = instances.create_instances_from_document(
+                available, index, pieces, rng, options, counts
+            )
+            batch += created
+            num_bytes += sum(map(len, created))
         if num_bytes > _MAX_RECORD_BYTES:
             shuffle(batch, rng)
             yield from batch

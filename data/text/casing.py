@@ -36,10 +36,7 @@ def find_casing(
             nothing states the casing of a vocabulary that looks cased.
     """
     vocab_file, tokens = tokenizer.vocab_file, tokenizer.tokens
-    stated: list[dict[str, Any]] = []
-    if tokenizer.stated_casing is not None:
-        casing = tokenizer.stated_casing
-        stated = [{"do_lower_case": casing, "file": vocab_file}]
+    stated = [{"do_lower_case": tokenizer.stated_casing, "file": vocab_file}]
     places = [
         os.path.dirname(vocab_file),
         *([folder_of(weights)] if weights else []),
@@ -52,7 +49,9 @@ def find_casing(
         is_cased = re.search("(?<!un)cased", release)
         stated.append({"do_lower_case": not is_cased, "file": weights})
     source: Any = "--do_lower_case"
-    for found in filter(None, stated):
+    for found in stated:
+        if found.get("do_lower_case") is None:
+            continue
         if flag is None:
             flag, source = found["do_lower_case"], found["file"]
         elif flag != found["do_lower_case"]:

@@ -131,11 +131,9 @@ class FullTokenizer:
         text_files.check_first_line(first + end, path)
         # As in Google's code, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
-        lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
-        if not lines[-1]:
-            lines.pop()
-        self.tokens = [line.strip() for line in lines]
-        if self.tokens and self.tokens[0].startswith("\ufeff"):
+        text = self.vocab_bytes.decode("utf-8", "ignore").removesuffix("\n")
+        self.tokens = [line.strip() for line in text.split("\n")]
+        if self.tokens[0].startswith("\ufeff"):
             raise ValueError(
                 f"{vocab_file} begins with a byte order mark, which would be "
                 "part of its first WordPiece; save the file without the mark"
@@ -246,8 +244,6 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
-        if os.path.abspath(other) == os.path.abspath(self.vocab_file):
-            return
         others = FullTokenizer(other, None).tokens
         words = zip(others, self.tokens, strict=False)
         for row, (theirs, ours) in enumerate(words, start=1):

@@ -54,10 +54,6 @@ class _Normalized(NamedTuple):
     flags: tf.Tensor
     source: tf.Tensor
 
-    def gather(self, indexes: tf.Tensor) -> "_Normalized":
-        """Returns a copy that contains only the code points at `indexes`."""
-        return _Normalized(*(tf.gather(value, indexes) for value in self))
-
 
 class TokenizerLayer(keras.layers.Layer):
     """Tokenizes texts to the same WordPiece ids as `FullTokenizer`.
@@ -187,7 +183,7 @@ class TokenizerLayer(keras.layers.Layer):
         # Compute the positions in the result of each row's 2 or 3 code points.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
-        chars = chars.gather(origin)
+        chars = _Normalized(*(tf.gather(value, origin) for value in chars))
         cps = tf.tensor_scatter_nd_update(
             chars.cps, where[:, None], tf.boolean_mask(rows, is_cp)
         )
