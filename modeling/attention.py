@@ -89,9 +89,9 @@ class AttentionLayer(keras.layers.Layer):
     ) -> Tensor:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
-        query_layer = self.split_heads(self.query(from_tensor), rows)
-        key_layer = self.split_heads(self.key(to_tensor), rows)
-        value_layer = self.split_heads(self.value(to_tensor), rows)
+        query_layer = self._split_heads(self.query(from_tensor), rows)
+        key_layer = self._split_heads(self.key(to_tensor), rows)
+        value_layer = self._split_heads(self.value(to_tensor), rows)
 
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(
@@ -124,14 +124,9 @@ class AttentionLayer(keras.layers.Layer):
             context_layer = rows.unpad(context_layer)
         return context_layer
 
-    def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Reshapes a projection to float [B, N, length, H].
-
-        Args:
-            projected: float [B, length, N * H], or [R, N * H] if `rows` is set.
-            rows: argument `rows` of the layer's call. None if `projected` is
-                float [B, length, N * H].
-        """
+    # Reshapes a projection [B, length, N * H], or its rows [R, N * H], to
+    # [B, N, length, H].
+    def _split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head

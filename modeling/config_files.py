@@ -13,7 +13,6 @@ from files.json_files import read_json
 from files.labels import PROBLEM_TYPES, check_labels
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
-from modeling.labels import default_labels
 
 CONFIG_FILE = "config.json"
 
@@ -167,3 +166,8 @@ def config_entries(
     if problem_type:
         values["problem_type"] = problem_type
     return values
+
+
+def default_labels(num_labels: int) -> list[str]:
+    """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
+    return [f"LABEL_{index}" for index in range(num_labels)]

@@ -233,18 +233,18 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
     lines += [f"- Versions: {versions}", ""]
     lines += ["Command, with the names of its files only:", "", "```bash"]
     lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
-    if data := origin.get("settings", {}).get("data"):
-        lines += ["", "| set | data | rows | checksum |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(str, entry))} |" for entry in data]
-        return lines
-    files = [
-        (name, *entry)
-        for name, entries in origin.get("settings", {}).items()
-        if isinstance(entries, list)
-        for entry in entries
-        if isinstance(entry, list) and len(entry) == 3
-    ]
-    if files:
-        lines += ["", "| data | file | bytes | checksum |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(str, file))} |" for file in files]
+    settings = origin.get("settings", {})
+    names, rows = "set | data | rows", settings.get("data")
+    if not rows:
+        names = "data | file | bytes"
+        rows = [
+            (name, *entry)
+            for name, entries in settings.items()
+            if isinstance(entries, list)
+            for entry in entries
+            if isinstance(entry, list) and len(entry) == 3
+        ]
+    if rows:
+        lines += ["", f"| {names} | checksum |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
     return lines

@@ -8,6 +8,7 @@ HF_HUB_OFFLINE work as everywhere else.
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from files.json_files import read_json
@@ -62,8 +63,7 @@ def download(path: str) -> str:
             f"{path} needs huggingface_hub: pip install -r requirements/hub.txt"
         )
     name, revision = match.groups()
-    patterns = list(_DESCRIPTIONS)
-    folder = _fetch(path, name, revision, patterns)
+    folder = _fetch(path, name, revision)
     # Check the small files before the large ones are downloaded.
     config = folder / "config.json"
     kind = read_json(config).get("model_type") if config.is_file() else None
@@ -74,26 +74,26 @@ def download(path: str) -> str:
             + ". Choose another model"
         )
     commit = folder.name
-    folder = _fetch(path, name, commit, [*patterns, *_SAFETENSORS])
+    folder = _fetch(path, name, commit, _SAFETENSORS)
     if not any(folder.glob("*.safetensors")):
         if not importlib.util.find_spec("torch"):
             raise ValueError(
                 f"{path} contains no model.safetensors, and other weights can "
                 "only be read with torch. Run `pip install torch`"
             )
-        folder = _fetch(path, name, commit, [*patterns, *_PICKLES])
+        folder = _fetch(path, name, commit, _PICKLES)
     return str(folder)
 
 
 def _fetch(
-    path: str, name: str, revision: str | None, patterns: list[str]
+    path: str, name: str, revision: str | None, weights: Sequence[str] = ()
 ) -> Path:
     # The package is optional, and nothing else needs it.
     from huggingface_hub import constants, errors, snapshot_download
 
     try:
         found = snapshot_download(
-            name, revision=revision, allow_patterns=patterns
+            name, revision=revision, allow_patterns=[*_DESCRIPTIONS, *weights]
         )
     except (OSError, errors.HTTPError) as error:
         # Says whether the name is wrong, or the model private or gated.

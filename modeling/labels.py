@@ -2,22 +2,46 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from files.json_files import read_json
 from files.labels import check_labels
-from files.paths import StrPath, named_errors
+from files.paths import named_errors
+from modeling.config_files import CONFIG_FILE, default_labels
 
-LABELS_FILE = "labels.txt"
 
+def read_labels(
+    folder: Path, described: Sequence[tuple[Path, Sequence[str] | None]]
+) -> list[str] | None:
+    """Returns the labels that the files in a folder name, in order.
 
-def read_labels_file(path: StrPath) -> list[str]:
-    """Reads `labels.txt`, one label per line.
+    Args:
+        folder: folder that may contain labels.txt and config.json.
+        described: (file, labels in it or None) of other files.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not UTF-8, or `check_labels` raises an error.
+        ValueError: a file is malformed, or two files name other labels.
     """
+    path, config = folder / "labels.txt", folder / CONFIG_FILE
+    found: list[tuple[Path, Sequence[str] | None]] = []
+    if path.is_file():
+        found.append((path, _read_lines(path)))
+    if config.is_file():
+        found.append((config, _read_config(config)))
+    found += described
+    named = [(file, [*map(str, names)]) for file, names in found if names]
+    for file, labels in named[1:]:
+        if labels != named[0][1]:
+            raise ValueError(
+                f"{named[0][0]} names the outputs {named[0][1]}, but {file} "
+                f"names them {labels}. Correct or remove the wrong file"
+            )
+    return named[0][1] if named else None
+
+
+def _read_lines(path: Path) -> list[str]:
     try:
         # Accept the byte order mark that Windows writes.
         with named_errors(path), open(path, encoding="utf-8-sig") as reader:
@@ -29,28 +53,17 @@ def read_labels_file(path: StrPath) -> list[str]:
     return labels
 
 
-def labels_of_config(
-    values: Mapping[str, Any], config_file: str
-) -> list[str] | None:
-    """Returns the labels in `id2label` of a config.json, in order.
-
-    Args:
-        values: contents of the file.
-        config_file: path of the file, for messages.
-
-    Returns:
-        the labels, or None if the file names only LABEL_0, LABEL_1, ...
-
-    Raises:
-        ValueError: a number or a label is missing, or a label occurs twice.
-    """
-    numbered = {str(k): v for k, v in (values.get("id2label") or {}).items()}
+# Returns the labels in `id2label` of a config.json, or None if the file names
+# only LABEL_0, LABEL_1, ...
+def _read_config(path: Path) -> list[str] | None:
+    id2label = read_json(path).get("id2label") or {}
+    numbered = {str(number): name for number, name in id2label.items()}
     names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
     if names == default_labels(len(names)):
         return None
     # JSON may contain numbers as names.
     labels = [str(name) if type(name) is int else name for name in names]
-    check_labels(labels, f"{config_file}: `id2label`")
+    check_labels(labels, f"{path}: `id2label`")
     return labels
 
 
@@ -84,8 +97,3 @@ def _plain(label: str) -> str:
     # Keep + and - at the start and end, because -1 and 1 are different labels.
     label = re.sub(r"(?<=[^\W_])[\W_]+(?=[^\W_])", "_", label)
     return re.sub(r"^(?:[^\w+-]|_)+|(?:[^\w+-]|_)+$", "", label)
-
-
-def default_labels(num_labels: int) -> list[str]:
-    """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
-    return [f"LABEL_{index}" for index in range(num_labels)]

@@ -9,7 +9,7 @@ module imports neither Keras nor TensorFlow.
 import dataclasses
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,9 @@ from files.json_files import parse_json, read_json
 from files.labels import PROBLEM_TYPES
 from files.paths import StrPath
 from modeling import hub
-from modeling import labels as label_files
 from modeling.config import BertConfig
-from modeling.config_files import (
-    CONFIG_FILE,
-    load_config,
-    read_head,
-)
+from modeling.config_files import CONFIG_FILE, load_config, read_head
+from modeling.labels import read_labels
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 FILE = "model.json"
@@ -299,7 +295,10 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         find("vocab.txt", TOKENIZER_FILE),
         read_tokenizer(folder),
         head,
-        _read_labels(folder, settings, training),
+        read_labels(
+            folder,
+            [(folder / FILE, x.get("labels")) for x in (settings, training)],
+        ),
         _read_pooling(folder),
         settings,
         training,
@@ -352,30 +351,6 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     names = os.listdir(folder) if os.path.isdir(folder) else []
     pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
     return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
-
-
-# Returns the labels that all files in a folder name. `described` are parts of
-# model.json that may name them.
-def _read_labels(
-    folder: Path, *described: Mapping[str, Any]
-) -> list[str] | None:
-    path, config = folder / label_files.LABELS_FILE, folder / CONFIG_FILE
-    found: list[tuple[Path, Sequence[str] | None]] = []
-    if path.is_file():
-        found.append((path, label_files.read_labels_file(path)))
-    if config.is_file():
-        values = read_json(config)
-        names = label_files.labels_of_config(values, str(config))
-        found.append((config, names))
-    found += [(folder / FILE, part.get("labels")) for part in described]
-    named = [(file, [*map(str, names)]) for file, names in found if names]
-    for file, labels in named[1:]:
-        if labels != named[0][1]:
-            raise ValueError(
-                f"{named[0][0]} names the outputs {named[0][1]}, but {file} "
-                f"names them {labels}. Correct or remove the wrong file"
-            )
-    return named[0][1] if named else None
 
 
 def _read_pooling(folder: Path) -> str | None:

@@ -230,9 +230,6 @@ def tokenizer_files(
     ids = {
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))
     }
-    special = {
-        token: ids[token] for token in ids if token in SPECIAL_TOKENS.values()
-    }
     marks = ("single_word", "lstrip", "rstrip", "normalized")
     values = {
         "version": "1.0",
@@ -242,7 +239,8 @@ def tokenizer_files(
             {"id": index, "content": token}
             | dict.fromkeys(marks, False)
             | {"special": True}
-            for token, index in special.items()
+            for token, index in ids.items()
+            if token in SPECIAL_TOKENS.values()
         ],
         "normalizer": {
             "type": "BertNormalizer",

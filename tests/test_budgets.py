@@ -17,7 +17,7 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1224,
-    "modeling": 6138,
+    "modeling": 6118,
     "serving": 4256,
     "tests": 19895,
     "tools": 743,

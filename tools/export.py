@@ -22,7 +22,7 @@ from data.text.tokenization import FullTokenizer
 from files.flags import flag, like
 from files.paths import Kind
 from modeling import presets
-from modeling.labels import default_labels
+from modeling.config_files import default_labels
 from training.command_line import cli
 from training.config import ExportConfig
 
