@@ -172,9 +172,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     def read() -> Iterator[requests.Item]:
         columns = config.text_column, config.text_b_column
         layout = config.input_format, config.quoting, config.delimiter
-        return requests.read(
-            task, paths, columns, tables.Layout(*layout), model.columns
-        )
+        options = columns, tables.Layout(*layout), model.columns
+        return requests.read(task, paths, *options)
 
     # Requests from a pipe are answered one by one, as they arrive.
     count, batch_size = None, 1

@@ -13,8 +13,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import modeling
 import serving
 from data import report
@@ -25,11 +23,11 @@ from data.classification import (
     glue,
     metrics,
     pairs,
-    prediction_table,
     table_task,
 )
 from data.io import feature_specs, text_files
 from files import flags
+from serving import answers
 from training import task
 from training.command_line import cli
 from training.fine_tuning_config import FineTuningConfig
@@ -72,8 +70,8 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
             )
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
-        if self.bilstm and self.task_name == "embedding":
-            raise ValueError("--bilstm is not for --task_name=embedding")
+        if self.task_name == "embedding" and (self.bilstm or self.report):
+            raise ValueError("--bilstm and --report are not for embeddings")
         if self.glue_submission:
             glue.submission_file(self.task_name)
 
@@ -190,7 +188,7 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        outputs = np.concatenate([found for _, found in batches])
+        outputs = decoding.concatenate(batches)
         examples = self.examples[split]
         labels = self.decoder.label_ids([x.label for x in examples])
         predictions = self.decoder.predictions(outputs)
@@ -205,14 +203,26 @@ class ClassifierTask(task.Task):
         has_rows = examples[0].row is not None
         if not (self.options.report or has_rows):
             return
-        outputs = np.concatenate([found for _, found in batches])
+        outputs = decoding.concatenate(batches)
         if has_rows:
             path = os.path.join(output_dir, "dev_predictions.csv")
-            prediction_table.write(path, examples, outputs, self.decoder)
-        if self.options.report and examples[0].label is not None:
+            rows = decoding.describe_rows(examples, outputs, self.decoder)
+            answers.write(path, "csv", [[*rows]], None)
+        if self.options.report:
             suffix = split.removeprefix("eval")
             path = os.path.join(output_dir, f"report{suffix}.html")
-            report.write_labels(path, examples, outputs, self.decoder)
+            name = self.metrics[0]
+            data = self.options.data_file or self.options.data_dir
+            score = self.evaluate(split, [({}, outputs)])[name]
+            mode = self.decoder.output_mode
+            title = report.create_title(mode, data, name, score)
+            # Windows read the whole text.
+            length = self.options.max_seq_length
+            length = 2**31 if self.options.doc_stride else length
+            report.write_labels(
+                *(path, title, examples, outputs, self.decoder),
+                *(self.tokenizer, length),
+            )
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -224,13 +234,13 @@ class ClassifierTask(task.Task):
         if not processor.test_set_has_labels:
             examples = [dataclasses.replace(x, label=None) for x in examples]
         entries = map(decoding.describe_example, examples)
+        outputs = decoding.concatenate(batches)
         if examples[0].row is not None:
-            outputs = np.concatenate([found for _, found in batches])
             path = os.path.join(output_dir, "predictions.csv")
-            prediction_table.write(path, examples, outputs, self.decoder)
-            batches = [({}, outputs)]
+            rows = decoding.describe_rows(examples, outputs, self.decoder)
+            answers.write(path, "csv", [[*rows]], None)
         labels = decoding.write_predictions(
-            output_dir, entries, batches, self.decoder, suffix
+            output_dir, entries, [({}, outputs)], self.decoder, suffix
         )
         if self.options.glue_submission:
             name = self.options.task_name + suffix.replace("_", "-")
@@ -313,7 +323,7 @@ class EmbeddingTask(ClassifierTask):
         """Computes the recall, or the correlation with known scores."""
         if self.has_scores[split]:
             return super().evaluate(split, batches)
-        every = np.concatenate([vectors for _, vectors in batches])
+        every = decoding.concatenate(batches)
         partners = [each.text_b for each in self.examples[split]]
         return {"recall_1": pairs.recall_1(every, partners)}
 

@@ -147,8 +147,11 @@ class NerTask(task.Task):
         """Writes report.html about the dev set if --report is set."""
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
-            tags = self._tag(split, batches)
-            report.write_entities(path, self.examples[split], tags)
+            examples, tags = self.examples[split], self._tag(split, batches)
+            right = [example.labels for example in examples]
+            f1 = scoring.score_entities(right, tags)["f1"]
+            title = report.create_title("NER", self.options.data_dir, "f1", f1)
+            report.write_entities(path, title, examples, tags)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

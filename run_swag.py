@@ -11,8 +11,6 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import modeling
 import serving
 from data.classification import decoding, features, metrics, swag
@@ -69,10 +67,9 @@ class SwagTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        outputs = np.concatenate([found for _, found in batches])
+        labels = self.decoder.labels(decoding.concatenate(batches))
         examples = self.examples[split]
-        labels = self.decoder.label_ids([x.label for x in examples])
-        return self.score(examples, labels, self.decoder.predictions(outputs))
+        return metrics.score_known(examples, labels, self.decoder, self.score)
 
     def score(
         self, examples: Sequence[Any], labels: Any, predictions: Any

@@ -5,6 +5,7 @@ The page loads nothing and runs no script. Its template is beside this module.
 
 import collections
 import itertools
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from data.classification.decoding import LabelDecoder
-from data.classification.features import InputExample
+from data.classification.features import InputExample, split_texts
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1
+from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath
 
@@ -25,31 +27,44 @@ Counts = collections.Counter[tuple[str, str]]
 
 
 class Judged(NamedTuple):
-    """A prediction for a text. The page marks the spans in the text."""
+    """A prediction for a text."""
 
     badness: float  # 0 if the prediction is right, and largest for the worst.
     verdict: str
     text: str
-    right: Sequence[tuple[int, int]] = ()  # (start, end) in characters
-    predicted: Sequence[tuple[int, int]] = ()
-    name: str | int = ""  # id or number of the example
+    name: str | int  # id or number of the example
+    # {"right", "predicted" or "unread": its spans, (start, end) in characters}.
+    marks: Mapping[str, Sequence[tuple[int, int]]]
 
-    def pieces(self) -> Iterator[tuple[bool, bool, str]]:
-        """Yields (is it right, is it predicted, piece of the text)."""
-        bounds = {0, len(self.text)}.union(*self.right, *self.predicted)
+    def pieces(self, length: int | None = None) -> Iterator[tuple[str, str]]:
+        """Yields (its marks, piece) of the text's first `length` characters."""
+        text = self.text[:length]
+        spans = itertools.chain(*self.marks.values())
+        bounds = {0, len(text)}.union(*spans)
         for start, end in itertools.pairwise(sorted(bounds)):
-            is_right, is_predicted = (
-                any(a <= start and end <= b for a, b in spans)
-                for spans in (self.right, self.predicted)
-            )
-            yield is_right, is_predicted, self.text[start:end]
+            marks = [
+                mark
+                for mark, spans in self.marks.items()
+                if any(a <= start and end <= b for a, b in spans)
+            ]
+            if start < len(text):
+                yield " ".join(marks), text[start:end]
+
+
+def create_title(task: str, data: StrPath, metric: str, score: float) -> str:
+    """Returns the title of a report about a file or folder of data."""
+    name = os.path.basename(os.path.normpath(data))
+    return f"{task}: {name}, {metric} = {score:.4g}"
 
 
 def write_labels(
     output_file: StrPath,
+    title: str,
     examples: Sequence[InputExample],
     outputs: np.ndarray,
     decoder: LabelDecoder,
+    tokenizer: FullTokenizer,
+    max_seq_length: int,
 ) -> None:
     """Reports a classifier's predictions, the most confident errors first.
 
@@ -74,14 +89,20 @@ def write_labels(
             counts.update([(right, f"as {guess}"), (right, "support")])
             badness = sure.max() * (right != guess)
             guess += f" ({sure.max():.3f})"
-        text = " | ".join(filter(None, [example.text_a, example.text_b]))
+        text, unread = "", []
+        for read, rest in split_texts(example, max_seq_length, tokenizer):
+            text += f"{' | ' if text else ''}{read}{rest}"
+            if rest:
+                unread.append((len(text) - len(rest), len(text)))
         verdict = f"Right: {right}. Predicted: {guess}."
-        judged.append(Judged(badness, verdict, text, name=example.guid))
-    _write(output_file, judged, counts)
+        marks = {"unread": unread}
+        judged.append(Judged(badness, verdict, text, example.guid, marks))
+    _write(output_file, title, judged, counts)
 
 
 def write_answers(
     output_file: StrPath,
+    title: str,
     input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
@@ -114,13 +135,14 @@ def write_answers(
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
         badness = (1 - is_right) * (2 - f1)
-        spans = right, found[:1]
-        judged.append(Judged(badness, verdict, context, *spans, qa["id"]))
-    _write(output_file, judged, counts)
+        marks = {"right": right, "predicted": found[:1]}
+        judged.append(Judged(badness, verdict, context, qa["id"], marks))
+    _write(output_file, title, judged, counts)
 
 
 def write_entities(
     output_file: StrPath,
+    title: str,
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
@@ -141,12 +163,11 @@ def write_entities(
             for name, (kind, start, end) in outcomes
             if name != "right"
         ]
-        marks = [[one[1:] for one in entities] for entities in (right, found)]
+        spans = [[one[1:] for one in entities] for entities in (right, found)]
+        marks = {"right": spans[0], "predicted": spans[1]}
         verdict = "; ".join(errors) or "right"
-        judged.append(
-            Judged(len(errors), verdict, text, marks[0], marks[1], example.guid)
-        )
-    _write(output_file, judged, counts)
+        judged.append(Judged(len(errors), verdict, text, example.guid, marks))
+    _write(output_file, title, judged, counts)
 
 
 def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
@@ -156,18 +177,23 @@ def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
     return outcomes + [("missed", one) for one in right if one not in found]
 
 
-def _write(output_file: StrPath, judged: list[Judged], counts: Counts) -> None:
+def _write(
+    output_file: StrPath, title: str, judged: list[Judged], counts: Counts
+) -> None:
     # Import late, because only training writes reports.
     import jinja2
 
+    # A column of a confusion table counts one prediction, as "as boats".
+    predicted = {column.removeprefix("as ") for _, column in counts} | {
+        row for row, column in counts if column in ("right", "wrong")
+    }
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
+        title=title,
         counts=counts,
-        wrong=sorted(
-            (one for one in judged if one.badness),
-            key=lambda one: -one.badness,
-        ),
-        right=[one for one in judged if not one.badness],
+        never={row for row, _ in counts} - predicted,
+        used={mark for one in judged for mark in one.marks if one.marks[mark]},
+        judged=sorted(judged, key=lambda one: -one.badness),
     )
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     atomic.write_bytes(output_file, page.encode(errors="replace"))

@@ -69,13 +69,10 @@ def read(
         for field, column in zip(task.fields, columns, strict=False)
         if column
     }
-    # run_ner.py numbers its columns. A list of texts is no cell.
     trained = {
         field: column
         for field, column in zip(task.fields, trained_columns, strict=False)
-        if isinstance(column, str)
-        and field not in task.lists
-        and column != "text"
+        if column not in (None, "text") and field not in task.lists
     }
     # If the columns are chosen by number, the first line is no header.
     by_number = chosen and all(map(str.isdecimal, chosen.values()))

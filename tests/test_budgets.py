@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1761,
+    ".": 1772,
     "benchmarks": 1199,
-    "data": 9808,
+    "data": 9800,
     "docs": 189,
     "examples": 191,
     "files": 1224,
     "modeling": 6118,
-    "serving": 4256,
+    "serving": 4253,
     "tests": 19895,
     "tools": 743,
     "training": 4605,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23608
+WORDS = 23594
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -135,29 +135,27 @@ def find_columns(options: Options) -> Options:
     if isinstance(row, ValueError):
         # `read_table` raises it.
         return options
+    file = f"--data_file={options.data_file}"
+    columns = f"the columns are {', '.join(row)}"
     used = [x for value in given.values() for x in value.split(",")]
     if wrong := [column for column in used if column not in row]:
-        raise ValueError(
-            f"--data_file={options.data_file} has no column {wrong[0]!r}; "
-            f"the columns are {', '.join(row)}"
-        )
-    free = [column for column in row if column not in used]
+        raise ValueError(f"{file} has no column {wrong[0]!r}; {columns}")
+    free = {x.casefold(): x for x in row if x not in used}
     found: dict[str, Any] = {}
-    common_names = {"text_column": _TEXT_NAMES, "label_column": LABEL_NAMES}
-    for flag, names in common_names.items():
-        if flag not in given:
-            common = [x for n in names for x in free if x.casefold() == n]
-            found[flag] = next(iter(common), None)
-            free = [column for column in free if column != found[flag]]
-    for flag, column in found.items():
-        if column is None and len(free) == 1:
-            found[flag] = free.pop()
-        elif column is None:
+    usual = {"text_column": _TEXT_NAMES, "label_column": LABEL_NAMES}
+    missing = [flag for flag in usual if flag not in given]
+    for flag in missing:
+        names = filter(free.__contains__, usual[flag])
+        found[flag] = free.pop(next(names, ""), None)
+    for flag in missing:
+        if found[flag] is not None:
+            continue
+        if len(free) != 1:
             what = flag.removesuffix("_column")
             raise ValueError(
-                f"--data_file={options.data_file}: set --{flag} to the column "
-                f"of the {what}; the columns are {', '.join(row)}"
+                f"{file}: set --{flag} to the column of the {what}; {columns}"
             )
+        found[flag] = free.popitem()[1]
     if found:
         logging.info("Columns of %s: %s", options.data_file, given | found)
     return dataclasses.replace(options, **found)

@@ -108,6 +108,11 @@ class LabelDecoder:
         return [self.label_list[index] for index in predictions]
 
 
+def concatenate(batches: Iterable[Batch]) -> np.ndarray:
+    """Concatenates the outputs of all batches."""
+    return np.concatenate([outputs for _, outputs in batches])
+
+
 def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
     """Averages the logits of a text's windows into one vector for each text.
 
@@ -155,10 +160,41 @@ def describe_example(example: InputExample) -> dict[str, Any]:
     return entry
 
 
+def describe_rows(
+    examples: Sequence[InputExample], outputs: np.ndarray, decoder: LabelDecoder
+) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a table of predictions: the input's, then an answer.
+
+    The answer is `label`, `probability` and `correct`, or `value` in
+    regression. If the input has a column of that name, the new one begins with
+    `predicted_`. An empty text has an empty answer, and `correct` is empty if
+    the right label is unknown. `outputs` are as in `LabelDecoder.predictions`.
+    """
+    probabilities = decoder.probabilities(outputs).max(-1).tolist()
+    for example, label, probability in zip(
+        examples, decoder.labels(outputs), probabilities, strict=True
+    ):
+        row, right = {**(example.row or {})}, example.label
+        if isinstance(right, list):
+            right = sorted(right, key=decoder.label_list.index)
+        answer: dict[str, Any] = {
+            "label": ",".join(label) if isinstance(label, list) else label,
+            "probability": f"{probability:.6f}",
+            "correct": "" if right is None else label == right,
+        }
+        if not decoder.label_list:
+            answer = {"value": label}
+        if not example.text_a.strip() and not example.text_b:
+            answer = dict.fromkeys(answer, "")
+        for name, value in answer.items():
+            row[f"predicted_{name}" if name in row else name] = value
+        yield row
+
+
 def write_predictions(
     output_dir: StrPath,
     entries: Iterable[dict[str, Any]],
-    batches: Iterable[tuple[Any, np.ndarray]],
+    batches: Iterable[Batch],
     decoder: LabelDecoder,
     suffix: str = "",
 ) -> list[Label]:
@@ -173,7 +209,7 @@ def write_predictions(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example (see `describe_example`).
-        batches: pairs (features, outputs float [examples, labels]).
+        batches: the outputs are as in `LabelDecoder.predictions`.
         decoder: LabelDecoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".
 
@@ -186,23 +222,21 @@ def write_predictions(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    entries, labels = iter(entries), []
+    outputs = concatenate(batches)
+    labels, rows = decoder.labels(outputs), decoder.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
-        for _, outputs in batches:
-            rows = decoder.probabilities(outputs)
-            for row, label in zip(rows, decoder.labels(outputs), strict=True):
-                labels.append(label)
-                cells = "\t".join(str(value) for value in row)
-                table.write(f"{cells}\n".encode())
-                entry = next(entries) | {"label": label}
-                if decoder.label_list:
-                    entry["probabilities"] = dict(
-                        zip(decoder.label_list, row.tolist(), strict=True)
-                    )
-                line = json.dumps(entry, ensure_ascii=False, allow_nan=False)
-                # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as
-                # in the input.
-                lines.write(f"{line}\n".encode(errors="backslashreplace"))
+        for entry, label, row in zip(entries, labels, rows, strict=True):
+            cells = "\t".join(str(value) for value in row)
+            table.write(f"{cells}\n".encode())
+            entry = {**entry, "label": label}
+            if decoder.label_list:
+                entry["probabilities"] = dict(
+                    zip(decoder.label_list, row.tolist(), strict=True)
+                )
+            line = json.dumps(entry, ensure_ascii=False, allow_nan=False)
+            # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in
+            # the input.
+            lines.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
     )

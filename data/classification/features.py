@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from data.io import records
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
+
+# Matches a word, or an ideograph, which is a word for the tokenizer.
+_WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
 
 
 @dataclasses.dataclass
@@ -174,6 +178,34 @@ def convert_single_example(
     return features
 
 
+def split_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> list[tuple[str, str]]:
+    """Splits each text into the part that a model reads, and the rest.
+
+    A word belongs to the rest if any of its WordPieces is cut.
+    """
+    texts = [example.text_a, *filter(None, [example.text_b])]
+    tokens, first_length, num_cut = token_windows.pack_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
+    )
+    if not num_cut:
+        return [(text, "") for text in texts]
+    found = []
+    counts = first_length - 2, len(tokens) - first_length - 1
+    for text, count in zip(texts, counts, strict=False):
+        end = 0
+        for word in _WORD.finditer(text):
+            count -= len(tokenizer.tokenize(word.group()))
+            if count < 0:
+                break
+            end = word.end()
+        found.append((text[:end], text[end:]))
+    return found
+
+
 def create_joined_features(
     groups: Iterable[tuple[Sequence[InputExample], Any]],
     max_seq_length: int,
@@ -294,9 +326,5 @@ def _label_id(
     if label_list is None:
         return regression_label(label, f"example {example.guid}")
     if isinstance(label, list):
-        if unknown := {*label}.difference(label_list):
-            raise ValueError(
-                f"example {example.guid}: unknown labels {sorted(unknown)}"
-            )
         return [int(name in label) for name in label_list]
     return label_list.index(label)

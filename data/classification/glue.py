@@ -275,22 +275,22 @@ class WnliProcessor(SplitFilesProcessor):
     """WNLI: does the second sentence follow from the first?"""
 
 
-# {value of --task_name: (class that reads the task, name of the task's file for
-# GLUE's site)}.
-_TASKS = {
-    "ax": (AxProcessor, "AX.tsv"),
-    "cola": (ColaProcessor, "CoLA.tsv"),
-    "mnli": (MnliProcessor, "MNLI-m.tsv"),
-    "mnli-mm": (MnliMismatchedProcessor, "MNLI-mm.tsv"),
-    "mrpc": (MrpcProcessor, "MRPC.tsv"),
-    "qnli": (QnliProcessor, "QNLI.tsv"),
-    "qqp": (QqpProcessor, "QQP.tsv"),
-    "rte": (RteProcessor, "RTE.tsv"),
-    "sst-2": (Sst2Processor, "SST-2.tsv"),
-    "sts-b": (StsbProcessor, "STS-B.tsv"),
-    "wnli": (WnliProcessor, "WNLI.tsv"),
-    "xnli": (XnliProcessor, None),
+PROCESSORS: dict[str, type[SplitFilesProcessor]] = {
+    "ax": AxProcessor,
+    "cola": ColaProcessor,
+    "mnli": MnliProcessor,
+    "mnli-mm": MnliMismatchedProcessor,
+    "mrpc": MrpcProcessor,
+    "qnli": QnliProcessor,
+    "qqp": QqpProcessor,
+    "rte": RteProcessor,
+    "sst-2": Sst2Processor,
+    "sts-b": StsbProcessor,
+    "wnli": WnliProcessor,
+    "xnli": XnliProcessor,
 }
+# {task: name of its file for GLUE's site}, if it is not the task's in capitals.
+_SUBMISSIONS = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
 
 # {task: names of its labels in Hugging Face's GLUE data set}. Models from
 # Hugging Face's hub use these names instead of GLUE's own "0" and "1".
@@ -302,7 +302,6 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
     "wnli": ("not_entailment", "entailment"),
 }
 
-PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 # {task: class that reads a user's own tables}.
 _TABLES = {
     "csv": TableProcessor,
@@ -339,10 +338,9 @@ def submission_file(task_name: str) -> str:
 
     Raises a ValueError if the task is not part of GLUE.
     """
-    _, file_name = _TASKS.get(task_name, (None, None))
-    if file_name is None:
+    if task_name == "xnli" or task_name not in PROCESSORS:
         raise ValueError(f"--glue_submission is not for {task_name}")
-    return file_name
+    return f"{_SUBMISSIONS.get(task_name, task_name.upper())}.tsv"
 
 
 def write_submission(

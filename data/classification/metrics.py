@@ -113,7 +113,7 @@ def score_known(
     None.
 
     Returns:
-        {name: value} of the metrics, or {} if too few labels are known. If some
+        {name: value} of the metrics, or {} if no label is known. If some
         labels are unknown, `num_without_label` is the number of such examples.
     """
     pairs = [
@@ -121,9 +121,7 @@ def score_known(
         for example, label in zip(examples, predicted, strict=True)
         if example.label is not None
     ]
-    # A correlation needs at least two examples, and all other metrics need at
-    # least one.
-    if len(pairs) < (2 if decoder.output_mode == "regression" else 1):
+    if not pairs:
         return {}
     scores = score(examples, *map(decoder.label_ids, zip(*pairs, strict=True)))
     num_unknown = len(examples) - len(pairs)

@@ -181,14 +181,13 @@ def create_pair_features(
         the two texts one after another, as lists of int, [2 * max_seq_length].
         label_id is (label of the pair) / `unit`, or None if the label is None.
     """
-
-    def texts_of(example: InputExample) -> tuple[list[InputExample], Any]:
-        score: Any = example.label
-        texts = example.text_a, example.text_b or ""
-        inputs = [InputExample(example.guid, text) for text in texts]
-        return inputs, None if score is None else float(score) / unit
-
-    groups = map(texts_of, examples)
+    groups = (
+        (
+            [InputExample(x.guid, text or "") for text in (x.text_a, x.text_b)],
+            None if x.label is None else float(x.label) / unit,  # type: ignore
+        )
+        for x in examples
+    )
     return create_joined_features(groups, max_seq_length, tokenizer)
 
 

@@ -38,14 +38,12 @@ class SwagExample:
     Attributes:
         guid: str, name of the example.
         context_sentence: str, the sentence to continue.
-        start_ending: str, the words that begin all endings.
-        endings: list of str, the rest of each ending.
+        endings: list of str, the endings, which begin with the same words.
         label: str, index of the right ending, or None if it is unknown.
     """
 
     guid: str
     context_sentence: str
-    start_ending: str
     endings: list[str]
     label: str | None
 
@@ -68,18 +66,17 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     label_columns = ["label"] * (not is_test)
     examples: list[SwagExample] = []
     for where, row in read_table(path, columns, label_columns):
-        sent1, sent2, *endings = (row[column] for column in columns)
-        label, cell = None, row.get("label")
-        if not is_test or cell not in (None, ""):
-            if str(cell) not in LABELS:
-                raise ValueError(
-                    f"{where}, column 'label': the label must be the "
-                    f"number of an ending, {', '.join(LABELS)}. Received: "
-                    f"{str(cell)[:80]!r}"
-                )
-            label = str(cell)
+        sent1, sent2, *rest = (row[column] for column in columns)
+        cell = row.get("label")
+        label = None if is_test and cell in (None, "") else str(cell)
+        if label not in (None, *LABELS):
+            raise ValueError(
+                f"{where}, column 'label': the label must be the number of an "
+                f"ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
+            )
         guid = f"{name}-{len(examples) + 1}"
-        examples.append(SwagExample(guid, sent1, sent2, endings, label))
+        endings = [f"{sent2} {ending}" for ending in rest]
+        examples.append(SwagExample(guid, sent1, endings, label))
     if not examples:
         raise ValueError(f"{path} contains no example")
     return examples
@@ -99,12 +96,7 @@ def create_features(
     """
     groups = (
         (
-            [
-                InputExample(
-                    x.guid, x.context_sentence, f"{x.start_ending} {y}"
-                )
-                for y in x.endings
-            ],
+            [InputExample(x.guid, x.context_sentence, y) for y in x.endings],
             LABELS.index(x.label or LABELS[0]),
         )
         for x in examples

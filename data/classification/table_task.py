@@ -18,7 +18,7 @@ from data.classification.features import (
     regression_label,
 )
 from data.io.dev_split import split_rows
-from data.io.tables import Layout, read_table
+from data.io.tables import Layout, form_of, read_table
 from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files.json_files import parse_json
@@ -66,10 +66,8 @@ class TableProcessor(DataProcessor):
             labels = labels or self._label_columns
         self.metrics = metrics.OF_MODE[self.output_mode]
         self._options, self._data_dir = options, data_dir
-        self.text_columns = [
-            options.text_column,
-            *filter(None, [options.text_b_column]),
-        ]
+        texts = options.text_column, options.text_b_column
+        self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:
             raise ValueError(
                 f"--label_column={options.label_column} must not be the same "
@@ -123,9 +121,8 @@ class TableProcessor(DataProcessor):
         for name in _count_labels(examples[:1]):
             if counts[name] == 1 and name.casefold() in LABEL_NAMES:
                 raise ValueError(
-                    f"{where}: line 1 contains the label {name!r}. If it names "
-                    "the columns, set --text_column and --label_column to "
-                    "these names"
+                    f"{where}: line 1 contains the label {name!r}. Set "
+                    "--text_column and --label_column to names of columns"
                 )
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
@@ -175,13 +172,10 @@ class TableProcessor(DataProcessor):
             return options
         # `read_set` returns these examples later, to train on.
         train = self._sets["train"] = self.read_set(self._data_dir, "train")
-        lengths = [
-            1 + sum(len(tokenizer.tokenize(x)) + 1 for x in texts if x)
-            for texts in (
-                (each.text_a, each.text_b)
-                for each in train[:: -(-len(train) // 10_000)]
-            )
-        ]
+        lengths = []
+        for each in train[:: -(-len(train) // 10_000)]:
+            tokens = map(tokenizer.tokenize, (each.text_a, each.text_b or ""))
+            lengths.append(1 + sum(len(some) + 1 for some in tokens if some))
         length = max(int(np.percentile(lengths, 95)), 8)
         length = min(length, longest, 512)
         logging.info("--max_seq_length=%d suits the texts", length)
@@ -202,23 +196,23 @@ class TableProcessor(DataProcessor):
         has_lists = self.output_mode == "multilabel" and len(label_columns) == 1
         unknown = [None] if has_lists else [None, ""]
         examples: list[InputExample] = []
-        num_empty = num_stripped = 0
-        for where, row in read_table(
-            path,
-            self.text_columns,
-            label_columns * (not is_test),
-            layout,
-        ):
+        empty = stripped = 0
+        table = read_table(
+            path, self.text_columns, label_columns * (not is_test), layout
+        )
+        # As in a spreadsheet, where the names of the columns are row 1.
+        first = 1 + (has_header and form_of(path) in ("csv", "tsv"))
+        for row_number, (where, row) in enumerate(table, first):
             if name != "test" and not any(
                 row[column].strip() for column in self.text_columns
             ):
-                num_empty += 1
+                empty += 1
                 continue
             guid = f"{name}-{len(examples) + 1}"
             if options.data_file:
-                guid = where.removeprefix(f"{path}, ")
+                guid = f"row {row_number}"
             cells = [row.get(column) for column in label_columns]
-            num_stripped += any(
+            stripped += any(
                 isinstance(cell, str) and cell != cell.strip() for cell in cells
             )
             label = None
@@ -233,22 +227,16 @@ class TableProcessor(DataProcessor):
                         raise ValueError(
                             f"{place}: unknown label {each!r}; the labels are "
                             f"{first_labels(known)}. Correct the line, or add "
-                            "the label to --labels or to the train set. If a "
-                            "test set should not be scored, remove its label "
-                            "column"
+                            "the label to --labels or to the train set"
                         )
             self.columns = [*row]
             text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
             kept = row if name != "train" or options.data_file else None
             examples.append(InputExample(guid, text_a, text_b, label, kept))
-        if num_empty:
-            logging.warning(
-                "%s: %d rows without text left out", path, num_empty
-            )
-        if num_stripped:
-            logging.info(
-                "%s: spaces around %d labels removed", path, num_stripped
-            )
+        if empty:
+            logging.warning("%s: %d rows without text left out", path, empty)
+        if stripped:
+            logging.info("%s: spaces around %d labels removed", path, stripped)
         keys = {hash(self.split_key(each)) for each in examples}
         if name == "train":
             self._train_keys = keys
@@ -304,11 +292,9 @@ class TableProcessor(DataProcessor):
 
 
 def _count_labels(examples: list[InputExample]) -> collections.Counter[str]:
-    counts: collections.Counter[str] = collections.Counter()
-    for example in examples:
-        label: Any = example.label
-        counts.update(label if isinstance(label, list) else [label])
-    return counts
+    labels: Any = [example.label for example in examples]
+    lists = (x if isinstance(x, list) else [x] for x in labels)
+    return collections.Counter(itertools.chain(*lists))
 
 
 def _label_text(value: Any, place: str) -> str:

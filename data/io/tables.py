@@ -129,25 +129,20 @@ def read_rows(path: StrPath, layout: Layout = _DEFAULT) -> Iterator[Row]:
     lines = itertools.chain(first, lines)
     form = form or ("jsonl" if _JSON.match(head) else "text")
     if form in ("csv", "tsv"):
-        delimiter = layout.delimiter or ("tab" if form == "tsv" else None)
-        if delimiter is None:
-            delimiter = _find_delimiter(str(path), head, layout)
-        delimiter = "\t" if delimiter == "tab" else delimiter
-        yield from _read_separated(path, lines, delimiter, layout)
+        mark = layout.delimiter or ("tab" if form == "tsv" else "")
+        mark = mark or _find_delimiter(str(path), head, layout)
+        mark = "\t" if mark == "tab" else mark
+        yield from _read_separated(path, lines, mark, layout)
         return
     for number, line in lines:
-        if form == "text" or line.strip():
-            try:
-                yield number, _parse_line(line, form)
-            except ValueError as error:
-                yield number, error
-
-
-def _parse_line(line: str, form: str) -> dict[str, Any]:
-    text_files.check_utf8(line)
-    if form == "text":
-        return {"text": line.rstrip("\r\n")}
-    return parse_json(line, "the row")
+        try:
+            text_files.check_utf8(line)
+            if form == "text":
+                yield number, {"text": line.rstrip("\r\n")}
+            elif line.strip():
+                yield number, parse_json(line, "the row")
+        except ValueError as error:
+            yield number, error
 
 
 def _find_delimiter(path: str, head: str, layout: Layout) -> str:

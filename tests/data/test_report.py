@@ -10,6 +10,7 @@ from data.classification.features import InputExample
 from data.ner.sentence_windows import NerExample
 from tests.data.squad.squad_files import write_squad
 
+TITLE = "<b>topics.csv</b>, f1 = 0.9"
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
@@ -19,6 +20,7 @@ class ReportPage(html.parser.HTMLParser):
     Attributes:
         rows: cells of each row of the table.
         names: names of the examples.
+        headings: title and headings of the page.
         wrong, right: (verdict, text) of each example. The text is a list of
             (classes of its mark, piece).
     """
@@ -26,7 +28,7 @@ class ReportPage(html.parser.HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.open, self.rows, self.wrong, self.right = [], [], [], []
-        self.names = []
+        self.names, self.headings = [], []
         self.feed(page)
         assert not self.open, self.open
 
@@ -50,10 +52,10 @@ class ReportPage(html.parser.HTMLParser):
         if tags[-1:] in (["td"], ["th"]):
             self.rows[-1][-1] += text
         elif tags[-1:] == ["b"]:
-            if tags.count("details") == 1:
-                self.part = self.wrong if "Wrong" in text else self.right
-            else:
-                self.part.append((text, []))
+            self.part.append((text, []))
+        elif tags[-1:] in (["h1"], ["h2"]):
+            self.headings.append(text)
+            self.part = self.wrong if "Wrong" in text else self.right
         elif tags[-1:] == ["small"]:
             self.names.append(text)
         elif tags[-1:] == ["mark"] and "details" in tags:
@@ -64,43 +66,49 @@ def read(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
-def write_labels(tmp_path, mode, names, labels, outputs):
+def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
+    text_b = f"a b {HOSTILE}\ud800"
     examples = [
-        InputExample(f"dev-{i}", f"text {i}", HOSTILE + "\ud800", label)
+        InputExample(f"dev-{i}", f"text {i}", text_b, label)
         for i, label in enumerate(labels)
     ]
     path = tmp_path / "report.html"
     decoder = LabelDecoder(mode, names)
-    report.write_labels(path, examples, np.array(outputs, np.float32), decoder)
+    outputs = np.array(outputs, np.float32)
+    # Each text has two WordPieces of its own, and [CLS] or [SEP].
+    report.write_labels(path, TITLE, examples, outputs, decoder, tokenizer, 7)
     return read(path)
 
 
-def test_the_most_confident_wrong_label_comes_first(tmp_path):
+def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
     outputs = [[2, 0], [0, 1], [0, 9], [0, 3]]
     names = [HOSTILE, "yes"]
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
-    page = write_labels(tmp_path, "classification", names, labels, outputs)
+    args = "classification", names, labels, outputs
+    page = write_labels(tmp_path, tokenizer, *args)
     assert page.rows == [
         ["", f"as {HOSTILE}", "as yes", "support"],
         [HOSTILE, "1", "2", "3"],
         ["yes", "0", "1", "1"],
     ]
-    verdicts = [verdict for verdict, _ in page.wrong]
     assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
     assert page.names[:2] == ["dev-2", "dev-1"]
-    assert verdicts[0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
-    assert len(page.right) == 2
-    assert page.right[0][1] == [("", f"text 0 | {HOSTILE}?")]
+    assert page.wrong[0][0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
+    assert page.headings == [TITLE, "Counts", "Wrong: 2", "Right: 2"]
+    # The model did not read the end of the second text.
+    read, rest = page.right[0][1]
+    assert (read, rest[0]) == (("", "text 0 | a b"), "unread")
 
 
-def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path):
+def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     labels = [["a"], ["a", "b"], []]
     outputs = [[5, -5], [5, -1], [9, -9]]
-    page = write_labels(tmp_path, "multilabel", ["a", "b"], labels, outputs)
+    args = "multilabel", ["a", "b"], labels, outputs
+    page = write_labels(tmp_path, tokenizer, *args)
     assert page.rows == [
         ["", "missed", "right", "support", "wrong"],
         ["a", "0", "2", "2", "1"],
-        ["b", "1", "0", "1", "0"],
+        ["b (never predicted)", "1", "0", "1", "0"],
     ]
     assert [verdict for verdict, _ in page.wrong] == [
         "Right: none. Predicted: a.",
@@ -120,7 +128,7 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    report.write_answers(output, path, predictions, True)
+    report.write_answers(output, TITLE, path, predictions, True)
     page = read(output)
     assert page.rows == [
         ["", "missed", "right", "support", "wrong"],
@@ -149,7 +157,7 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         NerExample("2", ["ok"], ["O"], 0),
     ]
     path = tmp_path / "report.html"
-    report.write_entities(path, examples, [found, ["O"]])
+    report.write_entities(path, TITLE, examples, [found, ["O"]])
     page = read(path)
     assert page.rows == [
         ["", "missed", "right", "support", "wrong"],

@@ -10,6 +10,7 @@ from files import atomic, json_files
     [
         *(b"", b'{"a": 1', b"\xff{}", b"[" * 100_000, b"[1]", b"null"),
         *(b'{"a": {"b": NaN}}', b'{"a": 1e999}', b"1" * 5000),
+        b'{"a": 1, "a": 2}',
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, content):

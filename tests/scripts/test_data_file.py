@@ -65,8 +65,8 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     assert [x["message"] for x in answers] == [row[1] for row in rows]
     assert {x.get("label") for x in answers} <= {None, *(x[2] for x in rows)}
     page = (tmp_path / "run/report.html").read_text()
-    line = [row[1] for row in rows].index(found[0]["message"]) + 2
-    assert f">line {line}<" in page
+    number = [row[1] for row in rows].index(found[0]["message"]) + 2
+    assert f">row {number}<" in page
     settings = json.loads((tmp_path / "run/model.json").read_text())
     length = settings["origin"]["settings"]["flags"]["max_seq_length"]
     assert 8 <= length < 64

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from data.classification import decoding, prediction_table
+from data.classification import decoding
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 
@@ -27,9 +27,10 @@ def test_half_of_a_surrogate_pair_in_a_text(tmp_path):
     # The order of several labels in the table does not matter.
     found = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
     decoder = LabelDecoder("multilabel", ["x", "y"])
-    path = tmp_path / "predictions.csv"
-    prediction_table.write(path, [found], np.array([[3.0, 3.0]]), decoder)
-    assert path.read_text().split("\n")[1] == 'a\\ud800,"x,y",0.952574,true'
+    outputs = np.array([[3.0, 3.0]])
+    (row,) = decoding.describe_rows([found], outputs, decoder)
+    answer = {"label": "x,y", "probability": "0.952574", "correct": True}
+    assert row == {"text": "a\ud800"} | answer
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -161,12 +161,6 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     assert values["is_real_example"].int64_list.value == [1]
 
 
-def test_an_unknown_label_of_several_is_named(tokenizer):
-    example = InputExample(9, "a", None, ["b", "z"])
-    with pytest.raises(ValueError, match="example 9: .*'z'"):
-        convert_single_example(9, example, ["a", "b"], 4, tokenizer)
-
-
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     text = (
         'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'

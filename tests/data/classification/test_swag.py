@@ -18,7 +18,8 @@ def test_released_files(tmp_path):
     test_set = RELEASED.replace(",label", "").replace(",{label}", "")
     (tmp_path / "test.csv").write_text(test_set)
     (example,) = swag.read_set(tmp_path, "dev")
-    expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], "2")
+    endings = ["b c.", "b a.", 'b b, "c"', "b d."]
+    expected = ("dev-1", "a", endings, "2")
     assert example == swag.SwagExample(*expected)
     (example,) = swag.read_set(tmp_path, "test")
     assert example == swag.SwagExample("test-1", *expected[1:-1], None)
@@ -38,7 +39,8 @@ def test_labels_of_a_test_set_are_read(tmp_path):
 
 
 def test_features(tokenizer):
-    example = swag.SwagExample("g", "a a", "b", ["c", "c d", "d d d", ""], "2")
+    endings = ["b c", "b c d", "b d d d", "b"]
+    example = swag.SwagExample("g", "a a", endings, "2")
     (feature,) = swag.create_features([example], 8, tokenizer)
     ids = [
         [2, 4, 4, 3, 5, 6, 3, 0],

@@ -182,9 +182,3 @@ def test_a_list_in_json_is_no_text(tmp_path, indent):
     for text in ("[MASK] is blue.", "[ a"):
         ((_, row),) = read_rows(write(tmp_path / "a", text))
         assert row == {"text": text}
-
-
-def test_keys_of_json_occur_once(tmp_path):
-    path = write(tmp_path / "a.jsonl", '{"text": "a", "text": "b"}')
-    with pytest.raises(ValueError, match="line 1.*'text'"):
-        cells(path, "text")
