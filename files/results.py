@@ -7,8 +7,6 @@ from pathlib import Path
 RATES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
-# Prefixes of the scores of an export, such as saved_model_f1.
-_FORMATS = ("saved_model", "litert", "onnx")
 
 
 def read_results(path: Path) -> dict[str, float]:
@@ -30,7 +28,7 @@ def split_by_label(
     matches = {name: _OF_LABEL.fullmatch(name) for name in results}
     by_label: dict[str, dict[str, float]] = {}
     for name, match in matches.items():
-        if match and match[1] not in _FORMATS:
+        if match:
             label = by_label.setdefault(match[1] + match[3], {})
             label[match[2]] = results[name]
     # Only a label's scores include all rates. SQuAD's HasAns_f1, for
@@ -44,6 +42,22 @@ def split_by_label(
     return overall, by_label
 
 
+def overall_scores(results: Mapping[str, float]) -> dict[str, float]:
+    """Returns the scores of all labels together.
+
+    Omits the step, and Google's `loss` beside the equivalent `eval_loss`.
+    """
+    omitted = {"global_step", *["loss"] * ("eval_loss" in results)}
+    overall, _ = split_by_label(results)
+    return {name: overall[name] for name in overall if name not in omitted}
+
+
+def never_found(results: Mapping[str, float]) -> list[str]:
+    """Returns the labels that the model never predicted correctly."""
+    _, by_label = split_by_label(results)
+    return [x for x, y in by_label.items() if y["support"] and not y["f1"]]
+
+
 def format_results(results: Mapping[str, float]) -> str:
     """Returns a text table of scores, followed by one row for each label."""
     overall, by_label = split_by_label(results)
@@ -54,14 +68,15 @@ def format_results(results: Mapping[str, float]) -> str:
     if by_label:
         lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
     for label, scores in by_label.items():
-        cells = [_right(_shown(name, scores[name])) for name in RATES]
+        cells = [f"{scores[name]:>9.4f}" for name in RATES[:-1]]
+        cells.append(f"{scores['support']:>9.0f}")
         lines.append("  ".join([f"  {label:<{width}}", *cells]))
     return "\n".join(lines)
 
 
 def format_markdown(results: Mapping[str, float]) -> list[str]:
     """Returns the lines of Markdown tables of scores, and of each label."""
-    overall, by_label = split_by_label(results)
+    overall, (_, by_label) = overall_scores(results), split_by_label(results)
     lines = ["| score | value |", "|---|---|"]
     lines += [f"| {name} | {overall[name]:.4g} |" for name in overall]
     if by_label:
@@ -69,13 +84,9 @@ def format_markdown(results: Mapping[str, float]) -> list[str]:
         lines.append("|---" * (len(RATES) + 1) + "|")
     for label, scores in by_label.items():
         cells = [f"{scores[name]:.4g}" for name in RATES]
-        lines.append(f"| {label} | {' | '.join(cells)} |")
+        mark = " (never found)" if label in never_found(results) else ""
+        lines.append(f"| {label}{mark} | {' | '.join(cells)} |")
     return lines
-
-
-# The support is a count, which eval_results.txt may return as a float.
-def _shown(name: str, value: float) -> float:
-    return int(value) if name == "support" else value
 
 
 def _right(cell: str | float) -> str:

@@ -23,44 +23,26 @@ EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
 RUN = "run"
 # First line of the card of a run, by which a later command recognizes it.
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
-# {class of the model: (purpose, Hugging Face's name of the task, call of
-# serving.TextModel)}
-_TASKS = {
-    "BertClassifier": (
-        "classifies a text, or a pair of texts",
-        "text-classification",
-        'classify("a text")',
-    ),
-    "BertEmbedder": (
-        "computes a vector for a text",
-        "feature-extraction",
-        'embed("a text")',
-    ),
-    "BertModel": (
-        "computes vectors for a text and its WordPieces",
-        "feature-extraction",
-        'embed("a text")',
-    ),
-    "BertMultipleChoice": (
-        "chooses one of several endings of a text",
-        "multiple-choice",
-        "",
-    ),
-    "BertPretrainer": (
-        "predicts masked words",
-        "fill-mask",
-        'fill_mask("The [MASK] is blue.")',
-    ),
+# {class of the model: (title, texts to pass to predict.py)}
+_MODELS = {
+    "BertClassifier": ("A classifier of texts into labels", '"A text."'),
+    "BertEmbedder": ("An encoder of texts as vectors", '"A text."'),
+    "BertModel": ("An encoder of texts and words as vectors", '"A text."'),
+    "BertMultipleChoice": ("A model that chooses the ending of a text", ""),
+    "BertPretrainer": ("A model of masked words", '"The [MASK] is blue."'),
     "BertSpanLabeler": (
-        "finds the answer to a question in a text",
-        "question-answering",
-        'answer("Who came?", "Ann came.")',
+        "A model that finds the answer to a question in a text",
+        '"Who came?" "Ann came."',
     ),
-    "BertTokenClassifier": (
-        "tags each word of a text",
-        "token-classification",
-        'tag("Ann lives in Bern.")',
-    ),
+    "BertTokenClassifier": ("A tagger of words with labels", '"Ann came."'),
+}
+# {class of the model: Hugging Face's name of its task}
+_TAGS = {
+    "BertClassifier": "text-classification",
+    "BertMultipleChoice": "multiple-choice",
+    "BertPretrainer": "fill-mask",
+    "BertSpanLabeler": "question-answering",
+    "BertTokenClassifier": "token-classification",
 }
 # {pattern of files in a run's folder: what they contain}, in this order.
 _FILES = {
@@ -82,7 +64,7 @@ _FILES = {
     "state": "records, TensorBoard's events and the lock of a running command",
 }
 # Used for a model class that the user wrote.
-_OTHER = ("is of a class that this project does not define", "", "")
+_OTHER = ("A BERT model", "")
 
 
 def describe_copy(
@@ -147,6 +129,7 @@ def format_card(
     do_lower_case: bool | None = None,
     results: Mapping[str, float] | None = None,
     files: Sequence[str] = (),
+    commands: Sequence[str] = (),
 ) -> str:
     """Returns the text of a model card, in Markdown.
 
@@ -157,19 +140,28 @@ def format_card(
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score}, None = show no results.
         files: names of the files in the folder of a RUN.
+        commands: commands that ask the exported model of a RUN.
     """
     task, origin = description["task"], description["origin"]
-    purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
+    settings = {**origin.get("settings", {}), **task}
+    title, _ = _MODELS.get(task["name"], _OTHER)
+    if settings.get("output_mode") == "regression":
+        title = "A model that scores texts"
+    if settings.get("num_texts") == 2:
+        title = title.replace("texts", "pairs of texts")
+    if labels:
+        title = title.replace("labels", f"{len(labels)} labels")
+    for split, name, *_ in settings.get("data", ()):
+        title += f", trained on {name}" * (split == "train")
     lines = []
     if kind == HUGGINGFACE:
         lines += ["---", "# license: fill in, such as apache-2.0"]
+        tag = _TAGS.get(task["name"], "feature-extraction")
         lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
         lines += ["tags:", "- bert", "---", ""]
-    names = (task["name"], task.get("task_name"))
     if kind == RUN:
         lines.append(_MARK)
-    lines += [f"# {' '.join(filter(None, names))}", ""]
-    lines += [f"This BERT model {purpose}.", ""]
+    lines += [f"# {title}", "", f"A BERT model of class `{task['name']}`.", ""]
     if labels:
         lines += ["Labels, in the order of the outputs:", ""]
         lines += [f"{index}. `{name}`" for index, name in enumerate(labels)]
@@ -186,8 +178,14 @@ def format_card(
         for name, purpose in _FILES.items():
             if any(fnmatch.fnmatch(file, name) for file in files):
                 lines.append(f"- `{name}`: {purpose}")
-    if code := _format_code(kind, task["name"]):
+    if kind == EXPORT:
+        commands = format_commands(settings, "FOLDER")
+    code = _format_code(kind, task["name"])
+    if commands or code:
         lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+    if commands:
+        lines += ["```bash", *commands, "```", ""]
+    if code:
         lines += ["```python", *code, "```", ""]
     if results:
         lines += ["## Results", "", *format_markdown(results), ""]
@@ -202,8 +200,32 @@ def is_own_card(path: os.PathLike[str]) -> bool:
         return file.readline().strip() == _MARK
 
 
+def format_commands(
+    settings: Mapping[str, Any], export: str | None, table: str | None = None
+) -> list[str]:
+    """Returns commands that ask an exported model, [] if there is none.
+
+    Args:
+        settings: settings of the task, and `name`, the class of the model.
+        export: folder of the export, or None.
+        table: file that the model was trained on, if it is a single table.
+    """
+    _, texts = _MODELS.get(settings["name"], _OTHER)
+    if not (export and texts):
+        return []
+    if settings.get("task_name") == "ranking":
+        texts = '--task=rerank "A query." "A passage." "A second passage."'
+    elif settings.get("num_texts") == 2:
+        texts += ' "A second text."'
+    model = f"--model={shlex.quote(export)}"
+    lines = [f"python predict.py {model} {texts}"]
+    if table:
+        files = f"--input_file={shlex.quote(table)} --output_file=answers.csv"
+        lines.append(f"python predict.py {model} {files}")
+    return [*lines, f"python serve.py {model}"]
+
+
 def _format_code(kind: str, name: str) -> list[str]:
-    *_, call = _TASKS.get(name, _OTHER)
     if kind == HUGGINGFACE:
         auto = CLASSES[name]
         return [
@@ -211,9 +233,7 @@ def _format_code(kind: str, name: str) -> list[str]:
             'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
             f'model = {auto}.from_pretrained("FOLDER")',
         ]
-    if kind == EXPORT and call:
-        return ["import serving", f'print(serving.load("FOLDER").{call})']
-    if kind == EXPORT or name not in _TASKS:
+    if kind == EXPORT or name not in _MODELS:
         return []
     return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 
@@ -233,18 +253,7 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
     lines += [f"- Versions: {versions}", ""]
     lines += ["Command, with the names of its files only:", "", "```bash"]
     lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
-    settings = origin.get("settings", {})
-    names, rows = "set | data | rows", settings.get("data")
-    if not rows:
-        names = "data | file | bytes"
-        rows = [
-            (name, *entry)
-            for name, entries in settings.items()
-            if isinstance(entries, list)
-            for entry in entries
-            if isinstance(entry, list) and len(entry) == 3
-        ]
-    if rows:
-        lines += ["", f"| {names} | checksum |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
+    if data := origin.get("settings", {}).get("data"):
+        lines += ["", "| set | data | rows | checksum |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(str, entry))} |" for entry in data]
     return lines

@@ -43,7 +43,7 @@ def export_task(
         task.export(os.fspath(folder), trainer.model)
         found = evaluate_export(task, folder, {x: splits[x] for x in names})
         if found:
-            trainer.write_results("export_eval_results.txt", found, False)
+            trainer.write_results("export_eval_results.txt", found)
         else:
             logging.info(
                 "The export is not checked, because this command does not "

@@ -1,5 +1,6 @@
 """Checks what each fine-tuning script promises, on real runs of a task."""
 
+import shlex
 import signal
 
 import numpy as np
@@ -46,7 +47,17 @@ def run_task_test(script, flags, metric, form="saved_model"):
     progress = f"Training step {last_step} of {last_step}  epoch "
     assert progress in done.stderr
     assert last_step in events.check_evaluations(run)
+    run_commands(done, run.parent)
     return done
+
+
+def run_commands(done, folder):
+    """Runs the commands of predict.py that a training named at its end."""
+    lines = [*map(shlex.split, done.stderr.splitlines()[-5:])]
+    commands = [line[2:] for line in lines if line[1:2] == ["predict.py"]]
+    for command in commands:
+        script_runner.run("predict.py", folder, *command).check()
+    return len(commands)
 
 
 def check_resume(script, flags, kill_when=None):

@@ -12,18 +12,8 @@ from training.config import PRECISIONS, DeviceConfig, TrainingConfig
 
 
 def set_up(config: TrainingConfig) -> tf.distribute.Strategy:
-    """Sets seed and precision of a run, and returns the strategy of its flags.
-
-    Raises:
-        ValueError: the devices cannot share a training batch.
-    """
+    """Sets the seed and precision of a run, and returns its strategy."""
     strategy = strategy_of(config)
-    replicas = strategy.num_replicas_in_sync
-    if config.do_train and config.train_batch_size % replicas:
-        raise ValueError(
-            f"--train_batch_size={config.train_batch_size} cannot be split "
-            f"evenly over {replicas} devices; set a multiple of {replicas}"
-        )
     keras.utils.set_random_seed(config.seed)
     if config.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -52,12 +42,6 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
     if name == "multi_worker":
-        if "TF_CONFIG" not in os.environ:
-            raise ValueError(
-                "--distribution_strategy=multi_worker reads the workers' "
-                "addresses from the environment variable TF_CONFIG, which is "
-                "not set; set it as docs/devices.md shows"
-            )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
     logging.info("GPUs that TensorFlow can use: %d", len(gpus))

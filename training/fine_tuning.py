@@ -6,17 +6,19 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import datetime
 import functools
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 
 from absl import logging
 
 from data.io import tfrecords
+from files.results import never_found
+from modeling import descriptions
 from modeling.presets import Preset
 from training import checks, devices, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
-from training.callbacks.summaries import Summaries
 from training.distillation import Teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
@@ -123,8 +125,6 @@ def run(
                     config.early_stopping_patience,
                 )
                 callbacks.append(best)
-            if config.is_chief and config.summary_steps:
-                callbacks.append(Summaries(trainer))
             trainer.fit(
                 train_set.records,
                 num_steps[0],
@@ -169,30 +169,37 @@ def run(
                     scores = results
                 trainer.write_results(file, scores)
 
-        trainer.write_card()
-
         ##### Export #####
         if config.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
-        trainer.write_card()
-        describe_end(config, task.metrics[0], results, time.time() - start)
+        describe_end(trainer, task, results, time.time() - start)
 
 
 def describe_end(
-    config: FineTuningConfig, metric: str, results: Scores, seconds: float
+    trainer: Trainer, task: Task, results: Scores, seconds: float
 ) -> None:
-    """Logs the score, the files to look at, and how to ask the model."""
-    score = results.get(metric)
-    lines = []
-    if score is not None:
-        lines.append(f"{metric} on the dev set: {score:.4f}")
+    """Writes the card, and logs the score, files and how to ask the model."""
+    config, metric, lines = trainer.config, task.metrics[0], []
+    commands = descriptions.format_commands(
+        {**task.settings, "name": config.head},
+        config.export_dir,
+        vars(config).get("data_file"),
+    )
+    # The card contains no names of folders.
+    trainer.write_card([re.sub(r"=\S*/", "=", line) for line in commands])
+    if metric in results:
+        lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
+    if config.do_train and (missing := never_found(results)):
+        logging.warning(
+            "The model finds no example of %s in the dev set. Train with a "
+            "larger --learning_rate or more --num_train_epochs.",
+            ", ".join(missing),
+        )
     for name in ("report.html", "dev_predictions.csv", "predictions.csv"):
         path = os.path.join(config.output_dir, name)
         lines += [path] * os.path.isfile(path)
-    if config.export_dir:
-        lines.append(f'python predict.py --model={config.export_dir} "A text."')
-        lines.append(f"python serve.py --model={config.export_dir}")
+    lines += commands
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))
 

@@ -1,6 +1,5 @@
 """Identifies files by their checksums."""
 
-import contextlib
 import os
 import zlib
 from collections.abc import Iterable
@@ -34,14 +33,13 @@ def describe_start(
     if tokenizer:
         found["tokenizer"] = tokenizer.identity
     start = config.init_checkpoint
-    # A resumed run needs no --init_checkpoint, which may have been deleted.
+    # A resumed run does not need the flag.
     if not start and not (preset and preset.is_resumed):
         found["init_checkpoint"] = None
     elif start:
         folders = config.output_dir, folder_of(start)
         if len(set(map(os.path.realpath, folders))) == 2:
-            with contextlib.suppress(OSError):
-                found["init_checkpoint"] = fingerprint_checkpoint(start)
+            found["init_checkpoint"] = fingerprint_checkpoint(start)
     return found
 
 

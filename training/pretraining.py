@@ -22,7 +22,6 @@ from modeling.presets import Preset
 from training import checks, devices, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
-from training.callbacks.summaries import Summaries
 from training.distillation import Teacher
 from training.pretraining_config import PretrainingConfig
 from training.trainer import Trainer
@@ -109,8 +108,6 @@ def run(
                 callbacks.append(
                     BestStep(trainer, evaluate, config.eval_steps, "loss")
                 )
-            if config.is_chief and config.summary_steps:
-                callbacks.append(Summaries(trainer))
             trainer.fit(records, num_steps[0], callbacks)
 
         ##### Evaluate #####
@@ -136,6 +133,7 @@ def run(
     if config.export_dir:
         export(config, trainer)
     trainer.finish()
+    trainer.write_card()
 
 
 def find_records(

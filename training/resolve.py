@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import os
 from typing import Any, TypeVar
 
 import modeling
@@ -9,6 +10,7 @@ from data.io.dev_split import DataFileOptions
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
+from modeling.checkpoints.folders import find_best
 from modeling.presets import Preset, checkpoint_steps
 from training.config import ExportConfig, ModelConfig, TrainingConfig
 from training.run_folder import check_resumed
@@ -23,12 +25,18 @@ _FORMATS = ("saved_model", "litert", "onnx")
 def read_preset(config: TrainingConfig) -> Preset | None:
     """Reads the folder of the weights that a training command begins with.
 
-    This is --output_dir if it contains a checkpoint, else the folder of
-    --init_checkpoint. Returns None if the weights are random.
+    This is --output_dir if it contains a checkpoint, or only a best step and
+    the command does not train. Otherwise it is the folder of --init_checkpoint.
+    Returns None if the weights are random.
     """
-    if checkpoint_steps(config.output_dir):
-        return presets.read(config.output_dir, "--output_dir")
-    if not (start := config.initial_checkpoint):
+    folder, start = config.output_dir, config.initial_checkpoint
+    if start and not os.path.isdir(start):
+        # A wrong path is an error even if the command does not use it.
+        modeling.find_checkpoint(start)
+    is_trained = not config.do_train and find_best(folder)
+    if checkpoint_steps(folder) or is_trained:
+        return presets.read(folder, "--output_dir")
+    if not start:
         return None
     flag = "--init_checkpoint" if config.init_checkpoint else "--teacher"
     return presets.read(start, flag)

@@ -27,6 +27,7 @@ from modeling.presets import BEST
 from training import checkpointing, checks, devices, run_folder, stopping
 from training.callbacks import Callback
 from training.callbacks.history import History
+from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.distillation import Teacher
 from training.optimizers import optimization
@@ -61,7 +62,7 @@ class Trainer(BatchPredictor):
         labels: names of the model's outputs, in order, or None.
         checkpointer: saves the run in `output_dir`.
         history: metrics, steps and hours of the run.
-        results: {name of a results file: its results} of this command.
+        results: what this command wrote to eval_results.txt, or None.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Trainer(BatchPredictor):
         self.num_train_steps, self.global_step = 0, 0
         self.has_best = False
         self.history = History(config, dev_set)
-        self.results: dict[str, Mapping[str, float]] = {}
+        self.results: Mapping[str, float] | None = None
         weights = dict(modeling.named_variables(model))
         variables = {**weights}
         if step is not None:
@@ -164,8 +165,8 @@ class Trainer(BatchPredictor):
 
         They come from the first that exists:
 
-        1. Without training, the best step of the run in --output_dir, unless
-           --noload_best is set or the script pretrains.
+        1. Without training, the best step of the run in --output_dir. With
+           --noload_best and in pretraining only if there is no checkpoint.
         2. The newest checkpoint in --output_dir.
         3. The --init_checkpoint, or with --init_layers the --teacher.
         4. Random numbers.
@@ -174,6 +175,14 @@ class Trainer(BatchPredictor):
         if config.prefers_best and self.restore_best():
             return
         step = self.checkpointer.restore()
+        if step is None and not config.do_train and self.restore_best():
+            return
+        if step is None and find_best(config.output_dir):
+            logging.warning(
+                "%s contains a best step, but no checkpoint to resume from. "
+                "The training starts again.",
+                config.output_dir,
+            )
         if step is None and config.initial_checkpoint:
             report = modeling.load_checkpoint(
                 self.model,
@@ -236,6 +245,8 @@ class Trainer(BatchPredictor):
         """
         config, step = self.config, self.global_step
         self.num_train_steps = num_train_steps
+        if self.is_chief and config.summary_steps:
+            callbacks = [*callbacks, Summaries(self.history, config)]
         has_ended = self._is_time_over or any(
             callback.has_ended(step) for callback in callbacks
         )
@@ -258,6 +269,7 @@ class Trainer(BatchPredictor):
                 self.labels,
                 self.history.best_step,
             )
+            self.write_card()
         with self.history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
@@ -337,10 +349,9 @@ class Trainer(BatchPredictor):
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.config.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
-        parameters = self.model.count_params()
-        # A weight, its gradient and the optimizer's m and v.
-        num_bytes = 4 * 4 * parameters
-        logging.info(f"  Parameters = {parameters:,} ({num_bytes:,} bytes)")
+        count = self.model.count_params()
+        # A weight, its gradient and the optimizer's m and v are 16 bytes.
+        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
 
     # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
@@ -361,27 +372,25 @@ class Trainer(BatchPredictor):
         which = "best" if self.has_best else "last"
         return f"the weights of step {self.global_step} (the {which} step)"
 
-    def write_results(
-        self, name: str, results: Mapping[str, float], shown: bool = True
-    ) -> None:
-        """Writes `key = value` lines like Google's code.
-
-        `shown` tells whether to log the results as a table.
-        """
+    def write_results(self, name: str, results: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like Google's code, and logs a table."""
         ordered = {key: results[key] for key in sorted(results)}
-        if shown:
+        # The table of an export would only repeat the model's.
+        if not name.startswith("export"):
             table = format_results(ordered)
             logging.info("***** Eval results *****\n%s", table)
-        self.results[name] = results
+        if name == "eval_results.txt":
+            self.results = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
-    def write_card(self) -> None:
+    def write_card(self, commands: Sequence[str] = ()) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.
 
-        It contains the scores, and describes the files of the run.
+        It contains the scores, and describes the files of the run. `commands`
+        are the commands that ask the exported model.
         """
         folder = Path(self.config.output_dir)
         path, model = folder / descriptions.CARD, folder / presets.FILE
@@ -394,8 +403,9 @@ class Trainer(BatchPredictor):
             descriptions.RUN,
             self.labels,
             self.tokenizer.do_lower_case if self.tokenizer else None,
-            self.results.get("eval_results.txt"),
+            self.results,
             os.listdir(folder),
+            commands,
         )
         write_text(path, card)
 
@@ -423,7 +433,7 @@ class Trainer(BatchPredictor):
                     step=self.global_step or None,
                     labels=self.labels,
                     tokenizer=self.tokenizer,
-                    results=self.results.get("eval_results.txt"),
+                    results=self.results,
                 ),
             )
             logging.info("Wrote the weights to %s", path)

@@ -20,11 +20,3 @@ def test_scores_of_single_labels_are_rows_of_a_table():
         "  not_mm          0.7500     0.7500     0.7500         12",
         "  a b             1.0000     1.0000     1.0000         12",
     ]
-
-
-def test_scores_of_an_export_are_no_label():
-    overall = {f"saved_model_{rate}": 0.5 for rate in results.RATES}
-    rows = {f"saved_model_LOC_{rate}": 0.75 for rate in results.RATES}
-    label = dict.fromkeys(results.RATES, 0.75)
-    found = results.split_by_label(overall | rows)
-    assert found == (overall, {"saved_model_LOC": label})

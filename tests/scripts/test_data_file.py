@@ -9,6 +9,7 @@ from data.classification.classifier_flags import TableOptions
 from data.classification.pairs import PairProcessor, RankingProcessor
 from tests import script_runner
 from tests.script_runner import parse_flags, read_results
+from tests.task_runs import run_commands
 
 TOPICS = script_runner.SAMPLES / "topics"
 
@@ -57,13 +58,21 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     assert results["eval_accuracy"] == pytest.approx(right / 18, abs=1e-6)
     assert (tmp_path / "run/report.html").is_file()
     history = script_runner.read_lines(tmp_path / "run/history.jsonl")
-    assert sum(x["kind"] == "eval" for x in history) >= 2
+    # 72 rows: after each epoch of 4.5 steps, and at the end.
+    assert [x["step"] for x in history if x["kind"] == "eval"] == [4, 8, 9]
     # The columns that training found are read here too.
-    predict = {"model": "run_model", "input_file": "tickets.csv"}
-    answer = script_runner.run("predict.py", tmp_path, **predict).check()
-    answers = [*map(json.loads, answer.stdout.splitlines())]
+    assert run_commands(done, tmp_path) == 2
+    answers = read_table(tmp_path / "answers.csv")
     assert [x["message"] for x in answers] == [row[1] for row in rows]
-    assert {x.get("label") for x in answers} <= {None, *(x[2] for x in rows)}
+    labels = {row[2].strip() for row in rows}
+    assert {x["label"] for x in answers} <= {"", *labels}
+    card = (tmp_path / "run/README.md").read_text()
+    title = f"# A classifier of texts into {len(labels)} labels, trained on"
+    assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
+    assert "| loss |" not in card and "| global_step |" not in card
+    assert 'predict.py --model=run_model "A text."' in card
+    # Two epochs at this rate are too short.
+    assert "(never found)" in card and "--learning_rate" in done.stderr
     page = (tmp_path / "run/report.html").read_text()
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
     assert f">row {number}<" in page

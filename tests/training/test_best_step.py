@@ -16,6 +16,7 @@ from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
 from training.callbacks import history
+from training.resolve import read_preset
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
@@ -152,12 +153,23 @@ def best_of(folder):
 
 @pytest.mark.slow
 def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
-    options, tmp_path
+    options, tmp_path, caplog
 ):
     trains_on(options, [0.5, 0.6, 0.9])
+    shutil.copytree(tmp_path / "run", tmp_path / "other")
     remove_checkpoints(tmp_path / "run")
+    # A command that does not train uses these weights and their description.
+    later = {"do_train": False, "evaluate_each_epoch": False}
+    later["init_checkpoint"] = f"{tmp_path}/other/model.ckpt-6"
+    found = read_preset(dataclasses.replace(options, **later))
+    assert found.path == options.output_dir
+    for best in ({}, {"load_best": False}):
+        trains_on(options, [0.9], **later, **best)
+        assert used_step(tmp_path) == {6}
+    assert "starts again" not in caplog.text
     # The old best is of step 6, and would also pass for the newest weights.
     trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    assert caplog.text.count("starts again") == 1
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert used_step(tmp_path) == {2}
     assert checkpoint_steps(tmp_path / "run/best") == [2]
@@ -249,16 +261,9 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
 
 
 @pytest.mark.slow
-def test_damaged_best_weights_are_named_before_training(options, tmp_path):
+def test_a_best_step_that_is_gone_is_replaced(options, tmp_path):
     trains_on(options, [0.5, 0.9, 0.7])
-    (data,) = (tmp_path / "run/best").glob("model.ckpt-4.data-*")
-    content = bytearray(data.read_bytes())
-    content[len(content) // 2] ^= 1
-    data.write_bytes(content)
-    with pytest.raises(OSError, match=r"best/model\.ckpt-4"):
-        trains_on(options, [], num_train_epochs=4)
-    for file in data.parent.glob("model.ckpt-4.*"):
-        file.unlink()
+    remove_checkpoints(tmp_path / "run/best")
     trains_on(options, [0.6], num_train_epochs=4)
     assert best_of(tmp_path) == 8
 

@@ -7,7 +7,6 @@ from modeling.presets import checkpoint_steps
 from tests import events
 from tests.training.pair import batches, create_trainer, fit
 from training.callbacks.best_step import BestStep
-from training.callbacks.summaries import Summaries
 
 
 def test_outputs_that_are_nan_are_reported_once(caplog):
@@ -34,23 +33,13 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         at_once=at_once,
     )
     best = BestStep(trainer, evaluate, 7, "figure", patience=2)
-    fit(trainer, batches([]), 50, best, Summaries(trainer))
+    fit(trainer, batches([]), 50, best)
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert checkpoint_steps(tmp_path / "best") == [7]
     assert trainer.history.best() == {"figure": -1, "global_step": 7}
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
-
-
-def test_the_last_step_is_evaluated_too(tmp_path):
-    trainer = create_trainer(output_dir=tmp_path)
-
-    def evaluate(trainer):
-        return {"pearson": float(trainer.global_step)}
-
-    fit(trainer, batches([]), 7, BestStep(trainer, evaluate, 3, "pearson"))
-    assert checkpoint_steps(tmp_path / "best") == [7]
 
 
 def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):

@@ -6,9 +6,8 @@ from typing import Any
 
 from absl import logging
 
-from files.results import split_by_label
-from modeling.checkpoints.tf1 import open_tf1_checkpoint
-from modeling.presets import PREFIX, checkpoint_steps
+from files.results import overall_scores
+from modeling.presets import checkpoint_steps
 from training.callbacks import Callback, Logs
 from training.trainer import Trainer
 
@@ -45,29 +44,21 @@ class BestStep(Callback):
         self._sign = -1 if is_loss else 1
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
-        if trainer.history.best_step is not None:
-            self._continue(trainer.history.best_step)
-
-    # Continues with the best step that the resumed run recorded.
-    def _continue(self, best_step: int) -> None:
-        best, folder = self._trainer.history.best(), self._trainer.best_folder
+        step, folder = trainer.history.best_step, trainer.best_folder
+        if step is None:
+            return
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
-        is_repeated = max(steps, default=0) > self._trainer.global_step
-        if best is None or not (best_step in steps or is_repeated):
+        is_repeated = max(steps, default=0) > trainer.global_step
+        best = trainer.history.best()
+        if best and (step in steps or is_repeated):
+            self._best = best
+        else:
             logging.warning(
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
-                *(best_step, folder),
+                *(step, folder),
             )
-            return
-        self._best = best
-        if best_step in steps:
-            # Damaged weights would otherwise be found only after the training.
-            path = folder / f"{PREFIX}-{best_step}"
-            with open_tf1_checkpoint(path) as (reader, _):
-                for name in reader.get_variable_to_shape_map():
-                    reader.get_tensor(name)
 
     def on_step(self, step: int, logs: Logs) -> bool | None:
         """Runs an evaluation if one is due at `step`.
@@ -87,10 +78,7 @@ class BestStep(Callback):
         )
         rate = logs.get("learning_rate")
         trainer.history.add("eval", step, results, rate, is_best)
-        shown = {"training loss": logs["loss"], **split_by_label(results)[0]}
-        del shown["global_step"]
-        if "eval_loss" in shown:
-            del shown["loss"]  # It is about the same.
+        shown = {"training loss": logs["loss"], **overall_scores(results)}
         logging.info(
             "Evaluation after step %d: %s%s",
             step,

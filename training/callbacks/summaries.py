@@ -7,15 +7,16 @@ import time
 import tensorflow as tf
 
 from training.callbacks import Callback, Logs
-from training.trainer import Trainer
+from training.callbacks.history import History
+from training.config import TrainingConfig
 
 
 class Summaries(Callback):
     """Adds losses, speed and memory to the run's history."""
 
-    def __init__(self, trainer: Trainer) -> None:
-        self._trainer, self._config = trainer, trainer.config
-        self.every = self._config.summary_steps
+    def __init__(self, history: History, config: TrainingConfig) -> None:
+        self._history, self._config = history, config
+        self.every = config.summary_steps
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None
 
@@ -34,9 +35,7 @@ class Summaries(Callback):
             values["examples_per_second"] = num_examples / seconds
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = _peak_memory() / 2**30
-        self._trainer.history.add(
-            "train", step, values, logs.get("learning_rate")
-        )
+        self._history.add("train", step, values, logs.get("learning_rate"))
 
 
 # Returns the peak memory of the first GPU, or else of this process, in bytes.
