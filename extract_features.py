@@ -68,7 +68,7 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
         text_a, text_b = pair.groups() if pair else (line, None)
-        yield InputExample(index, text_a, text_b, label="0")
+        yield InputExample(index, text_a, text_b)
 
 
 def format_features(
@@ -127,7 +127,6 @@ def main(flags: Config) -> None:
             f"--layers={options.layers} must be numbers from -{num_blocks} to "
             f"-1, because the model has {num_blocks} blocks"
         )
-    text_files.expand_patterns(options.input_file, "input_file")
 
     ##### Model #####
     strategy = devices.strategy_of(options)

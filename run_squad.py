@@ -32,7 +32,7 @@ from training.resolve import read_preset, resolve
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(
-    FineTuningConfig, passage_windows.WindowOptions, decoding.DecodingOptions
+    passage_windows.WindowOptions, decoding.DecodingOptions, FineTuningConfig
 ):
     """Flags of the script: Google's, and flags that this project adds."""
 
@@ -45,9 +45,6 @@ class Config(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=Kind.INPUT_FILE,
-    )
-    max_seq_length: int = flags.like(
-        passage_windows.WindowOptions, "max_seq_length"
     )
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
     do_train: bool = flags.like(
@@ -136,8 +133,11 @@ class SquadTask(task.Task):
         # Raises a ValueError if the flags request an evaluation, but the file
         # contains no answers.
         is_training = split == "train"
-        train_file = self.options.train_file or ""
-        path = train_file if is_training else self.predict_file
+        path = (
+            (self.options.train_file or "")
+            if is_training
+            else self.predict_file
+        )
         examples = reading.read_squad_examples(
             path,
             is_training,

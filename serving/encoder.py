@@ -112,11 +112,10 @@ def create_batches(
     """Yields the features of examples in batches, int32 [B, T] each.
 
     Examples are cut or padded to `max_seq_length` WordPieces. `trim` removes
-    the padding that all examples of a batch have in common. The label of each
-    example is "0", and is not used.
+    the padding that all examples of a batch have in common.
     """
     converted = (
-        convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
+        convert_single_example(index, example, None, max_seq_length, tokenizer)
         for index, example in enumerate(examples)
     )
     counted = count_cut(

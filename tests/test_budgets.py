@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1772,
+    ".": 1771,
     "benchmarks": 1199,
-    "data": 9800,
+    "data": 9783,
     "docs": 189,
     "examples": 191,
     "files": 1235,
     "modeling": 6127,
-    "serving": 4253,
+    "serving": 4252,
     "tests": 19894,
     "tools": 743,
     "training": 4584,

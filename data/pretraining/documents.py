@@ -268,11 +268,9 @@ def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
             "`pip install sentencex`"
         ) from error
 
-    def split(line: str) -> list[str]:
-        parts = sentencex.segment(language, line)
-        return [part.strip() for part in parts if part.strip()]
-
-    return split
+    return lambda line: [
+        *filter(None, map(str.strip, sentencex.segment(language, line)))
+    ]
 
 
 def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:

@@ -147,8 +147,7 @@ def _create_tasks(
     # but tokenizes only the documents that are held out.
     numbered = [*enumerate(documents.split_to_parts(input_files))]
     if not num_shards:
-        num_bytes = sum(map(text_files.size, input_files))
-        num_bytes *= options.dupe_factor
+        num_bytes = options.dupe_factor * sum(map(text_files.size, input_files))
         num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
         num_shards = min(num_shards, len(numbered))
     shards = output.shard_paths(num_shards)

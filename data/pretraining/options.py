@@ -31,11 +31,7 @@ class MaskingOptions:
     )
 
     def check_shares(self) -> None:
-        """Checks that mask_token_prob + same_token_prob is at most 1.
-
-        Raises:
-            ValueError: the sum is above 1.
-        """
+        """Raises a ValueError if the fractions add up to more than 1."""
         if self.mask_token_prob + self.same_token_prob > 1.0 + 1e-9:
             raise ValueError(
                 f"--mask_token_prob={self.mask_token_prob} and "

@@ -218,10 +218,8 @@ def tokenize_with_spans(
     position = 0
     for word in basic.tokenize(text):
         for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
-            if piece == tokenizer.wordpiece_tokenizer.unk_token:
-                length = len(word)
-            else:
-                length = len(piece.removeprefix("##"))
+            is_unknown = piece == tokenizer.wordpiece_tokenizer.unk_token
+            length = len(word if is_unknown else piece.removeprefix("##"))
             end = origin[position + length - 1] + 1
             while (
                 end < len(text)

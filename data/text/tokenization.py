@@ -148,13 +148,6 @@ class FullTokenizer:
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Returns the state to pickle for worker processes.
-
-        It omits `layer`, because workers run without TensorFlow.
-        """
-        return {k: v for k, v in self.__dict__.items() if k != "layer"}
-
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
         """This tokenizer as a Keras layer, which is created at the first use.
@@ -392,8 +385,7 @@ def create_tokenizer(
             f"contains only {num_tokens} WordPieces; set vocab_size to that "
             "number in a copy of the configuration"
         )
-    folder = os.path.dirname(vocab_file)
-    neighbor = os.path.join(folder, "tokenizer.json")
+    neighbor = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
     if os.path.isfile(neighbor):
         tokenizer.check_same_words(neighbor)
     tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, weights))
@@ -454,9 +446,9 @@ class WordpieceTokenizer:
 
         For example, "rowboats" -> ["row", "##boats"].
         """
-        output = []
+        output: list[str] = []
         for token in text.split():
-            output.extend(self._split(token) or [self.unk_token])
+            output += self._split(token) or [self.unk_token]
         return output
 
     def _split(self, token: str) -> list[str] | None:
