@@ -78,6 +78,7 @@ def write_labels(
         right: Any = example.label
         if mode == "regression":
             badness = abs(guess - float(right))
+            right, guess = f"{float(right):.4g}", f"{guess:.4g}"
         elif mode == "multilabel":
             outcomes = _compare(right, guess)
             counts.update((name, outcome) for outcome, name in outcomes)

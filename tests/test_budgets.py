@@ -13,7 +13,7 @@ from tests.golden import ROOT
 LINES = {
     ".": 1771,
     "benchmarks": 1199,
-    "data": 9783,
+    "data": 9781,
     "docs": 189,
     "examples": 191,
     "files": 1235,

@@ -32,11 +32,8 @@ def _with_columns(options: TableOptions, *names: str) -> TableOptions:
     # Returns a copy of `options` for regression. `names` are the columns of the
     # two texts and of the label, unless the user set the flags.
     fields = ("text_column", "text_b_column", "label_column")
-    changes: dict[str, Any] = {
-        field: name
-        for field, name in zip(fields, names, strict=True)
-        if field not in options.given_flags
-    }
+    usual = zip(fields, names, strict=True)
+    changes: Any = {k: v for k, v in usual if k not in options.given_flags}
     return dataclasses.replace(options, output_mode="regression", **changes)
 
 

@@ -87,9 +87,9 @@ def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
     args = "classification", names, labels, outputs
     page = write_labels(tmp_path, tokenizer, *args)
     assert page.rows == [
-        ["", f"as {HOSTILE}", "as yes", "support"],
-        [HOSTILE, "1", "2", "3"],
-        ["yes", "0", "1", "1"],
+        ["", "support", f"as {HOSTILE}", "as yes"],
+        [HOSTILE, "3", "1", "2"],
+        ["yes", "1", "0", "1"],
     ]
     assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
     assert page.names[:2] == ["dev-2", "dev-1"]
@@ -106,9 +106,9 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     args = "multilabel", ["a", "b"], labels, outputs
     page = write_labels(tmp_path, tokenizer, *args)
     assert page.rows == [
-        ["", "missed", "right", "support", "wrong"],
-        ["a", "0", "2", "2", "1"],
-        ["b (never predicted)", "1", "0", "1", "0"],
+        ["", "support", "missed", "right", "wrong"],
+        ["a", "2", "0", "2", "1"],
+        ["b (never predicted)", "1", "1", "0", "0"],
     ]
     assert [verdict for verdict, _ in page.wrong] == [
         "Right: none. Predicted: a.",
@@ -131,8 +131,8 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     report.write_answers(output, TITLE, path, predictions, True)
     page = read(output)
     assert page.rows == [
-        ["", "missed", "right", "support", "wrong"],
-        ["answers", "1", "2", "4", "1"],
+        ["", "support", "missed", "right", "wrong"],
+        ["answers", "4", "1", "2", "1"],
     ]
     (missed, _), (verdict, text) = page.wrong
     assert "Right: Cats. Predicted: none." in missed
@@ -160,9 +160,9 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     report.write_entities(path, TITLE, examples, [found, ["O"]])
     page = read(path)
     assert page.rows == [
-        ["", "missed", "right", "support", "wrong"],
-        ["LOC", "2", "0", "2", "1"],
-        ["PER", "0", "1", "1", "0"],
+        ["", "support", "missed", "right", "wrong"],
+        ["LOC", "2", "2", "0", "1"],
+        ["PER", "1", "0", "1", "0"],
     ]
     ((verdict, text),) = page.wrong
     assert (
