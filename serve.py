@@ -22,7 +22,7 @@ from absl import logging
 from files import flags, paths
 from files.flags import flag
 from files.paths import Kind, PathFlag
-from serving.engines import EngineConfig
+from serving.engines import EngineConfig, find_export
 from training.command_line import cli
 
 
@@ -118,6 +118,7 @@ def main(config: Config) -> int:
     models = parse_models(config.model)
     given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
     paths.check_paths([*given, *flags.path_flags(config)])
+    models = {name: str(find_export(path)) for name, path in models.items()}
     token = read_token(config.token_file)
     try:
         # Import late, so that flags are checked without the server's packages.

@@ -86,15 +86,11 @@ def answer(
     """
     num_errors, is_checked = 0, False
     while batch := [*itertools.islice(items, batch_size)]:
-        # The answer to an empty text is empty.
-        is_good = [
-            not (item.error or task.has_no_text(item.request)) for item in batch
-        ]
-        good = [*itertools.compress(batch, is_good)]
-        replies = iter(model.ask(task, [x.request for x in good], options))
+        asked = [item.request for item in batch if not item.error]
+        replies = iter(task.ask(model, asked, options))
         rows: list[Reply] = []
-        for item, is_asked in zip(batch, is_good, strict=True):
-            reply = next(replies) if is_asked else item.error or {}
+        for item in batch:
+            reply = item.error or next(replies)
             row = dict(item.row) if keeps_columns else {}
             if isinstance(reply, dict):
                 # Later replies may lack an optional field.
@@ -106,8 +102,8 @@ def answer(
                 is_checked |= bool(reply)
                 for x in fields or reply:
                     # A reply may repeat the texts or the words of its request.
-                    asked = x in (*task.fields, "words")
-                    repeats = asked and row.get(x) == reply.get(x)
+                    is_input = x in (*task.fields, "words")
+                    repeats = is_input and row.get(x) == reply.get(x)
                     if x in reply and not repeats:
                         row[f"predicted_{x}" if x in row else x] = reply[x]
                 rows.append(row)

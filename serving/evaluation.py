@@ -101,11 +101,10 @@ def evaluate_export(
 def _run(
     task: Task, engine: engines.Engine, split: Split
 ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
-    config, fixed = task.options, engine.inputs["input_ids"][-1]
-    size = config.max_seq_length
+    config, size = task.options, task.options.max_seq_length
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     pads = config.head == "BertSpanLabeler" and not config.unpads
-    lengths = [fixed or size] if fixed or pads else engines.lengths(size)
+    lengths = engine.lengths(size, pads)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1
     for batch in split.create_dataset(batch_size, trim=False):

@@ -3,11 +3,11 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `TextModel.ask` with the tasks of serving/tasks/.
+predict.py and serve.py call `TextTask.ask` with a model (tasks/base.py).
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,6 @@ from serving import engines
 from serving.tasks import TASKS, tasks_of
 from serving.tasks.base import (
     DEFAULTS,
-    Outputs,
-    Reply,
-    Request,
     TaskOptions,
     TextTask,
 )
@@ -77,15 +74,7 @@ class TextModel:
         num_threads: int | None = None,
         engine: str | None = None,
     ) -> None:
-        versions = engines.find_versions(path)
-        if not versions:
-            raise FileNotFoundError(
-                f"{path} is not an exported model: it contains no "
-                f"{', '.join(engines.FILES)} or numbered version"
-            )
-        folder = versions[max(versions)]
-        if folder != Path(path):
-            logging.info("%s: using %s, the newest", path, folder.name)
+        folder = engines.find_export(path)
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(folder, engine, num_threads)
         found = self.engine
@@ -122,72 +111,10 @@ class TextModel:
         fixed = self.engine.inputs["input_ids"][-1]
         longest = min(filter(None, (settings["max_seq_length"], fixed)))
         self.max_seq_length = settings["max_seq_length"] = longest
-        self._longest = fixed or longest
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
-        self._pads = bool(fixed) or settings.get("trim_padding") is False
+        self.pads = settings.get("trim_padding") is False
         self._tasks = tasks_of(described.head or "", settings)
-
-    def ask(
-        self,
-        task: TextTask,
-        requests: Sequence[Request],
-        options: TaskOptions = DEFAULTS,
-    ) -> list[Reply | ValueError]:
-        """Checks and answers requests.
-
-        Returns:
-            a reply to each request, or a ValueError if it has none, because the
-            request is wrong or the network fails on it.
-        """
-        replies: list[Any] = [None] * len(requests)
-        inputs: dict[int, list[engines.Input]] = {}
-        contexts: dict[int, Any] = {}
-        for i, request in enumerate(requests):
-            try:
-                task.check(request)
-                inputs[i], contexts[i] = task.encode(self, request)
-            except ValueError as error:
-                replies[i] = error
-        try:
-            for i, outputs in self._run(task, inputs):
-                try:
-                    reply = task.decode(self, contexts[i], outputs, options)
-                    if cut := max((x.num_cut for x in inputs[i]), default=0):
-                        reply["num_wordpieces_cut"] = cut
-                    replies[i] = reply
-                except ValueError as error:
-                    replies[i] = error
-        except ValueError as error:
-            # The network failed. Find out on which of the requests.
-            many = requests if len(requests) > 1 else ()
-            asked = [self.ask(task, [each], options)[0] for each in many]
-            return asked or [error]
-        return replies
-
-    def _run(
-        self, task: TextTask, inputs: Mapping[int, Sequence[engines.Input]]
-    ) -> Iterator[tuple[int, list[Outputs]]]:
-        # Yields (index of a request, outputs for its inputs) as soon as all its
-        # inputs are computed, because the outputs may need much memory.
-        found: dict[int, dict[int, Outputs]] = {i: {} for i in inputs}
-        yield from ((i, []) for i, some in inputs.items() if not some)
-        rows = [(i, j) for i, some in inputs.items() for j in range(len(some))]
-        for batch, length in engines.cut(
-            self.engine,
-            [len(inputs[i][j].ids) for i, j in rows],
-            self._longest,
-            self._pads,
-            len(self.tokenizer.tokens) if task.predicts_words else 1,
-        ):
-            places = [rows[row] for row in batch]
-            features = engines.pack([inputs[i][j] for i, j in places], length)
-            outputs = self.engine.run(features)
-            for row, (i, j) in enumerate(places):
-                found[i][j] = {k: v[row] for k, v in outputs.items()}
-                if len(found[i]) == len(inputs[i]):
-                    done = found.pop(i)
-                    yield i, [done[number] for number in sorted(done)]
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -195,8 +122,7 @@ class TextModel:
         The first run with inputs of a new length is slow, because the engine
         allocates memory or compiles the network.
         """
-        longest = self._longest
-        for length in [longest] if self._pads else engines.lengths(longest):
+        for length in self.engine.lengths(self.max_seq_length, self.pads):
             each = engines.Input([0] * length, length)
             self.engine.run(engines.pack([each], length))
 
@@ -317,7 +243,7 @@ class TextModel:
             {k: lists[k][i] if k in lists else x for k, x in given.items()}
             for i in range(counts.pop())
         ]
-        replies = self.ask(task, requests, options)
+        replies = task.ask(self, requests, options)
         for number, reply in enumerate(replies, 1):
             if isinstance(reply, ValueError):
                 where = f"text {number}: " if lists else ""

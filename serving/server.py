@@ -162,7 +162,7 @@ class ServedModel:
 def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
     requests = [request for job in jobs for request in job.requests]
     try:
-        replies = iter(model.ask(jobs[0].task, requests, _OPTIONS))
+        replies = iter(jobs[0].task.ask(model, requests, _OPTIONS))
     except Exception as error:
         if len(jobs) == 1:
             return [_to_exception(error)]

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1771,
+    ".": 1772,
     "benchmarks": 1199,
     "data": 9781,
     "docs": 189,
     "examples": 191,
     "files": 1235,
     "modeling": 6127,
-    "serving": 4252,
-    "tests": 19894,
+    "serving": 4218,
+    "tests": 19889,
     "tools": 743,
     "training": 4584,
 }

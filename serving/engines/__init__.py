@@ -6,6 +6,7 @@ B = batch size, F = length of an input in WordPieces, with padding.
 import abc
 import contextlib
 import dataclasses
+import functools
 import glob
 import importlib
 import importlib.util
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from absl import logging
 
 from files.flags import flag
 
@@ -26,6 +28,21 @@ BUDGET = 1024
 MAX_VALUES = 1 << 24
 
 Outputs = dict[str, np.ndarray]
+
+
+class Input(NamedTuple):
+    """One input of a network.
+
+    Attributes:
+        ids: ids of the WordPieces, including special tokens.
+        first_length: number of ids in segment 0.
+        num_cut: number of WordPieces beyond the model's maximum length. It is a
+            lower bound, because the end of a very long text is not tokenized.
+    """
+
+    ids: list[int]
+    first_length: int
+    num_cut: int = 0
 
 
 class Engine(abc.ABC):
@@ -103,6 +120,57 @@ class Engine(abc.ABC):
                 f"the model failed on this input: {reason}"
             ) from None
 
+    def lengths(self, longest: int, pads: bool) -> list[int]:
+        """Returns the lengths to which inputs are padded, the shortest first.
+
+        Args:
+            longest: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `longest`.
+        """
+        fixed = self.inputs["input_ids"][-1]
+        return [fixed or longest] if fixed or pads else _padded_lengths(longest)
+
+    def run_all(
+        self,
+        requests: Mapping[int, Sequence[Input]],
+        longest: int,
+        pads: bool,
+        max_values: int,
+    ) -> Iterator[tuple[int, list[Outputs]]]:
+        """Runs the inputs of several requests in batches of similar length.
+
+        Args:
+            requests: {key: inputs of a request}.
+            longest: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `longest`.
+            max_values: number of values that the network outputs per WordPiece.
+
+        Yields:
+            (key of a request, outputs of its inputs, without the batch's axis).
+            The outputs may need much memory, so the function yields them as
+            soon as all inputs of a request are computed.
+        """
+        yield from ((key, []) for key, some in requests.items() if not some)
+        rows = [
+            (key, place, each)
+            for key, some in requests.items()
+            for place, each in enumerate(some)
+        ]
+        rows.sort(key=lambda row: -len(row[2].ids))
+        lengths = self.lengths(longest, pads)
+        found: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
+        most = min(BUDGET, MAX_VALUES // max_values)
+        while rows:
+            length = min(x for x in lengths if x >= len(rows[0][2].ids))
+            count = 1 if self.is_row_wise else max(most // length, 1)
+            batch, rows = rows[:count], rows[count:]
+            outputs = self.run(pack([each for *_, each in batch], length))
+            for row, (key, place, _) in enumerate(batch):
+                found[key][place] = {k: v[row] for k, v in outputs.items()}
+                if len(found[key]) == len(requests[key]):
+                    done = found.pop(key)
+                    yield key, [done[number] for number in sorted(done)]
+
 
 class Runtime(NamedTuple):
     """A runtime, and the format of the models that the runtime loads.
@@ -161,38 +229,37 @@ class EngineConfig:
     )
 
 
-class Input(NamedTuple):
-    """One input of a network.
+def find_export(path: str | os.PathLike[str]) -> Path:
+    """Returns the folder of an export: `path`, or its newest version.
 
-    Attributes:
-        ids: ids of the WordPieces, including special tokens.
-        first_length: number of ids in segment 0.
-        num_cut: number of WordPieces beyond the model's maximum length. It is a
-            lower bound, because the end of a very long text is not tokenized.
-    """
+    The versions are folders in `path` whose names are numbers, as in TensorFlow
+    Serving.
 
-    ids: list[int]
-    first_length: int
-    num_cut: int = 0
-
-
-def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
-    """Returns {version: folder} of the exports in a folder.
-
-    If the folder itself is an export, it is version 1.
+    Raises:
+        FileNotFoundError: there is no export.
     """
     folder = Path(path)
-
-    def is_export(folder: Path) -> bool:
-        return any((folder / name).is_file() for name in FILES)
-
-    if is_export(folder):
-        return {1: folder}
-    return {
+    versions = {
         int(inner.name): inner
         for inner in (folder.iterdir() if folder.is_dir() else ())
-        if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
+        if re.fullmatch("[0-9]{1,18}", inner.name) and _is_export(inner)
     }
+    if _is_export(folder):
+        return folder
+    if not versions:
+        exported = Path(f"{os.path.normpath(path)}_model")
+        hint = f". Use {exported}" if _is_export(exported) else ""
+        raise FileNotFoundError(
+            f"{path} is not an exported model: it contains no "
+            f"{', '.join(FILES)} or numbered version{hint}"
+        )
+    newest = versions[max(versions)]
+    logging.info("%s: using %s, the newest", path, newest.name)
+    return newest
+
+
+def _is_export(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in FILES)
 
 
 def open_engine(
@@ -253,45 +320,15 @@ def _choose(names: Sequence[str]) -> str:
     return (installed or names)[0]
 
 
-def cut(
-    engine: Engine,
-    sizes: Sequence[int],
-    longest: int,
-    pads: bool = False,
-    max_values: int = 1,
-) -> Iterator[tuple[list[int], int]]:
-    """Divides rows into batches of rows of similar length.
-
-    Args:
-        engine: Engine that runs the batches.
-        sizes: length of each row in WordPieces, without padding.
-        longest: maximum length of a row in WordPieces.
-        pads: True to pad all rows to `longest`. False to pad them to the
-            length of the longest row of their batch, after `_round_up`.
-        max_values: number of values that the network outputs per WordPiece.
-
-    Yields:
-        (indices of the rows of a batch, length to which they are padded).
-    """
-    order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
-    most = min(BUDGET, MAX_VALUES // max_values)
-    while order:
-        length = longest if pads else _round_up(sizes[order[0]], longest)
-        count = 1 if engine.is_row_wise else max(most // length, 1)
-        yield order[:count], length
-        order = order[count:]
-
-
-def lengths(longest: int) -> list[int]:
-    """Returns the lengths, up to `longest`, to which `cut` pads batches."""
-    return sorted({_round_up(size, longest) for size in range(1, longest + 1)})
-
-
-def _round_up(length: int, longest: int) -> int:
-    # To `longest`, or a multiple of max(8, p / 8), where p is the smallest
-    # power of 2 that is not below `length`.
-    step = max((1 << (length - 1).bit_length()) // 8, 8)
-    return min(-(-length // step) * step, longest)
+@functools.cache
+def _padded_lengths(longest: int) -> list[int]:
+    # Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
+    # where p is the smallest power of 2 that is not below the length.
+    found = set()
+    for size in range(1, longest + 1):
+        step = max((1 << (size - 1).bit_length()) // 8, 8)
+        found.add(min(-(-size // step) * step, longest))
+    return sorted(found)
 
 
 def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:

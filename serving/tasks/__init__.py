@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from serving.tasks.answer import ANSWER
-from serving.tasks.base import TextTask
+from serving.tasks.base import CLASSIFY, EMBED, TOKENIZE, TextTask
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
-from serving.tasks.texts import CLASSIFY, EMBED, TOKENIZE
 from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 # {class of the model: tasks that the model supports, the main task first}.

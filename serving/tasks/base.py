@@ -1,28 +1,26 @@
-"""Defines the tasks of a model, and functions that several tasks use.
+"""Defines the class of all tasks, and the tasks that read texts whole.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from data.text.token_windows import pack_tokens
+from data.classification.decoding import pool, to_probabilities
+from data.text.token_windows import cut_spans, pack_tokens
 from data.text.tokenization import FullTokenizer
 from files.flags import flag
-from serving.engines import Input
+from serving.engines import Engine, Input, Outputs
 
-# Minimum number of values that NumPy rounds faster than Python.
-_MANY = 64
-_POWERS = np.array([float(f"1e{n}") for n in range(309)])
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
 
 Request = dict[str, Any]
-Outputs = dict[str, np.ndarray]
 Reply = dict[str, Any]
 
 
@@ -53,8 +51,10 @@ DEFAULTS = TaskOptions()
 class Model(Protocol):
     """The part of a `serving.TextModel` that tasks use."""
 
+    engine: Engine
     tokenizer: FullTokenizer
     max_seq_length: int
+    pads: bool
     settings: dict[str, Any]
 
 
@@ -62,7 +62,7 @@ class Model(Protocol):
 class TextTask:
     """A task of an exported model, such as classification.
 
-    The model computes what stands between the two functions (`TextModel.ask`).
+    `ask` calls `encode`, then the network, then `decode`.
 
     Attributes:
         name: name of the task, for --task.
@@ -93,16 +93,51 @@ class TextTask:
     check_more: Callable[[Request], None] = lambda request: None
     predicts_words: bool = False
 
-    def has_no_text(self, request: Request) -> bool:
-        """Returns whether all texts of a request are empty or white space."""
-        texts = {*self.fields}.union(*self.other_names.values())
-        found = [request[name] for name in texts & request.keys()]
-        return bool(found) and not any(
-            not isinstance(text, str) or text.strip() for text in found
-        )
+    def ask(
+        self,
+        model: Model,
+        requests: Sequence[Request],
+        options: TaskOptions = DEFAULTS,
+    ) -> list[Reply | ValueError]:
+        """Checks and answers requests.
+
+        Returns:
+            a reply to each request, {} if its texts are empty, or a ValueError
+            if the request is wrong or the network fails on it.
+        """
+        replies: list[Any] = [{} for _ in requests]
+        inputs: dict[int, list[Input]] = {}
+        contexts: dict[int, Any] = {}
+        for i, request in enumerate(requests):
+            try:
+                self.check(request)
+                found, contexts[i] = self.encode(model, request)
+                # The network would guess an answer to an empty text.
+                if not (found and _is_empty(request)):
+                    inputs[i] = found
+            except ValueError as error:
+                replies[i] = error
+        most = len(model.tokenizer.tokens) if self.predicts_words else 1
+        try:
+            for i, outputs in model.engine.run_all(
+                inputs, model.max_seq_length, model.pads, most
+            ):
+                try:
+                    reply = self.decode(model, contexts[i], outputs, options)
+                    if cut := max((x.num_cut for x in inputs[i]), default=0):
+                        reply["num_wordpieces_cut"] = cut
+                    replies[i] = reply
+                except ValueError as error:
+                    replies[i] = error
+        except ValueError as error:
+            # The network failed. Find out on which of the requests.
+            many = requests if len(requests) > 1 else ()
+            asked = [self.ask(model, [each], options)[0] for each in many]
+            return asked or [error]
+        return replies
 
     def check(self, request: Request) -> None:
-        """Checks a request, after renaming its field `text` to `text_a`.
+        """Checks a request.
 
         Raises:
             ValueError: a field is missing or is not text, or the request is a
@@ -113,31 +148,28 @@ class TextTask:
                 "a request must be a JSON object. "
                 f"Received: {repr(request)[:80]}"
             )
-        is_of_pairs = "text_a" in self.fields
-        if is_of_pairs and "text" in request:
-            if "text_a" in request:
-                raise ValueError(
-                    "'text' and 'text_a' are the same field; use only one"
-                )
-            request["text_a"] = request.pop("text")
+        if {"text", "text_a"} <= request.keys():
+            raise ValueError(
+                "'text' and 'text_a' are the same field; use only one"
+            )
         for field, is_needed in self.fields.items():
-            names = {field, *self.other_names.get(field, ())}
-            if is_needed and not names & request.keys():
+            names = [*self.other_names.get(field, ()), field]
+            if is_needed and request.keys().isdisjoint(names):
                 raise ValueError(
-                    f"{field!r} is missing; the fields of {self.name} are "
-                    f"{', '.join(sorted(self.fields))}"
+                    f"{' or '.join(map(repr, names))} is missing; the fields "
+                    f"of {self.name} are {', '.join(sorted(self.fields))}"
                 )
             if field in self.lists:
                 check_list(field, request[field])
-            elif field in request:
-                check_text(field, request[field])
-        if is_of_pairs and "text_b" not in self.fields:
-            if request.get("text_b"):
-                raise ValueError(
-                    "this model was trained on single texts, so it accepts no "
-                    "'text_b'. Send each text by itself"
-                )
-        self.check_more(request)
+        for name in {*self.fields, "text"} & request.keys() - {*self.lists}:
+            check_text(name, request[name])
+        if self.fields.keys() == {"text_a"} and request.get("text_b"):
+            raise ValueError(
+                "this model was trained on single texts, so it accepts no "
+                "'text_b'. Send each text by itself"
+            )
+        if not _is_empty(request):
+            self.check_more(request)
 
 
 def encode_texts(model: Model, request: Request) -> tuple[list[Input], Input]:
@@ -145,12 +177,19 @@ def encode_texts(model: Model, request: Request) -> tuple[list[Input], Input]:
 
     Returns the input in a list, and as the context for `decode`.
     """
-    texts = [request.get("text_a", ""), request.get("text_b", "")]
-    if "text" in request:
-        texts = [request["text"]]
     most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
-    packed = pack(model, *(cut(text, most) for text in texts))
+    packed = pack(model, *(cut(text, most) for text in _texts(request)))
     return [packed], packed
+
+
+def _is_empty(request: Request) -> bool:
+    names = {"text", "text_a", "text_b"} & request.keys()
+    return bool(names) and not any(request[name].strip() for name in names)
+
+
+def _texts(request: Request) -> tuple[str, str]:
+    name = "text" if "text" in request else "text_a"
+    return request[name], request.get("text_b", "")
 
 
 def pack(
@@ -210,12 +249,93 @@ def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
             f"the model returned {numbers[~is_finite][0]}, which is not a "
             "finite number; check the model's weights and precision"
         )
-    if numbers.size < _MANY:
-        return [float(f"{number:.6g}") for number in numbers.tolist()]
-    # Round with NumPy: divide an integer of 6 digits by a power of ten.
-    numbers = numbers.astype(np.float64)
-    size = np.abs(numbers)
-    exponents = np.floor(np.log10(size, where=size > 0, out=size))
-    digits = 5 - exponents.astype(int)
-    up, down = (_POWERS[np.clip(each, 0, 308)] for each in (digits, -digits))
-    return (np.round(numbers * up / down) / up * down).tolist()
+    return [float(f"{number:.6g}") for number in numbers.tolist()]
+
+
+def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
+    stride = model.settings.get("doc_stride", 0)
+    if not stride:
+        return encode_texts(model, request)
+    tokens = model.tokenizer.tokenize(_texts(request)[0])
+    # Also create a window for a text without WordPieces, because every request
+    # must get a prediction.
+    spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
+    return [pack(model, tokens[i : i + length]) for i, length in spans], None
+
+
+def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
+    # Models that read a text in windows output logits, which are averaged.
+    ((name, first),) = outputs[0].items()
+    if name == "probabilities":
+        return first
+    mode = model.settings["output_mode"]
+    every = np.stack([np.atleast_1d(each[name]) for each in outputs])
+    pooled = pool(every, [0])[0]
+    return to_probabilities(pooled, mode).astype(np.float32)
+
+
+def _decode(
+    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
+) -> Reply:
+    # In multi-label classification, "label" is a list. Otherwise it is None if
+    # no probability reaches the option `min_probability`.
+    probabilities, mode = _pool(model, outputs), model.settings["output_mode"]
+    if mode == "regression":
+        return {"value": to_number(probabilities[0])}
+    labels, is_multilabel = model.settings["labels"], mode == "multilabel"
+    if is_multilabel:
+        is_chosen = probabilities > 0.5
+    else:
+        is_chosen = np.arange(len(labels)) == probabilities.argmax()
+    is_chosen = is_chosen & (probabilities >= options.min_probability)
+    chosen = [*itertools.compress(labels, is_chosen)]
+    numbers = to_numbers(probabilities)
+    return {
+        "label": chosen if is_multilabel else (chosen or [None])[0],
+        "probabilities": dict(zip(labels, numbers, strict=True)),
+    }
+
+
+CLASSIFY = TextTask(
+    "classify",
+    _encode,
+    _decode,
+    {"text_a": True, "text_b": False},
+    other_names={"text_a": ["text"]},
+)
+
+
+def _decode_vectors(
+    model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
+) -> Reply:
+    sequence = outputs[0]["sequence_output"][: len(packed.ids)]
+    # The mean includes [CLS] and [SEP], as in sentence-transformers.
+    mean = sequence.mean(0)
+    length = max(float(np.linalg.norm(mean)), 1e-12)
+    reply: Reply = {
+        "pooled": to_numbers(outputs[0]["pooled_output"]),
+        "mean": to_numbers(mean),
+        "mean_normalized": to_numbers(mean / length),
+    }
+    if options.tokens:
+        reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
+        reply["sequence"] = [*map(to_numbers, sequence)]
+    return reply
+
+
+EMBED = TextTask("embed", encode_texts, _decode_vectors, {"text": True})
+
+
+def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
+    tokens = [*map(model.tokenizer.tokenize, _texts(request))]
+    read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
+    return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+
+
+TOKENIZE = TextTask(
+    "tokenize",
+    _encode_no_input,
+    lambda model, reply, outputs, options: reply,
+    CLASSIFY.fields,
+    other_names=CLASSIFY.other_names,
+)

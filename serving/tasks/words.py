@@ -86,5 +86,6 @@ NEXT_SENTENCE = TextTask(
     encode_texts,
     _decode_pair,
     {"text_a": True, "text_b": True},
+    other_names={"text_a": ["text"]},
     predicts_words=True,
 )

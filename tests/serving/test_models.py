@@ -92,7 +92,7 @@ def as_outputs(bert, signature, texts):
         key, value = "text", text
         if signature == "tag_words":
             key, value = "words", text.split()
-        (found,) = bert.ask(bert.task("tag"), [{key: value}])
+        (found,) = bert.task("tag").ask(bert, [{key: value}])
         names = ("words", "tags", "probabilities")
         return {k: found[k] for k in names} | {"num_words": len(found["words"])}
     if signature == "next_sentence":
@@ -139,7 +139,8 @@ def test_python_answers_as_the_graph(kind, load, exports):
         for row in range(len(next(iter(inputs.values())))):
             texts = {key: values[row] for key, values in inputs.items()}
             graph = {key: values[row] for key, values in outputs.items()}
-            if graph.get("num_masks") == 0:
+            is_empty = not any(text.strip() for text in texts.values())
+            if graph.get("num_masks") == 0 or (is_empty and kind != "ner"):
                 continue
             num_texts += 1
             found = as_outputs(load(kind), signature, texts)
@@ -153,7 +154,7 @@ def test_python_answers_as_the_graph(kind, load, exports):
                     assert np.array_equal(np.array(value, str), its)
                 else:
                     np.testing.assert_allclose(value, its, 1e-4, 1e-4)
-    assert num_texts >= 8
+    assert num_texts >= 7
 
 
 def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
@@ -202,6 +203,9 @@ def test_nothing_is_a_text_too(method, load):
     nothing = ["", " \t\n", "\u3000", "\u200b"]
     answers = ask(*[nothing] * count)
     assert is_plain(answers) and len(answers) == len(nothing)
+    if method in ("classify", "embed", "next_sentence"):
+        # The network would guess an answer to white space.
+        assert answers[:3] == [{}] * 3 and answers[3]
     if method == "tag":
         assert [answer["words"] for answer in answers][:3] == [[]] * 3
     if method == "answer":
