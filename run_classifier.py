@@ -30,12 +30,12 @@ from files import flags
 from serving import answers
 from training import task
 from training.command_line import cli
-from training.fine_tuning_config import FineTuningConfig
+from training.fine_tuning_config import DataFileConfig
 from training.resolve import read_preset, resolve
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
+class Config(DataFileConfig, classifier_flags.ClassifierOptions):
     """Flags of the script: Google's, and flags that this project adds."""
 
     task_name: str = flags.head(
@@ -55,8 +55,7 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        names = {*super().required, "task_name"}
-        return tuple(names - {"data_dir"} if self.data_file else names)
+        return (*super().required, "task_name")
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
@@ -68,8 +67,6 @@ class Config(FineTuningConfig, classifier_flags.ClassifierOptions):
                 f"--max_seq_length={self.max_seq_length} leaves {size} of them "
                 "for the text; set a smaller --doc_stride"
             )
-        if self.report and not self.do_eval:
-            raise ValueError("--report needs --do_eval")
         if self.task_name == "embedding" and (self.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.glue_submission:

@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1772,
+    ".": 1741,
     "benchmarks": 1199,
-    "data": 9781,
+    "data": 9856,
     "docs": 189,
     "examples": 191,
     "files": 1235,
     "modeling": 6127,
     "serving": 4218,
-    "tests": 19889,
+    "tests": 19895,
     "tools": 743,
-    "training": 4584,
+    "training": 4609,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143

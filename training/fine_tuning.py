@@ -196,7 +196,8 @@ def describe_end(
             "larger --learning_rate or more --num_train_epochs.",
             ", ".join(missing),
         )
-    for name in ("report.html", "dev_predictions.csv", "predictions.csv"):
+    names = "dev_predictions.csv", "dev_predictions.jsonl", "predictions.csv"
+    for name in ("report.html", *names):
         path = os.path.join(config.output_dir, name)
         lines += [path] * os.path.isfile(path)
     lines += commands

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from data.io.dev_split import DataFileOptions
 from files import flags
 from files.paths import Kind
 from training.config import TrainingConfig
@@ -129,3 +130,28 @@ class FineTuningConfig(TrainingConfig):
                 "set a smaller --train_batch_size or more epochs"
             )
         return steps, int(steps * self.warmup_proportion)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileConfig(FineTuningConfig, DataFileOptions):
+    """Flags of scripts that can split one file, and report on the dev set."""
+
+    report: bool = flags.neutral(
+        False,
+        "Write report.html about the dev set. It counts what is right "
+        "and wrong, and shows the worst predictions first.",
+    )
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        names = {*super().required}
+        return tuple(names - {"data_dir"} if self.data_file else names)
+
+    def check(self) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check()
+        if self.report and not self.do_eval:
+            raise ValueError("--report needs --do_eval")
+        if self.do_predict and self.data_file:
+            raise ValueError("--do_predict needs --data_dir, not --data_file")

@@ -6,7 +6,6 @@ import os
 from typing import Any, TypeVar
 
 import modeling
-from data.io.dev_split import DataFileOptions
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
@@ -137,11 +136,10 @@ def _stated_flags(
         "vocab_file": preset.vocab_file,
         "do_lower_case": preset.do_lower_case,
     }
-    if preset.is_resumed and isinstance(config, DataFileOptions):
-        if config.data_file:
-            # The run chose this length to suit its data.
-            recorded = preset.training.get("flags", {})
-            stated["max_seq_length"] = recorded.get("max_seq_length")
+    if preset.is_resumed and "data_file" in config.given_flags:
+        # The run chose this length to suit its data.
+        recorded = preset.training.get("flags", {})
+        stated["max_seq_length"] = recorded.get("max_seq_length")
     names = {
         field.name
         for field in flags.fields(config, *Role)

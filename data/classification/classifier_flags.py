@@ -1,4 +1,4 @@
-"""Defines the flags of run_classifier.py: tables, GLUE, and the report."""
+"""Defines the flags of run_classifier.py: tables and GLUE."""
 
 import collections
 import dataclasses
@@ -72,7 +72,7 @@ class TableOptions(DataFileOptions):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierOptions(TableOptions):
-    """Flags for GLUE, text pairs, long texts, class weights and reports."""
+    """Flags for GLUE, text pairs, long texts and class weights."""
 
     doc_stride: int = flags.head(
         0,
@@ -102,11 +102,6 @@ class ClassifierOptions(TableOptions):
         "Weights of the classes in the training loss. balanced gives every "
         "class the same total weight.",
         choices=("balanced",),
-    )
-    report: bool = flags.neutral(
-        False,
-        "Write report.html about the dev set. It counts what is right "
-        "and wrong, and shows the worst predictions first.",
     )
 
 

@@ -113,10 +113,7 @@ class PairProcessor(TableProcessor):
 
         `split` is "train", "eval" or "predict".
         """
-        name = SETS[split]
-        # `read_set` returns these examples later, to train or evaluate on.
-        examples = self._sets[name] = self.read_set(self._data_dir, name)
-        return examples[0].label is not None
+        return self.look_at(SETS[split])[0].label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its table.

@@ -1,12 +1,10 @@
 """Reads a user's own classification or regression task from tables."""
 
 import collections
-import dataclasses
 import itertools
 import re
 from typing import Any
 
-import numpy as np
 from absl import logging
 
 from data.classification import metrics
@@ -17,10 +15,8 @@ from data.classification.features import (
     InputExample,
     regression_label,
 )
-from data.io.dev_split import split_rows
+from data.io.dev_split import SetReader
 from data.io.tables import Layout, form_of, read_table
-from data.io.text_files import find_set_file
-from data.text.tokenization import FullTokenizer
 from files.json_files import parse_json
 from files.labels import check_labels, first_labels, is_label
 from files.paths import StrPath
@@ -36,7 +32,7 @@ _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
-class TableProcessor(DataProcessor):
+class TableProcessor(SetReader, DataProcessor):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
@@ -52,6 +48,10 @@ class TableProcessor(DataProcessor):
     """
 
     test_set_has_labels = True
+    file_names = {
+        name: [f"{name}{ending}" for ending in EXTENSIONS]
+        for name in ("train", "dev", "test")
+    }
     # Whether the label column may be missing not only in the test set, but also
     # in the train and dev sets.
     may_lack_labels = False
@@ -65,7 +65,7 @@ class TableProcessor(DataProcessor):
             self._label_columns = options.label_column.split(",")
             labels = labels or self._label_columns
         self.metrics = metrics.OF_MODE[self.output_mode]
-        self._options, self._data_dir = options, data_dir
+        super().__init__(data_dir, options)
         texts = options.text_column, options.text_b_column
         self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:
@@ -73,8 +73,6 @@ class TableProcessor(DataProcessor):
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        # {name of a set that was read to see its labels: its examples}
-        self._sets: dict[str, list[InputExample]] = {}
         self._train_keys: set[int] = set()
         self._labels: list[str] | None = None
         if labels is not None:
@@ -92,8 +90,7 @@ class TableProcessor(DataProcessor):
             return None
         if self._labels is None:
             where = f"the train set in {self._data_dir}"
-            # `read_set` returns these examples later, to train on.
-            train = self._sets["train"] = self.read_set(self._data_dir, "train")
+            train = self.look_at("train")
             counts = _count_labels(train)
             self._labels = self._checked(sorted(counts), where)
             shown = [f"{name} {counts[name]}" for name in self._labels]
@@ -130,62 +127,20 @@ class TableProcessor(DataProcessor):
         check_labels(labels, where, fewest=fewest[self.output_mode])
         return labels
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its table.
+    def texts_of(self, example: InputExample) -> list[str]:
+        """Returns the text, or the two texts of a pair."""
+        return [example.text_a, *filter(None, [example.text_b])]
+
+    def labels_of(self, example: InputExample) -> list[str]:
+        """Returns the label, or [] if a row may have several, or a number."""
+        is_single = self.output_mode == "classification"
+        return [str(example.label)] if is_single else []
+
+    def read_file(self, path: StrPath, name: str) -> list[InputExample]:
+        """Reads the set `name` from a table.
 
         If the table does not contain a test example's label, the label is None.
         """
-        if name not in self._sets and self._options.data_file:
-            self._split_file(self._options.data_file)
-        if name in self._sets:
-            return self._sets.pop(name)
-        path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
-        return self._read_file(path, name)
-
-    def _split_file(self, path: str) -> None:
-        examples = self._read_file(path, "train")
-        is_single = self.output_mode == "classification"
-        rows = split_rows(
-            [self.split_key(each) for each in examples],
-            [str(each.label) * is_single for each in examples],
-            self._options.dev_fraction,
-            self._options.seed,
-        )
-        for name, found in zip(("train", "dev"), rows, strict=True):
-            self._sets[name] = [examples[row] for row in found]
-        for example in self._sets["train"]:
-            example.row = None
-        counts = {name: len(found) for name, found in self._sets.items()}
-        logging.info("%s: %s", path, counts)
-
-    def with_length(
-        self, options: Any, tokenizer: FullTokenizer, longest: int
-    ) -> Any:
-        """Returns the flags with an input length that suits --data_file.
-
-        This is the 95th percentile of the lengths of the train set, but at most
-        512 and `longest`, the model's number of positions. A length that the
-        user set is not changed.
-        """
-        is_given = "max_seq_length" in options.given_flags
-        if is_given or not (options.data_file and options.do_train):
-            return options
-        # `read_set` returns these examples later, to train on.
-        train = self._sets["train"] = self.read_set(self._data_dir, "train")
-        lengths = []
-        for each in train[:: -(-len(train) // 10_000)]:
-            tokens = map(tokenizer.tokenize, (each.text_a, each.text_b or ""))
-            lengths.append(1 + sum(len(some) + 1 for some in tokens if some))
-        length = max(int(np.percentile(lengths, 95)), 8)
-        length = min(length, longest, 512)
-        logging.info("--max_seq_length=%d suits the texts", length)
-        return dataclasses.replace(options, max_seq_length=length)
-
-    def split_key(self, example: InputExample) -> Any:
-        """Returns the text that may not be in both sets."""
-        return example.text_a, example.text_b
-
-    def _read_file(self, path: StrPath, name: str) -> list[InputExample]:
         options, label_columns = self._options, self._label_columns
         columns = [*self.text_columns, *label_columns]
         has_header = not all(map(str.isdecimal, columns))

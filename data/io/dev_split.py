@@ -1,12 +1,20 @@
-"""Splits the rows of one table into a train set and a dev set."""
+"""Splits the examples of one file into a train set and a dev set."""
 
+import abc
+import collections
 import dataclasses
+import itertools
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from absl import logging
+
+from data.io.text_files import find_set_file
+from data.text.tokenization import FullTokenizer
 from files import flags
-from files.paths import Kind
+from files.paths import Kind, StrPath
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,99 @@ class DataFileOptions:
     # Flags of every training script.
     seed: int = 12345
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+class SetReader(abc.ABC):
+    """Reads the sets of a data folder, or splits --data_file into two sets.
+
+    `data_dir` is --data_file if it is set, else --data_dir. The attribute `row`
+    of an example is its row of the file. `read_set` sets it to None in a train
+    set. `file_names` are the names that the file of each set may have.
+    """
+
+    file_names: Mapping[str, Sequence[str]]
+
+    def __init__(self, data_dir: StrPath, options: DataFileOptions) -> None:
+        self._data_dir = data_dir
+        self._options: Any = options
+        # {name of a set that was read to look at it: its examples}
+        self._sets: dict[str, list[Any]] = {}
+
+    def read_set(self, data_dir: StrPath, name: str) -> list[Any]:
+        """Reads the set `name` ("train", "dev" or "test").
+
+        Raises an OSError if a file cannot be read, and a ValueError that names
+        the line if a line is malformed.
+        """
+        if name not in self._sets and self._options.data_file:
+            self._split_file(self._options.data_file)
+        elif name not in self._sets:
+            path = find_set_file(data_dir, name, self.file_names[name])
+            self._sets[name] = self.read_file(path, name)
+        examples = self._sets.pop(name)
+        if name == "train":
+            for example in examples:
+                example.row = None
+        return examples
+
+    def look_at(self, name: str) -> list[Any]:
+        """Reads a set, which the next call of `read_set` then returns."""
+        self._sets[name] = self.read_set(self._data_dir, name)
+        return self._sets[name]
+
+    def _split_file(self, path: str) -> None:
+        examples = self.read_file(path, "train")
+        labels = [self.labels_of(example) for example in examples]
+        counts = collections.Counter(itertools.chain(*labels))
+        rows = split_rows(
+            [self.split_key(example) for example in examples],
+            # The rarest label of each example.
+            [min(each, key=counts.__getitem__, default="") for each in labels],
+            self._options.dev_fraction,
+            self._options.seed,
+        )
+        for name, found in zip(("train", "dev"), rows, strict=True):
+            self._sets[name] = [examples[row] for row in found]
+        log = "%s: %d examples to train on, %d for the dev set"
+        logging.info(log, path, *map(len, rows))
+
+    def with_length(
+        self, options: Any, tokenizer: FullTokenizer, longest: int
+    ) -> Any:
+        """Returns the flags with an input length that suits --data_file.
+
+        This is the 95th percentile of the lengths of the train set, but at most
+        512 and `longest`, the model's number of positions. A length that the
+        user set is not changed.
+        """
+        is_given = "max_seq_length" in options.given_flags
+        if is_given or not (options.data_file and options.do_train):
+            return options
+        train = self.look_at("train")
+        lengths = [
+            1 + sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
+            for each in train[:: -(-len(train) // 10_000)]
+        ]
+        length = max(int(np.percentile(lengths, 95)), 8)
+        length = min(length, longest, 512)
+        logging.info("--max_seq_length=%d suits the texts", length)
+        return dataclasses.replace(options, max_seq_length=length)
+
+    @abc.abstractmethod
+    def read_file(self, path: StrPath, name: str) -> list[Any]:
+        """Reads the set `name` from a file."""
+
+    @abc.abstractmethod
+    def texts_of(self, example: Any) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+
+    @abc.abstractmethod
+    def labels_of(self, example: Any) -> Sequence[str]:
+        """Returns labels of which each set gets the same fraction."""
+
+    def split_key(self, example: Any) -> Hashable:
+        """Returns the text that may not be in both sets."""
+        return tuple(self.texts_of(example))
 
 
 def split_rows(

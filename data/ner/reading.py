@@ -1,17 +1,22 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
+import collections
+import dataclasses
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
 from data.io import text_files
+from data.io.dev_split import DataFileOptions, SetReader
 from data.ner import spans
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
-from files.labels import check_labels
+from files import flags
+from files.labels import check_labels, first_labels
 from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
@@ -19,22 +24,39 @@ _BLANKS = " \t"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 # Tags of a line of column names, which are no types of entities.
 _COLUMN_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags"}
-_SET_FILES = {
-    "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
-    "dev": (
-        *("valid.txt", "dev.txt", "eng.testa"),
-        *("dev.jsonl", "dev.json", "valid.jsonl", "valid.json"),
-    ),
-    "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
-}
-# Tuples of a line's number and its columns, or of each column's cells.
-_Rows = list[tuple[str, ...]]
-# The number of a sentence's document, and the rows of its words.
-_Sentence = tuple[int, _Rows]
 
 
-class NerProcessor:
-    """Reads the train, dev and test sets of a task with named entities.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NerOptions(DataFileOptions):
+    """Options for reading tagged words: their columns and their tags."""
+
+    labels: Sequence[str] | None = flags.head(
+        None,
+        "The tags in the order of the model's outputs, comma-separated. The "
+        "default is the tags of the train set, O first. Without training, it "
+        "is the tags that the model was trained with.",
+    )
+    text_column: int | None = flags.training(
+        None,
+        "Number of the column that contains the words. The default is 1, the "
+        "first column, or 2 if the first column contains the tags.",
+        at_least=1,
+    )
+    label_column: int | None = flags.training(
+        None,
+        "Number of the column that contains the tags. The first column is 1. "
+        "The default is the last column.",
+        at_least=1,
+    )
+    document_context: bool = flags.head(
+        False,
+        "Use whole documents as context, as in the paper, instead of single "
+        "sentences.",
+    )
+
+
+class NerProcessor(SetReader):
+    """Reads the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, as spans.py
     describes. Other files are in the layout of CoNLL-2003: a line contains a
@@ -46,85 +68,84 @@ class NerProcessor:
 
     Tags may be in any scheme that scoring.py describes, such as the IOB1 of
     CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
-    the scheme of `labels`.
-
-    Args:
-        labels: names of the tags. None uses the tags of the train set, "O"
-            first.
-        text_column: number of the words' column, counted from 1. None means the
-            first column that does not contain the tags.
-        label_column: number of the tags' column, counted from 1. None means the
-            last column.
+    the scheme of --labels.
 
     Raises:
-        ValueError: `labels` contains fewer than two labels, or a label twice.
+        ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    def __init__(
-        self,
-        labels: list[str] | None = None,
-        text_column: int | None = None,
-        label_column: int | None = None,
-    ) -> None:
-        if labels is not None:
-            check_labels(labels, "--labels", fewest=2)
-        self._labels = labels
-        self._columns = text_column, label_column
+    file_names = {
+        "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
+        "dev": (
+            *("valid.txt", "dev.txt", "eng.testa"),
+            *("dev.jsonl", "dev.json", "valid.jsonl", "valid.json"),
+        ),
+        "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
+    }
 
-    def get_labels(self, data_dir: StrPath) -> list[str]:
-        """Returns the names of the tags, from `labels` or the train set.
+    def __init__(self, data_dir: StrPath, options: NerOptions) -> None:
+        super().__init__(data_dir, options)
+        self._labels = [*options.labels] if options.labels else None
+        if self._labels is not None:
+            check_labels(self._labels, "--labels", fewest=2)
+
+    def get_labels(self) -> list[str]:
+        """Returns the names of the tags, from --labels or the train set.
 
         Raises:
-            OSError: `labels` is None, and the train set cannot be read.
+            OSError: --labels is not set, and the train set cannot be read.
             ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
-            examples = self.read_set(data_dir, "train")
-            tags = {tag for example in examples for tag in example.labels}
+            examples = self.look_at("train")
+            every = itertools.chain(*(example.labels for example in examples))
+            counts = collections.Counter(every)
+            tags = {*counts}
+            shown = [f"{tag} {count}" for tag, count in counts.most_common()]
+            logging.info("Tags of the train set: %s", first_labels(shown))
             if examples[0].text is not None:
                 # For each B- tag add the I- tag, because entities of this type
                 # may have several words only in the dev and test sets.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"the only tag of the train set in {data_dir} is O; mark "
-                    "the entities to learn, with tags such as B-PER and I-PER"
+                    f"the only tag of the train set in {self._data_dir} is O; "
+                    "mark entities with tags such as B-PER and I-PER"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its file.
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set contains no sentence or text, or a line or an
-                entry is malformed. The message names the file and the line.
-        """
-        path = text_files.find_set_file(data_dir, name, _SET_FILES[name])
+    def read_file(self, path: StrPath, name: str) -> list[NerExample]:
+        """Reads the set `name` from a file."""
+        path, options, known = str(path), self._options, self._labels
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             found = spans.read(path, needs_spans=name != "test")
         else:
-            found = _read_columns(path, *self._columns, name == "test")
-        known = self._labels
-        examples: list[NerExample] = []
-        # {tag that is not one of the labels: place where it first occurs}
-        unknown: dict[str, str] = {}
-        for where, example in found:
-            example.guid = f"{name}-{len(examples) + 1}"
-            example.labels = to_scheme(example.labels, known or ())
-            for tag in sorted({*example.labels} - {*(known or example.labels)}):
-                unknown.setdefault(tag, where)
-            examples.append(example)
+            columns = options.text_column, options.label_column
+            found = _read_columns(path, *columns, name == "test")
+        examples = [*found]
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
+        has_documents = any(example.document for example in examples)
+        if options.document_context and not has_documents:
+            raise ValueError(
+                f"--document_context needs lines -DOCSTART-. {path} has none"
+            )
+        # {tag: place where it first occurs}
+        tags: dict[str, str] = {}
+        for number, example in enumerate(examples, start=1):
+            example.labels = to_scheme(example.labels, known or ())
+            for tag in example.labels:
+                tags.setdefault(tag, example.guid)
+            if not options.data_file:
+                example.guid = f"{name}-{number}"
+        unknown = [tag for tag in tags if known and tag not in known]
         if unknown:
-            tag, where = next(iter(unknown.items()))
-            message = f"{where}: unknown tag {tag!r}. The tags are {known}"
-            tags = {tag for example in examples for tag in example.labels}
+            where = f"{path}, {tags[unknown[0]]}"
+            message = f"{where}: unknown tag {unknown[0]!r}. Known are {known}"
             # A warning suffices for a dev or test set, unless all its tags
             # except O are unknown.
-            if name == "train" or unknown.keys() >= tags - {"O"}:
+            if name == "train" or {*unknown} >= tags.keys() - {"O"}:
                 raise ValueError(message)
             logging.warning(
                 "%s. In the scores, words tagged %s count as errors.",
@@ -132,17 +153,38 @@ class NerProcessor:
             )
         return examples
 
+    def texts_of(self, example: NerExample) -> list[str]:
+        """Returns the words as one text."""
+        return [" ".join(example.words)]
+
+    def labels_of(self, example: NerExample) -> list[str]:
+        """Returns the tags of the words."""
+        return example.labels
+
+    def split_key(self, example: NerExample) -> Hashable:
+        """Returns the words, or with --document_context the document."""
+        if self._options.document_context:
+            return example.document
+        return tuple(example.words)
+
+
+class _Row(NamedTuple):
+    # A line with a word: the numbers of its sentence, its document and itself,
+    # and its columns.
+    sentence: int
+    document: int
+    line: int
+    cells: list[str]
+
 
 def _read_columns(
     path: str, text_column: int | None, label_column: int | None, is_test: bool
-) -> Iterator[tuple[str, NerExample]]:
-    # Yields the first line and each sentence of a set.
-    sentences = [*_read_sentences(path, label_column)]
-    if not sentences:
+) -> Iterator[NerExample]:
+    rows = [*_read_rows(path, label_column)]
+    if not rows:
         return
-    every = itertools.chain(*(rows for _, rows in sentences))
-    columns = [*zip(*every, strict=True)]
-    width = len(columns) - 1
+    columns = [*zip(*(row.cells for row in rows), strict=True)]
+    width = len(columns)
     tags_at = label_column or width
     if is_test and (width == 1 or tags_at > width):
         tags_at = 0  # A test set without tags.
@@ -150,45 +192,56 @@ def _read_columns(
     if words_at == tags_at or max(words_at, tags_at) > width:
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. The lines have {width} columns, but column "
-            f"{words_at} must be the words, and {tags_at} the tags; set "
-            "--text_column and --label_column"
+            f"tab or spaces. Of {width} columns, column {words_at} cannot be "
+            f"the words and {tags_at} the tags. Set --text_column and "
+            "--label_column"
         )
-    if not text_column and width > 1:
-        _check_words(path, sentences, columns, words_at)
+    words = columns[words_at - 1]
+    tags = columns[tags_at - 1] if tags_at else ("O",) * len(rows)
+    if (
+        not text_column
+        and width > 1
+        and all(re.search(r"\d", x) for x in words)
+    ):
+        raise ValueError(
+            f"{path}: the words, such as {[*words[:3]]}, all contain a digit. "
+            "Remove the digits, or set --text_column to the column of the "
+            "words, even if it is this one"
+        )
     if not label_column:
         _check_nested(path, columns, words_at)
     # PAN-X writes a language before each word, such as "en:".
-    common = os.path.commonprefix(columns[words_at])
-    language = re.match("[a-z-]+:", common) if len(sentences) > 1 else None
-    prefix = language.group() if language else ""
-    tags = {*columns[tags_at]} if tags_at else {"O"}
+    found = re.match("[a-z-]+:", os.path.commonprefix(words))
+    prefix = found.group() if found and rows[-1].sentence > 1 else ""
     # Tags without a scheme, such as PER, are the types of words. Successive
     # words of one type are an entity, as in IOB1.
-    has_types = "O" in tags and not (
-        any(map(_TAG.fullmatch, tags - {"O"}))
-        or _COLUMN_NAMES & {*map(str.lower, tags)}
-    )
-    for document, rows in sentences:
-        example = NerExample("", [], [], document)
-        for row in rows:
-            word, tag = row[words_at], row[tags_at] if tags_at else "O"
-            if has_types and tag != "O":
-                tag = f"I-{tag}"
-            if not word or not _TAG.fullmatch(tag):
-                raise ValueError(
-                    f"{path}, line {row[0]}: the word is {word!r} and its tag "
-                    f"is {tag!r}, which must be O, or B, I, E, S, L, U or M, "
-                    "usually followed by a hyphen and a type, as in B-PER. If "
-                    "the tags are in another column, set --label_column. "
-                    "Remove a line of column names"
-                )
-            example.words.append(word.removeprefix(prefix) or word)
-            example.labels.append(tag)
-        yield f"{path}, line {rows[0][0]}", example
+    types = {*tags} - {"O"}
+    is_scheme = any(map(_TAG.fullmatch, types)) or "O" not in tags
+    if not (is_scheme or _COLUMN_NAMES & {*map(str.lower, types)}):
+        tags = tuple(tag if tag == "O" else f"I-{tag}" for tag in tags)
+    for row, word, tag in zip(rows, words, tags, strict=True):
+        if not word or not _TAG.fullmatch(tag):
+            raise ValueError(
+                f"{path}, line {row.line}: the word is {word!r}, and its tag "
+                f"is {tag!r}, but a tag is such as O, B-PER or I-PER. Set "
+                "--label_column, or remove a line of column names"
+            )
+    for _, group in itertools.groupby(
+        zip(rows, words, tags, strict=True), key=lambda each: each[0].sentence
+    ):
+        (first, *_), some_words, labels = map(list, zip(*group, strict=True))
+        yield NerExample(
+            f"line {first.line}",
+            [word.removeprefix(prefix) or word for word in some_words],
+            labels,
+            first.document,
+            row=None if is_test else {"labels": labels},
+        )
 
 
-def _check_nested(path: str, columns: _Rows, words_at: int) -> None:
+def _check_nested(
+    path: str, columns: list[tuple[str, ...]], words_at: int
+) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
@@ -197,68 +250,34 @@ def _check_nested(path: str, columns: _Rows, words_at: int) -> None:
         {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
         for column in columns
     )
-    for number, types in enumerate(others):
+    for number, types in enumerate(others, start=1):
         if number != words_at and types & last:
             raise ValueError(
-                f"{path}: columns {number} and {len(others)} both contain "
-                f"tags of the type {min(types & last)}. Set --label_column to "
-                f"the column to learn, such as {number}"
+                f"{path}: columns {number} and {len(columns)} both tag "
+                f"{min(types & last)}. Set --label_column to one of them"
             )
 
 
-def _check_words(
-    path: str, sentences: list[_Sentence], columns: _Rows, words_at: int
-) -> None:
-    # Raises an error if the column of the words numbers words or sentences. In
-    # a file of two columns, the column beside the tags contains the words, even
-    # if each sentence only repeats one word.
-    words = columns[words_at]
-    has_digits = all(re.search(r"\d", word) for word in words)
-    is_same = len(columns) > 3 and len(words) > len(sentences)
-    if (
-        has_digits
-        or is_same
-        and all(
-            len({row[words_at] for row in rows}) == 1 for _, rows in sentences
-        )
-    ):
-        raise ValueError(
-            f"{path}: cells such as {[*words[:3]]} are no words: each "
-            "contains a digit, or the cells of each sentence are equal. "
-            "Remove the digits, or set --text_column to the column of the "
-            "words, even if it is this one"
-        )
-
-
-def _read_sentences(
-    path: StrPath, label_column: int | None
-) -> Iterator[_Sentence]:
+def _read_rows(path: StrPath, label_column: int | None) -> Iterator[_Row]:
     lines = [*text_files.read_numbered(path)]
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
-    words = [
-        line
-        for _, line in lines
-        if line.strip(_BLANKS) and not line.startswith(_DOCUMENT)
-    ]
+    words = (x for _, x in lines if x.strip(_BLANKS) and x[:10] != _DOCUMENT)
     first = min(words, key=lambda line: line[0] == "#", default="")
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
-    document, rows = 0, _Rows()
-    # An additional blank line ends the last sentence.
-    for number, line in [*lines, (0, "")]:
+    sentence, document, is_between = 0, 0, True
+    for number, line in lines:
         cells = _cut(line, separator)
         # Check all columns, because the first one need not contain the words.
         if not cells or any(cell.startswith(_DOCUMENT) for cell in cells):
-            if rows:
-                yield document, rows
-            document, rows = document + bool(cells), []
+            document, is_between = document + bool(cells), True
             continue
         # A line that starts with "# " or "## " may precede a sentence as a
         # comment. It may have as many columns as a word's line, but contains no
         # tag.
         is_comment = len(cells) != width or (
-            not rows
+            is_between
             and width > 1
             and re.match("#+( |$)", cells[0])
             and not _TAG.fullmatch(cells[min(label_column or width, width) - 1])
@@ -270,7 +289,8 @@ def _read_sentences(
                 f"{path}, line {number}: the line has {len(cells)} columns, "
                 f"but the first line has {width}. Received: {line[:80]!r}"
             )
-        rows.append((str(number), *cells))
+        sentence, is_between = sentence + is_between, False
+        yield _Row(sentence, document, number, cells)
 
 
 def _cut(line: str, separator: str | None) -> list[str]:

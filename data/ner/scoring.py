@@ -108,34 +108,31 @@ def score_entities(
     Returns:
         `precision`, `recall` and `f1` over all entities, the same three scores
         and the number of right entities for each type, such as `PER_f1` and
-        `PER_support`, and `accuracy`, the fraction
-        of correct tags. Scores are from 0 to 1, and 0 / 0 counts as 0.
+        `PER_support`, and `accuracy`, the fraction of correct tags. Scores are
+        from 0 to 1, and 0 / 0 counts as 0.
 
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
     """
-    num_expected: collections.Counter[str] = collections.Counter()
-    num_predicted: collections.Counter[str] = collections.Counter()
-    num_correct: collections.Counter[str] = collections.Counter()
     are_right: list[bool] = []
-    for expected, tags in zip(right_tags, predicted_tags, strict=True):
-        pairs = zip(expected, tags, strict=True)
-        are_right += (right == predicted for right, predicted in pairs)
-        entities, guesses = find_entities(expected), find_entities(tags)
-        num_expected.update(entity[0] for entity in entities)
-        num_predicted.update(entity[0] for entity in guesses)
-        num_correct.update(entity[0] for entity in set(entities) & set(guesses))
+    # Types of the entities that are right, that are predicted, and both.
+    counts = [collections.Counter[str]() for _ in range(3)]
+    for tags, predicted in zip(right_tags, predicted_tags, strict=True):
+        are_right += (a == b for a, b in zip(tags, predicted, strict=True))
+        entities, guesses = {*find_entities(tags)}, {*find_entities(predicted)}
+        sets = entities, guesses, entities & guesses
+        for counter, found in zip(counts, sets, strict=True):
+            counter.update(kind for kind, _, _ in found)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
-    for kind in ("", *filter(None, sorted(num_expected | num_predicted))):
-        correct, predicted, right = (
-            counter[kind] if kind else counter.total()
-            for counter in (num_correct, num_predicted, num_expected)
-        )
+    for kind in ("", *filter(None, sorted(counts[0] | counts[1]))):
         prefix = f"{kind}_" if kind else ""
-        scores[f"{prefix}precision"] = correct / max(predicted, 1)
-        scores[f"{prefix}recall"] = correct / max(right, 1)
-        scores[f"{prefix}f1"] = 2 * correct / max(predicted + right, 1)
+        right, guessed, both = (
+            counter[kind] if kind else counter.total() for counter in counts
+        )
+        scores[f"{prefix}precision"] = both / max(guessed, 1)
+        scores[f"{prefix}recall"] = both / max(right, 1)
+        scores[f"{prefix}f1"] = 2 * both / max(guessed + right, 1)
         if kind:
             scores[f"{prefix}support"] = right
     return scores

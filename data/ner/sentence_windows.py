@@ -15,14 +15,12 @@ used to train on the word's tag and to predict it.
 import dataclasses
 import itertools
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
-from data.io import records
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
 from data.text.token_windows import cut_spans, most_context
@@ -41,6 +39,8 @@ class NerExample:
         labels: list of str, the words' tags.
         document: int, number of the document that contains the sentence.
         text: str, the text, or None if the file contains words in columns.
+        row: {name: value} of the example in the file, without annotations in a
+            test set. None in a train set.
     """
 
     guid: str
@@ -48,6 +48,7 @@ class NerExample:
     labels: list[str]
     document: int
     text: str | None = None
+    row: Mapping[str, Any] | None = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -132,13 +133,6 @@ def create_features(
             yield feature
 
 
-def encode_ner_features(feature: NerFeatures) -> bytes:
-    """Serializes NerFeatures as a tf.train.Example."""
-    names = ("label_ids", "label_weights")
-    labels = {name: getattr(feature, name) for name in names}
-    return records.encode_inputs(feature, labels)
-
-
 def select_words(
     examples: Sequence[NerExample],
     features: Iterable[NerFeatures],
@@ -167,48 +161,74 @@ def select_words(
     return found
 
 
+def write_columns(
+    path: StrPath, examples: Sequence[NerExample], tags: Sequence[list[str]]
+) -> None:
+    """Writes a line with a word, its right tag and its predicted tag.
+
+    This is the format of conlleval. `tags` are the predicted tags of each
+    example. Raises an OSError if the file cannot be written.
+    """
+    with atomic_open(path) as file:
+        for example, predicted in zip(examples, tags, strict=True):
+            columns = example.words, example.labels, predicted
+            for row in zip(*columns, strict=True):
+                file.write(f"{' '.join(row)}\n".encode())
+            file.write(b"\n")
+    logging.info("Wrote %s", path)
+
+
 def write_predictions(
-    output_dir: StrPath,
+    path: StrPath,
     examples: Sequence[NerExample],
     tags: Sequence[list[str]],
+    probabilities: Sequence[np.ndarray],
+    prefix: str = "",
 ) -> None:
-    """Writes predicted tags to test_predictions.txt and predictions.jsonl.
+    """Writes predicted entities as JSON lines, one object for each example.
 
-    A line of test_predictions.txt contains a word, its right tag and its
-    predicted tag, in the format of conlleval. A line of predictions.jsonl is a
-    JSON object with the name (`guid`), the words and the predicted `labels` of
-    a sentence. If the input was a file of texts with spans, the object also
-    contains the text and its predicted `entities`, a list of [start, end,
-    label] with positions in characters.
+    An object contains the `guid`, the `text`, the `words` and the row of an
+    example, then the predicted `labels` of the words, the predicted `entities`
+    ([start, end, label], with positions in characters) and their
+    `probabilities`. An entity is as probable as its least probable tag.
+    `correct` states whether the entities are the right ones, if any are known.
+    If the row has a field of that name, the new one begins with `predicted_`.
 
-    `tags` are the predicted tags of each example.
+    Args:
+        path: path of the file.
+        examples: the examples.
+        tags: predicted tags of each example.
+        probabilities: probabilities of these tags, float [words].
+        prefix: beginning of the names of `labels` and `entities`, to tell them
+            from the right ones in the row.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: the file cannot be written.
     """
-    path = os.path.join(output_dir, "test_predictions.txt")
-    with (
-        atomic_open(path) as table,
-        atomic_open(os.path.join(output_dir, "predictions.jsonl")) as lines,
-    ):
-        for example, predicted in zip(examples, tags, strict=True):
-            for row in zip(
-                example.words, example.labels, predicted, strict=True
-            ):
-                table.write(f"{' '.join(row)}\n".encode())
-            table.write(b"\n")
-            entry: dict[str, Any] = {
-                "guid": example.guid,
-                "words": example.words,
-                "labels": predicted,
+    is_known = any({*example.labels} - {"O"} for example in examples)
+    with atomic_open(path) as file:
+        found = zip(examples, tags, probabilities, strict=True)
+        for example, labels, sure in found:
+            words, row = example.words, example.row or {}
+            text = " ".join(words) if example.text is None else example.text
+            places, entities = find_words(text, words), find_entities(labels)
+            spans = [
+                [places[i][0], places[j - 1][1], kind]
+                for kind, i, j in entities
+            ]
+            answer: dict[str, Any] = {
+                f"{prefix}labels": labels,
+                f"{prefix}entities": spans,
+                "probabilities": [
+                    round(float(min(sure[i:j])), 6) for _, i, j in entities
+                ],
             }
-            if example.text is not None:
-                entry["text"] = example.text
-                places = find_words(example.text, example.words)
-                entry["entities"] = [
-                    [places[first][0], places[last - 1][1], kind]
-                    for kind, first, last in find_entities(predicted)
-                ]
+            if is_known:
+                answer["correct"] = entities == find_entities(example.labels)
+            entry = {"guid": example.guid, "text": text, "words": words, **row}
+            for name, value in answer.items():
+                entry[f"predicted_{name}" if name in row else name] = value
             line = json.dumps(entry, ensure_ascii=False)
-            lines.write(f"{line}\n".encode())
+            # JSON can contain a lone surrogate, which UTF-8 cannot encode.
+            file.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info("Wrote %d sentences to %s", len(tags), path)

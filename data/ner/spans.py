@@ -24,23 +24,15 @@ from files.paths import StrPath
 # these keys, the first one with spans is read. doccano and Label Studio's
 # shorter export write `label`, or `labels` in older versions.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
-# Keys under which a span that is an object stores its start, end and label.
-_PARTS = (
-    ("start", "start_offset"),
-    ("end", "end_offset"),
-    ("label", "type", "labels", "hypertextlabels"),
-)
-
 # A part of a text: (first character, character after the last one, label).
 Span = tuple[int, int, str]
 
 
-def read(path: StrPath, needs_spans: bool) -> Iterator[tuple[str, NerExample]]:
+def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
     """Yields the annotated texts of a file of JSON lines or of one JSON list.
 
-    Yields (where, example). `where` names the file and the line, or the entry
-    of the list, for error messages. The tags of the example's words are in the
-    scheme IOB2.
+    The `guid` of an example is its line, or its entry in the list. The tags of
+    its words are in the scheme IOB2.
 
     A span that begins or ends inside a word is widened to the complete word.
     The function logs how many spans are widened, and how many texts were not
@@ -61,15 +53,18 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[tuple[str, NerExample]]:
     num_spans = num_texts = num_unknown = num_shifted = 0
     labels: set[str] = set()
     widened: list[str] = []
-    for where, record in _read_entries(path):
-        text, spans = _read_record(record, where, needs_spans)
-        num_texts += 1
-        num_unknown += spans is None
-        if spans is None and needs_spans:
+    for num_texts, (guid, row) in enumerate(_read_entries(path), start=1):
+        where = f"{path}, {guid}"
+        if isinstance(row, list) and [*map(type, row)] == [str, dict]:
+            row = {**row[1], "text": row[0]}  # spaCy's training data
+        text, values = _find_spans(row, where, needs_spans)
+        num_unknown += values is None
+        if values is None and needs_spans:
             continue
         words = split_words(text)
         places, tags = find_words(text, words), ["O"] * len(words)
-        for start, end, label in sorted({*(spans or ())}):
+        spans = {_read_span(value, text, where) for value in values or ()}
+        for start, end, label in sorted(spans):
             shown = f"{[start, end, label]} {text[start:end]!r}"
             first = bisect.bisect_right(places, start, key=lambda x: x[1])
             after = bisect.bisect_left(places, end, key=lambda x: x[0])
@@ -86,7 +81,9 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[tuple[str, NerExample]]:
             if complete != text[start:end].strip():
                 widened.append(f"{shown} to {complete!r}")
                 num_shifted += _fits_other_units(text, start, end, places)
-        yield where, NerExample("", words, tags, num_texts, text)
+        if not needs_spans:
+            row = {name: row[name] for name in row if name not in _SPANS}
+        yield NerExample(guid, words, tags, num_texts, text, row)
     if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
@@ -104,11 +101,10 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[tuple[str, NerExample]]:
             "%s: widened %d of %d spans to complete words, such as %s",
             *(path, len(widened), num_spans, widened[0]),
         )
-    if num_unknown and (needs_spans or num_unknown < num_texts):
+    if 0 < num_unknown < num_texts:
         logging.warning(
-            "%s: %d of %d texts were not annotated, or were rejected. They %s",
+            "%s: %d of %d texts were not annotated, or were rejected",
             *(path, num_unknown, num_texts),
-            "are skipped" if needs_spans else "count as texts without entities",
         )
 
 
@@ -117,14 +113,14 @@ def _fits_other_units(
 ) -> bool:
     # Returns whether the span would consist of complete words if its offsets
     # counted UTF-16 units, bytes, or a CR LF as one.
-    def find(index: int) -> tuple[int, ...]:
+    line_end = "\r\n" if "\r\n" in text else "\n"
+
+    def find(index: int) -> Iterator[int]:
         units, data = text.encode("utf-16-le"), text.encode()
-        lines = text.replace("\r\n", "\n")[:index].count("\n")
-        return (
-            len(units[: 2 * index].decode("utf-16-le", "ignore")),
-            len(data[:index].decode("utf-8", "ignore")),
-            index + lines * ("\r\n" in text),
-        )
+        yield len(units[: 2 * index].decode("utf-16-le", "ignore"))
+        yield len(data[:index].decode("utf-8", "ignore"))
+        lines = text.replace("\r\n", "\n")[:index]
+        yield len(lines.replace("\n", line_end))
 
     starts, ends = zip(*places, strict=True)
     return any(
@@ -137,59 +133,51 @@ def _read_entries(path: StrPath) -> Iterator[tuple[str, Any]]:
     # Yields (place in the file, parsed JSON value) of each text in a file. Only
     # a .json file can contain one list of texts, instead of a text in a line.
     lines = [each for each in text_files.read_numbered(path) if each[1].strip()]
-    is_list = bool(lines) and lines[0][1].lstrip().startswith("[")
-    if is_list and str(path).removesuffix(".gz").endswith(".json"):
-        text = "\n".join(line for _, line in lines)
-        for number, record in enumerate(parse_json(text, str(path), list), 1):
-            yield f"{path}, entry {number}", record
+    text = "\n".join(line for _, line in lines)
+    is_list = str(path).removesuffix(".gz").endswith(".json")
+    if is_list and text.lstrip().startswith("["):
+        for number, row in enumerate(parse_json(text, str(path), list), 1):
+            yield f"entry {number}", row
         return
     for number, line in lines:
-        where = f"{path}, line {number}"
-        yield where, parse_json(line, where, object)
+        where = f"line {number}"
+        yield where, parse_json(line, f"{path}, {where}", object)
 
 
-def _read_record(
-    record: Any, where: str, needs_spans: bool
-) -> tuple[str, list[Span] | None]:
+def _find_spans(
+    row: Any, where: str, needs_spans: bool
+) -> tuple[str, list[Any] | None]:
     # Returns (text, spans) of an entry of the file. The spans are None if the
     # text was not annotated or was rejected.
-    if isinstance(record, list) and [*map(type, record)] == [str, dict]:
-        record = {**record[1], "text": record[0]}  # spaCy's training data
-    if not isinstance(record, dict):
-        record = {}
-    if isinstance(record.get("data"), dict) and "text" not in record:
-        record = _from_label_studio(record, where)
+    if not isinstance(row, dict):
+        row = {}
+    if isinstance(row.get("data"), dict) and "text" not in row:
+        row = _from_label_studio(row, where)
+
+    def has_spans(key: str) -> bool:
+        return isinstance(row[key], list) and any(map(_parse, row[key][:1]))
+
     # Prefer a key whose value contains spans, because tools may also write
     # empty lists, or values of other kinds, under other keys of _SPANS.
-    keys = [key for key in _SPANS if key in record]
-    key = max(keys, key=lambda key: _has_spans(record[key]), default="")
-    text, found = record.get("text"), record.get(key)
+    keys = [key for key in _SPANS if key in row]
+    text, found = row.get("text"), row.get(max(keys, key=has_spans, default=""))
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
-            f"{where}: found the keys {', '.join(record) or 'of no object'}. "
+            f"{where}: found the keys {', '.join(row) or 'of no object'}. "
             "An entry contains `text` and its spans, under one of the keys "
             f"{', '.join(_SPANS)}, or is Label Studio's. Words with tags "
             "belong in a file of columns (.txt)"
         )
-    if found is None or record.get("answer") in ("reject", "ignore"):
-        return text, None
-    values = found if isinstance(found, list) else [found]
-    return text, [_read_span(value, text, where) for value in values]
-
-
-def _has_spans(value: Any) -> bool:
-    # Returns whether a value is a list of spans that is not empty.
-    return bool(value) and isinstance(value, list) and bool(_parse(value[0]))
+    if row.get("answer") in ("reject", "ignore"):
+        found = None
+    return text, found if isinstance(found, list | None) else [found]
 
 
 def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
     # Converts a task of Label Studio's export to {"text", "entities"}. The
     # entities are None if the text was not annotated.
-    done = [
-        each
-        for each in task.get("annotations") or []
-        if not each.get("was_cancelled")
-    ]
+    every = task.get("annotations") or []
+    done = [each for each in every if not each.get("was_cancelled")]
     done = [each for each in done if each.get("ground_truth")] or done
     # Skip results of other kinds, such as a text's class.
     found = [
@@ -213,15 +201,17 @@ def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
 def _parse(value: Any) -> Span | None:
     # Returns the span that a JSON value is, or None if it is no span.
     if isinstance(value, dict):
+        names = ("label", "type", "labels", "hypertextlabels")
         value = [
-            next((value[key] for key in keys if key in value), None)
-            for keys in _PARTS
+            value.get("start", value.get("start_offset")),
+            value.get("end", value.get("end_offset")),
+            next((value[name] for name in names if name in value), None),
         ]
-        if isinstance(value[2], list) and len(value[2]) == 1:
-            value[2] = value[2][0]
     if not isinstance(value, list) or len(value) != 3:
         return None
     start, end, label = value
+    if isinstance(label, list) and len(label) == 1:
+        label = label[0]
     is_span = type(start) is type(end) is int and is_label(label)
     return (start, end, label) if is_span else None
 

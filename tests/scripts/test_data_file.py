@@ -3,10 +3,15 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
+import serving
 from data.classification.classifier_flags import TableOptions
 from data.classification.pairs import PairProcessor, RankingProcessor
+from data.ner import spans
+from data.ner.scoring import find_entities
+from data.ner.words import find_words
 from tests import script_runner
 from tests.script_runner import parse_flags, read_results
 from tests.task_runs import run_commands
@@ -56,10 +61,6 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
         assert (row["correct"] == "true") == (row["label"] == label)
         right += row["correct"] == "true"
     assert results["eval_accuracy"] == pytest.approx(right / 18, abs=1e-6)
-    assert (tmp_path / "run/report.html").is_file()
-    history = script_runner.read_lines(tmp_path / "run/history.jsonl")
-    # 72 rows: after each epoch of 4.5 steps, and at the end.
-    assert [x["step"] for x in history if x["kind"] == "eval"] == [4, 8, 9]
     # The columns that training found are read here too.
     assert run_commands(done, tmp_path) == 2
     answers = read_table(tmp_path / "answers.csv")
@@ -76,12 +77,84 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     page = (tmp_path / "run/report.html").read_text()
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
     assert f">row {number}<" in page
-    settings = json.loads((tmp_path / "run/model.json").read_text())
+    # 72 rows: after each epoch of 4.5 steps, and at the end.
+    check_run("run_classifier.py", tmp_path, flags, [4, 8, 9])
+
+
+def check_run(script, folder, flags, steps):
+    """Checks what a run with --data_file leaves besides the predictions."""
+    results = read_results(folder / "run")
+    history = script_runner.read_lines(folder / "run/history.jsonl")
+    assert [x["step"] for x in history if x["kind"] == "eval"] == steps
+    settings = json.loads((folder / "run/model.json").read_text())
     length = settings["origin"]["settings"]["flags"]["max_seq_length"]
     assert 8 <= length < 64
-    again = script_runner.run("run_classifier.py", tmp_path, **flags).check()
+    again = script_runner.run(script, folder, **flags).check()
     assert "has ended" in again.stderr
-    assert read_results(tmp_path / "run") == results
+    assert read_results(folder / "run") == results
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["txt", "jsonl"])
+def test_one_file_of_entities_is_all_that_a_run_needs(
+    tmp_path, model_flags, ending
+):
+    """The predictions of the dev set have the score of the run."""
+    text = (script_runner.SAMPLES / "entities/train.txt").read_text()
+    sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
+    rows, path = {}, tmp_path / f"names.{ending}"
+    for sentence in sentences:
+        words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
+        text = " ".join(words)
+        places = find_words(text, words)
+        right = [
+            [places[first][0], places[after - 1][1], kind]
+            for kind, first, after in find_entities(tags)
+        ]
+        rows[text] = {"id": len(rows), "text": text, "label": right}, right
+        if ending == "txt":
+            rows[text] = {"words": [*words], "labels": [*tags]}, right
+    lines = (json.dumps(row) for row, _ in rows.values())
+    path.write_text("\n".join(lines))
+    if ending == "txt":
+        path.write_text("\n\n".join(sentences))
+    flags = model_flags | parse_flags(f"""
+        --data_file={path.name} --output_dir=run --train_batch_size=4
+        --num_train_epochs=6 --learning_rate=2e-3
+    """)
+    done = script_runner.run("run_ner.py", tmp_path, **flags).check()
+    assert "\n  run/report.html\n  run/dev_predictions.jsonl\n" in done.stderr
+    entries = script_runner.read_lines(tmp_path / "run/dev_predictions.jsonl")
+    assert len(entries) == 16
+    counts = np.zeros(3, int)
+    for entry in entries:
+        row, right = rows[entry["text"]]
+        assert row.items() <= entry.items()
+        found = entry["predicted_entities"]
+        assert entry["correct"] == (found == right)
+        assert len(entry["probabilities"]) == len(found)
+        assert all(0 < sure <= 1 for sure in entry["probabilities"])
+        both = sum(one in right for one in found)
+        counts += len(found), len(right), both
+    f1 = read_results(tmp_path / "run")["f1"]
+    assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum()) and f1 > 0
+    check_run("run_ner.py", tmp_path, flags, [16, 32, 48, 64, 80, 96])
+    if ending == "txt":
+        return
+    # The same model answers the same for a test set, and in its export.
+    path.rename(tmp_path / "test.jsonl")
+    flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
+    script_runner.run("run_ner.py", tmp_path, **parse_flags(flags)).check()
+    path = tmp_path / "again/predictions.jsonl"
+    labels = [example.labels for example in spans.read(path, True)]
+    found = script_runner.read_lines(path)
+    assert labels == [one["labels"] for one in found]
+    assert [one["id"] for one in found] == [*range(len(rows))]
+    tagged = {one["text"]: one["entities"] for one in found}
+    for entry in entries:
+        assert tagged[entry["text"]] == entry["predicted_entities"]
+    answers = serving.load(tmp_path / "run_model").tag([*tagged])
+    assert [one["label"] for one in answers] == [*tagged.values()]
 
 
 def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):

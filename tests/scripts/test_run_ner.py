@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import serving
-from data.ner import scoring, spans
+from data.ner import scoring
 from modeling.checkpoints import tf1
 from tests import script_runner, task_files
 from tests.checkpoints import values
@@ -138,49 +137,3 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     # Without a dev set nothing is checked.
     done = export("--quantize=int8").check()
     assert done.stderr.count("The export is not checked") == 1
-
-
-def write_texts(path, count):
-    """Writes sentences as texts with entities. Returns them."""
-    rows = []
-    for i in range(count):
-        words, tags = zip(
-            *(word.split() for word in SENTENCES[i % 3]), strict=True
-        )
-        words, tags = ("\U0001f600", *words), ("O", *tags)
-        entities = []
-        for kind, first, last in scoring.find_entities(tags):
-            start = len(" ".join([*words[:first], ""]))
-            end = start + len(" ".join(words[first:last]))
-            entities.append([start, end, kind])
-        rows.append({"text": " ".join(words), "entities": entities})
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return rows
-
-
-@pytest.mark.slow
-def test_texts_with_entities_get_entities(tmp_path, tiny):
-    for name, count in (("train", 48), ("dev", 9), ("test", 9)):
-        rows = write_texts(tmp_path / f"{name}.jsonl", count)
-    flags = script_runner.fine_tuning_flags(
-        tmp_path,
-        tiny / "one_block",
-        num_train_epochs=3,
-        learning_rate=2e-3,
-        export_dir=tmp_path / "served",
-        export_format="litert",
-    )
-    run_task_test("run_ner.py", flags, "f1", "litert")
-    assert read_results(flags["output_dir"])["f1"] > 0.9
-    # The predictions have the form that is read.
-    entries = read_lines(tmp_path / "run/predictions.jsonl")
-    shutil.copy(tmp_path / "run/predictions.jsonl", tmp_path / "again.jsonl")
-    again = spans.read(tmp_path / "again.jsonl", True)
-    assert [x.labels for _, x in again] == [each["labels"] for each in entries]
-    # The export gives the same spans.
-    bert = serving.load(tmp_path / "served")
-    answers = bert.tag([row["text"] for row in rows])
-    for entry, answer in zip(entries, answers, strict=True):
-        assert answer["text"] == entry["text"]
-        assert answer["label"] == entry["entities"]
-        assert answer["tags"] == entry["labels"]

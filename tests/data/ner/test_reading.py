@@ -30,16 +30,21 @@ b NN O O
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 
 
+def create(folder, *labels, **options):
+    """Creates the NerProcessor of a folder."""
+    options = reading.NerOptions(labels=labels or None, **options)
+    return reading.NerProcessor(folder, options)
+
+
 def read(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    processor = reading.NerProcessor([*labels] or None, **columns)
-    return processor.read_set(folder, name)
+    return create(folder, *labels, **columns).read_set(folder, name)
 
 
 def test_sentences_documents_and_labels(tmp_path):
     examples = read(tmp_path, "train", TRAIN)
-    assert reading.NerProcessor().get_labels(tmp_path) == LABELS
+    assert create(tmp_path).get_labels() == LABELS
     assert [(e.guid, e.words, e.document) for e in examples] == [
         ("train-1", ["ad", "b", "c"], 1),
         ("train-2", ["a"], 1),
@@ -77,7 +82,7 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
             for _, start, end in scoring.find_entities(example.labels)
             for word in example.words[start:end]
         )
-        for example in reading.NerProcessor().read_set(tmp_path, "train")
+        for example in create(tmp_path).read_set(tmp_path, "train")
     ]
     assert found == PUBLIC[name]
 
@@ -102,7 +107,7 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
 def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     with pytest.raises(ValueError, match=culprit):
-        reading.NerProcessor().read_set(tmp_path, "train")
+        create(tmp_path).read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 )
 def test_distributed_files(name, file, sentences, words, entities):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = reading.NerProcessor().read_set(path.parent, name)
+    examples = create(path.parent).read_set(path.parent, name)
     assert len(examples) == sentences
     assert sum(len(e.words) for e in examples) == words
     found = [scoring.find_entities(e.labels) for e in examples]
@@ -165,7 +170,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="valid.txt"):
-        reading.NerProcessor().read_set(tmp_path, "dev")
+        create(tmp_path).read_set(tmp_path, "dev")
 
 
 def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
@@ -190,9 +195,9 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
 def test_what_cannot_be_learned_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        reading.NerProcessor().get_labels(tmp_path)
+        create(tmp_path).get_labels()
     with pytest.raises(ValueError, match="--labels"):
-        reading.NerProcessor(["O"])
+        create(tmp_path, "O")
 
 
 def features_of(tmp_path, tokenizer, document_context):
@@ -249,16 +254,6 @@ def test_every_word_counts_once_and_is_decoded(
     found = windows.select_words(examples, features, predicted, len(LABELS))
     tags = [[LABELS[i] for i in rows.argmax(-1)] for rows in found]
     assert tags == [e.labels for e in examples]
-
-
-def test_a_file_of_iobes(tmp_path):
-    (tmp_path / "train.txt").write_text("a B-PER\nb E-PER\nc S-PER\n")
-    processor = reading.NerProcessor()
-    assert processor.get_labels(tmp_path) == ["O", "B-PER", "I-PER"]
-    # A model of IOBES, such as another toolkit trained, keeps it.
-    labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
-    (example,) = read(tmp_path, "train", "a B-PER\nb E-PER\nc B-PER\n", *labels)
-    assert example.labels == ["B-PER", "E-PER", "S-PER"]
 
 
 def test_running_text_is_cut_as_in_the_graph():

@@ -26,7 +26,7 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return [example for _, example in spans.read(path, needs_spans)]
+    return [*spans.read(path, needs_spans)]
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -35,14 +35,6 @@ def test_forms(tmp_path, form, name):
     (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
     assert found.labels == again.labels == TAGS
     assert found.words == [*WORDS, "."]
-
-
-def test_a_list_in_one_line(tmp_path):
-    path = tmp_path / "export.json"
-    path.write_text("\ufeff" + json.dumps([FORMS["ours"]]), encoding="utf-8")
-    ((where, found),) = spans.read(path, True)
-    assert found.labels == TAGS
-    assert where.endswith("entry 1")
 
 
 def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
@@ -120,13 +112,18 @@ def test_damaged_files(tmp_path, line):
 
 def test_a_folder_of_sets(tmp_path):
     read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
-    processor = reading.NerProcessor()
+
+    def create(*labels):
+        options = reading.NerOptions(labels=labels or None)
+        return reading.NerProcessor(tmp_path, options)
+
+    processor = create()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
-    assert processor.get_labels(tmp_path) == labels
+    assert processor.get_labels() == labels
     empty, example = processor.read_set(tmp_path, "train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
-    windows.write_predictions(tmp_path, [empty], [[]])
-    (line,) = (tmp_path / "predictions.jsonl").read_text().splitlines()
+    windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
+    (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
@@ -134,19 +131,13 @@ def test_a_folder_of_sets(tmp_path):
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
-    bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])
+    bilou = create("O", "B-LOC", "L-LOC", "U-LOC", "U-PER")
     _, example = bilou.read_set(tmp_path, "train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
     (example,) = bilou.read_set(tmp_path, "test")
     assert {*example.labels} == {"O"}
     with pytest.raises(ValueError, match="line 2: .*'B-PER'"):
-        reading.NerProcessor(labels[:2]).read_set(tmp_path, "train")
-
-
-def test_classes_of_a_text_are_no_spans(tmp_path):
-    record = {"text": TEXT, "entities": [], "labels": [{"name": "news"}]}
-    (found,) = read(tmp_path, record)
-    assert {*found.labels} == {"O"}
+        create(*labels[:2]).read_set(tmp_path, "train")
 
 
 def test_tags_of_words_are_no_types(tmp_path):
