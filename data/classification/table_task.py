@@ -25,7 +25,7 @@ from files.paths import StrPath
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
 # A label with fewer rows is hardly learned.
 _FEW = 5
-# A column with more labels, most of them of one row, contains no labels.
+# More labels than this, each of fewer than three rows on average, are none.
 _MOST = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
@@ -107,7 +107,7 @@ class TableProcessor(SetReader, DataProcessor):
     ) -> None:
         # Raises a ValueError if a train set's column hardly contains labels.
         counts = _count_labels(examples)
-        if len(counts) > max(_MOST, len(examples) / 2):
+        if len(counts) > max(_MOST, len(examples) / 3):
             some = ", ".join(map(repr, itertools.islice(counts, 3)))
             raise ValueError(
                 f"{where}: --label_column={self._options.label_column} "

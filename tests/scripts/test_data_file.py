@@ -159,8 +159,8 @@ def test_one_file_of_entities_is_all_that_a_run_needs(
 
 def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
     write_table(tmp_path / "tickets.csv", rows)
-    names = ("number", "message", "queue")
-    write_table(tmp_path / "none.csv", rows[:1], names)
+    dates = [(f"text {i}", i % 40) for i in range(90)]
+    write_table(tmp_path / "dates.csv", dates, ("text", "label"))
     write_table(tmp_path / "one.csv", rows[:1], ("number", "note", "queue"))
     flags = model_flags | {"output_dir": "run"}
     script_runner.check_refusals(
@@ -168,7 +168,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
         "run_classifier.py",
         flags,
         [
-            ("--data_file=none.csv", "--label_column", "number, message"),
+            ("--data_file=one.csv --text_column=note", "--label_column"),
             (
                 "--data_file=tickets.csv --label_column=number",
                 "number",
