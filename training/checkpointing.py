@@ -10,17 +10,9 @@
   the --init_checkpoint of another task.
 - before it, a line of the history (callbacks/history.py) with the hours trained
   and the best step so far.
-
-A run resumes in these steps:
-
-1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`) and its line of the history. Before,
-   `run_folder.check_resumed` has checked that the settings are the same.
-2. `Trainer.fit` skips the records of all earlier steps, deletes the later lines
-   of the history, and continues with the next step. The order of the records
-   depends only on the seed and the epoch (data/io/tfrecords.py).
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping
@@ -32,6 +24,7 @@ import tensorflow as tf
 from absl import logging
 
 from files.atomic import write_text
+from files.paths import StrPath
 from modeling.checkpoints import tf1
 from modeling.presets import PREFIX, checkpoint_steps
 
@@ -58,7 +51,7 @@ class Checkpointer:
 
     def __init__(
         self,
-        output_dir: str | os.PathLike[str],
+        output_dir: StrPath,
         variables: Mapping[str, keras.Variable],
         optimizer: keras.optimizers.Optimizer | None = None,
         keep_checkpoint_max: int = 5,
@@ -132,6 +125,25 @@ class Checkpointer:
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(listing, "\n".join(lines) + "\n")
+
+    def link(self, step: int | None, folder: StrPath) -> None:
+        """Replaces a step by links to the same step in another folder, if any.
+
+        The step stays a copy if the file system has no links. If the process is
+        killed in between, the step is missing here until the next call.
+        """
+        source, target = (
+            f"{x}/{PREFIX}-{step}" for x in (folder, self.output_dir)
+        )
+        data, index = tf1.ENDINGS
+        partial = Path(f"{target}.partial{index}")
+        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.link(source + index, partial)
+            for ending in (index, data):
+                Path(target + ending).unlink(missing_ok=True)
+            os.link(source + data, target + data)
+            partial.rename(target + index)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.

@@ -20,7 +20,6 @@ class Teacher:
 
     Args:
         config: flags of the run.
-        student: configuration of the student's network.
         tokenizer: tokenizer of the student's texts, None if it is unknown.
         create_model: function (BertConfig, **options) -> TaskModel. `options`
             are the arguments that every model accepts.
@@ -29,15 +28,14 @@ class Teacher:
         output_mode: kind of the model's outputs, None if there is one only.
 
     Raises:
-        ValueError: the teacher was not trained on this task, or its vocabulary
-            has another size than the student's.
+        ValueError: the teacher was not trained on this task, or has another
+            tokenizer.
         OSError: the teacher cannot be read.
     """
 
     def __init__(
         self,
         config: TrainingConfig,
-        student: modeling.BertConfig,
         tokenizer: FullTokenizer | None,
         create_model: Callable[..., keras.Model],
         loss: Any,
@@ -47,13 +45,6 @@ class Teacher:
         path = str(config.teacher)
         folder = presets.read(path, "--teacher")
         bert_config = modeling.load_config(presets.folder_of(path))
-        if bert_config.vocab_size != student.vocab_size:
-            raise ValueError(
-                f"--teacher={path} sets vocab_size={bert_config.vocab_size}, "
-                f"but the model has {student.vocab_size} in "
-                f"{config.bert_config_file}; choose a teacher with the model's "
-                "vocabulary"
-            )
         # The teacher reads the student's records, so both need the same
         # tokenizer. Their networks may differ.
         given = {"output_mode": output_mode} if output_mode else {}

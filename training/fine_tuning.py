@@ -69,7 +69,6 @@ def run(
     if config.do_train and config.teacher:
         teacher = Teacher(
             config,
-            bert_config,
             task.tokenizer,
             task.create_model,
             task.loss,

@@ -65,7 +65,7 @@ def run(
     if config.do_train:
         num_steps = config.num_train_steps, config.num_warmup_steps
     if config.do_train and config.teacher:
-        teacher = Teacher(config, bert_config, tokenizer, create_model, loss)
+        teacher = Teacher(config, tokenizer, create_model, loss)
 
     ##### Records #####
     expected = bert_config, tokenizer

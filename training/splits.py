@@ -16,7 +16,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import STATE
-from files.progress import Progress
+from files.progress import track
 from modeling.config import BertConfig
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
@@ -106,13 +106,10 @@ def _write_split(
         task.examples[name] = examples
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
-    progress = Progress(None, unit="record", label="Writing")
-    with RecordWriter([path]) as writer, progress:
-        for record in task.encode(name, examples):
+    with RecordWriter([path]) as writer:
+        for record in track(task.encode(name, examples), label="Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
-            if progress.due(writer.num_records):
-                progress.update(writer.num_records)
     spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
     logging.info(
         "The %s set: %d examples in %d records",

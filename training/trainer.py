@@ -410,7 +410,7 @@ class Trainer(BatchPredictor):
         write_text(path, card)
 
     def finish(self) -> None:
-        """Writes the weights to --export_weights.
+        """Stores the best step once, and writes --export_weights.
 
         The folder --export_weights then contains the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
@@ -419,6 +419,7 @@ class Trainer(BatchPredictor):
         Raises:
             OSError: a file cannot be written.
         """
+        self._best.link(self.history.best_step, self.config.output_dir)
         path = self.config.export_weights
         if self.is_chief and path is not None:
             modeling.save_release(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
-_ENDINGS = (".data-00000-of-00001", ".index")
+ENDINGS = (".data-00000-of-00001", ".index")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 # Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
@@ -265,10 +265,10 @@ def _rename(partial: str, path: str) -> None:
         # TensorFlow loads slowly.
         from tensorflow.io import gfile
 
-        for end in _ENDINGS:
+        for end in ENDINGS:
             gfile.rename(partial + end, path + end, overwrite=True)
         return
-    targets = {partial + end: os.path.realpath(path + end) for end in _ENDINGS}
+    targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.
         sync(source)

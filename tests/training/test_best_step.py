@@ -1,7 +1,9 @@
 """Which step is evaluated, predicted, exported and read after training."""
 
+import contextlib
 import dataclasses
 import logging
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 import modeling
 from files.json_files import read_json
+from modeling.checkpoints.folders import find_best
 from modeling.presets import checkpoint_steps
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
@@ -147,6 +150,35 @@ def remove_checkpoints(folder):
         file.unlink()
 
 
+@pytest.mark.parametrize(
+    ("error", "when"),
+    # The file system has no links, or the run is killed before or between two.
+    [(OSError, 1), (KeyboardInterrupt, 1), (KeyboardInterrupt, 2)],
+)
+def test_a_best_step_that_is_the_last_is_stored_once(
+    error, when, options, tmp_path, monkeypatch
+):
+    run, link, calls = tmp_path / "run", os.link, []
+
+    def link_or_fail(*paths):
+        calls.append(paths)
+        if len(calls) == when:
+            raise error
+        link(*paths)
+
+    monkeypatch.setattr(os, "link", link_or_fail)
+    with contextlib.suppress(KeyboardInterrupt):
+        trains_on(options, [0.5, 0.6, 0.9])
+    assert find_best(run).endswith("model.ckpt-6")
+    trains_on(options, [0.9])
+    for end in ("index", "data-00000-of-00001"):
+        name = f"model.ckpt-6.{end}"
+        assert (run / name).samefile(run / "best" / name)
+    # A better step replaces only the link.
+    trains_on(options, [0.95], num_train_epochs=4)
+    assert [checkpoint_steps(x) for x in (run, run / "best")] == [[6, 8], [8]]
+
+
 def best_of(folder):
     return read_json(folder / "run/model.json")["best_step"]
 
@@ -258,14 +290,6 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
         4,
         10,
     ]
-
-
-@pytest.mark.slow
-def test_a_best_step_that_is_gone_is_replaced(options, tmp_path):
-    trains_on(options, [0.5, 0.9, 0.7])
-    remove_checkpoints(tmp_path / "run/best")
-    trains_on(options, [0.6], num_train_epochs=4)
-    assert best_of(tmp_path) == 8
 
 
 @pytest.mark.slow

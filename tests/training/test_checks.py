@@ -121,4 +121,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        Teacher(config, bert_config, tokenizer, *[None] * 3, "regression")
+        Teacher(config, tokenizer, *[None] * 3, "regression")

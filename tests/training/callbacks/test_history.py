@@ -65,13 +65,3 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     with again.training(3):
         steps = [line["step"] for line in history.read(path)]
     assert steps == [1, 2, 3, 3]
-
-
-def test_a_line_that_is_none_is_named_and_kept(tmp_path):
-    history_of(tmp_path).add("eval", 1, {"loss": 1.0})
-    path = tmp_path / history.FILE
-    text = path.read_text() + "{\n"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="line 2"):
-        history_of(tmp_path)
-    assert path.read_text() == text
