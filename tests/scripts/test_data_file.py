@@ -169,11 +169,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
         flags,
         [
             ("--data_file=one.csv --text_column=note", "--label_column"),
-            (
-                "--data_file=tickets.csv --label_column=number",
-                "number",
-                "'1', ",
-            ),
+            ("--data_file=dates.csv", "=label", "40 labels in 90 rows", "'2'"),
             ("--data_file=one.csv --label_column=queue", "--text_column"),
             ("--data_file=one.csv --label_column=queu", "'queu'", "note"),
             ("--data_file=tickets.csv --data_dir=.", "--data_dir"),
