@@ -9,7 +9,7 @@ import modeling
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
-from modeling.checkpoints.folders import find_best
+from modeling.checkpoint_folders import find_best, find_tf1_checkpoint
 from modeling.presets import Preset, checkpoint_steps
 from training.config import ExportConfig, ModelConfig, TrainingConfig
 from training.run_folder import check_resumed
@@ -29,9 +29,9 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     Returns None if the weights are random.
     """
     folder, start = config.output_dir, config.initial_checkpoint
-    if start and not os.path.isdir(start):
+    if start and not os.path.exists(start):
         # A wrong path is an error even if the command does not use it.
-        modeling.find_checkpoint(start)
+        find_tf1_checkpoint(start)
     is_trained = not config.do_train and find_best(folder)
     if checkpoint_steps(folder) or is_trained:
         return presets.read(folder, "--output_dir")

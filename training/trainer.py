@@ -21,7 +21,7 @@ from files import json_files, progress
 from files.atomic import write_text
 from files.results import format_results
 from modeling import descriptions, presets
-from modeling.checkpoints.folders import find_best
+from modeling.checkpoint_folders import find_best
 from modeling.losses import Loss
 from modeling.presets import BEST
 from training import checkpointing, checks, devices, run_folder, stopping

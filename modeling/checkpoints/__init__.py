@@ -14,7 +14,7 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling import presets
-from modeling.checkpoints.folders import find_tf1_checkpoint
+from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
     is_huggingface,

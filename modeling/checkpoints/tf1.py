@@ -19,7 +19,7 @@ from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.labels import check_labels
 from files.paths import StrPath, is_remote, literal_name
-from modeling.checkpoints.folders import describe, find_tf1_checkpoint
+from modeling.checkpoint_folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.tokenizer_files import describe_tokenizer

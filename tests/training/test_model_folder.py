@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 from modeling import presets
-from modeling.checkpoints.folders import find_best
+from modeling.checkpoint_folders import find_best
 from tests import conftest, toy_task
 from tests.golden import ROOT
 from training import run_folder
