@@ -94,15 +94,3 @@ def _find_newest(path: str) -> str:
             f"pytorch_model.bin. Found: {', '.join(indexes or names)[:200]}"
         )
     return os.path.join(path, indexes[0])
-
-
-def describe(prefix: str) -> str:
-    """Returns a description of a checkpoint such as "step 100, the best".
-
-    Returns "" if the checkpoint's name shows that no training run wrote it.
-    """
-    folder, name = os.path.split(prefix)
-    match = re.fullmatch(rf"{PREFIX}-(\d+)", name)
-    is_best = os.path.basename(folder) == BEST
-    which = "best" if is_best else "last"
-    return f"step {match[1]}, the {which}" if match else ""

@@ -5,6 +5,7 @@ a batch. It overrides the methods in which Keras would infer the inputs from a
 batch.
 """
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any, Self
@@ -125,6 +126,31 @@ class FeaturesModel(keras.Model):
         if not self.built:
             self.build()
         super().compile(*args, **kwargs)
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns the shapes and dtypes of the outputs of symbolic inputs.
+
+        Infers them for two sizes of the axes whose size is unknown. Keras would
+        try sizes above the number of positions on torch, and none on JAX.
+        """
+
+        def fill(tensor: Any, size: int) -> Any:
+            if not isinstance(tensor, keras.KerasTensor):
+                return tensor
+            shape = [size if n is None else n for n in tensor.shape]
+            return keras.KerasTensor(shape, tensor.dtype)
+
+        def merge(one: Any, other: Any) -> Any:
+            pairs = zip(one.shape, other.shape, strict=True)
+            shape = [n if n == m else None for n, m in pairs]
+            return keras.KerasTensor(shape, one.dtype)
+
+        infer, specs = super().compute_output_spec, []
+        for size in (2, 3):
+            filled = functools.partial(fill, size=size)
+            positional, named = keras.tree.map_structure(filled, (args, kwargs))
+            specs.append(infer(*positional, **named))
+        return keras.tree.map_structure(merge, *specs)
 
     # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: Any) -> Any:

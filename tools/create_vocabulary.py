@@ -92,15 +92,7 @@ def main(config: Config) -> None:
     start = time.monotonic()
     casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    if config.extend is None:
-        num_reserved = len(vocabulary.reserved_tokens(config.num_unused))
-        if num_reserved >= config.vocab_size:
-            raise ValueError(
-                f"--vocab_size={config.vocab_size} must be more than the "
-                f"{num_reserved} special tokens and [unusedN] entries. Set a "
-                "larger --vocab_size or a smaller --num_unused"
-            )
-    else:
+    if config.extend:
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case
         )

@@ -5,7 +5,7 @@ huggingface/ reads and writes Hugging Face's format.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -35,7 +35,8 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-_BLOCK = re.compile(r"(?:^|[/.])encoder[/.]layer[_.](\d+)[/.]")
+# Matches Google's and Hugging Face's names of the weights of a block.
+_BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
 def find_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -111,8 +112,12 @@ def load_checkpoint(
         report = load_huggingface(model, path, layers)
     else:
         report = load_tf1_checkpoint(model, path, layers, best)
-    if layers is None:
-        _warn_of_blocks(report)
+    if layers is None and any(map(_BLOCK.match, report.unused)):
+        logging.warning(
+            "%s contains more blocks than num_hidden_layers. Outputs will be "
+            "wrong unless the model is trained.",
+            report.path,
+        )
     saved = presets.read(path).labels if labels else None
     order = find_order(saved or (), labels)
     if order and order != sorted(order):
@@ -123,19 +128,6 @@ def load_checkpoint(
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
-
-
-def _warn_of_blocks(report: LoadReport) -> None:
-    def count(names: Iterable[str]) -> int:
-        found = filter(None, map(_BLOCK.search, names))
-        return max((int(match[1]) + 1 for match in found), default=0)
-
-    if 0 < count(report.loaded) < count(report.unused):
-        logging.warning(
-            "%s contains %d blocks, but num_hidden_layers is %d. Outputs will "
-            "be wrong unless the model is trained.",
-            *(report.path, count(report.unused), count(report.loaded)),
-        )
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
-from absl import logging
 
 from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.labels import check_labels
 from files.paths import StrPath, is_remote, literal_name
-from modeling.checkpoint_folders import describe, find_tf1_checkpoint
+from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.tokenizer_files import describe_tokenizer
@@ -62,9 +61,6 @@ def load_tf1_checkpoint(
             for name in sorted(stored_names)
             if not _TRAINING_STATE.search(name)
         }
-        # The user did not choose the step in a folder.
-        if (found := describe(prefix)) and prefix != str(path):
-            logging.info("%s is %s of the run", prefix, found)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
