@@ -6,17 +6,17 @@ a row of CSV, or a vector. The tasks, each with a request and its answer:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
-    classify       {"text_a": ".."[, "text_b": ".."]}  -> {"label": .., ..}
+    classify       {"text": ".."}          -> {"label": .., ..}
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
     embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
     rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
-    tokenize       {"text_a": ".."[, "text_b": ".."]}  -> {"tokens": .., ..}
+    tokenize       {"text": ".."}          -> {"tokens": .., ..}
 
-`classify` and `tokenize` also accept {"text": ".."}. An answer begins with all
-columns of its row, or fields of its JSON object. An empty text has an empty
-answer. For a request that fails, the script writes {"line": number, "error":
-message}, and its exit status is 1.
+For pairs, `classify` and `tokenize` read {"text_a": "..", "text_b": ".."}. An
+answer begins with all columns of its row, or fields of its JSON object. An
+empty text has an empty answer. For a request that fails, the script writes
+{"line": number, "error": message}, and its exit status is 1.
 
 Of the commands below, the first answers the requests in a table, and the second
 answers a text or a pair of texts on the command line. A task over single texts
@@ -127,8 +127,7 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     contains all remaining texts.
 
     Raises:
-        ValueError: there are too few or too many texts, or the task cannot
-            answer them.
+        ValueError: there are too few or too many texts.
     """
     fields = task.fields
     if len(fields) == 1:
@@ -142,8 +141,6 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
                 f"{', '.join(fields)}. Received: {[*texts]}"
             )
         requests = [dict(zip(fields, texts, strict=False))]
-    for request in requests:
-        task.check(request)
     return requests
 
 

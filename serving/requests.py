@@ -6,6 +6,9 @@ If a row cannot be read, reading continues with the next row.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from absl import logging
+
+from data.classification.classifier_flags import guess_columns
 from data.io import tables
 from files.paths import named_errors
 from serving.tasks.base import TextTask
@@ -53,7 +56,9 @@ def read(
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
         trained_columns: names like `columns`, of the table that the model was
-            trained on. They are read if `columns` is None and they exist.
+            trained on. They are read if `columns` is None and they exist. If
+            they do not exist in a table, its column of texts is found by its
+            name, as in training.
 
     Raises:
         OSError: a file cannot be read.
@@ -79,13 +84,6 @@ def read(
     for path in paths:
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
-        needed = [
-            [chosen[field]]
-            if field in chosen
-            else [*_names_of(task, field), *filter(None, [trained.get(field)])]
-            for field, is_needed in task.fields.items()
-            if field in chosen or (is_table and is_needed)
-        ]
         rows = tables.read_rows(
             path, layout._replace(form=form, has_header=not by_number)
         )
@@ -96,49 +94,54 @@ def read(
                     yield Item(number, {}, row, file)
                     continue
                 is_plain = form in (None, "text") and [*row] == ["text"]
-                for names in needed if not is_plain else ():
-                    if row.keys().isdisjoint(names):
-                        error = ValueError(
-                            f"there is no {' or '.join(map(repr, names))}, "
-                            f"only {', '.join(map(repr, row))}"
-                        )
-                        if is_table:
-                            raise ValueError(f"{path}: {error}")
-                        yield Item(number, {}, error, file, row)
-                        break
-                else:
-                    request = _to_request(task, row, trained | chosen, is_table)
-                    kept = {} if is_plain else row
-                    yield Item(number, request, None, file, kept)
-
-
-def _names_of(task: TextTask, field: str) -> list[str]:
-    return [field, *task.other_names.get(field, ())]
+                # Plain text contains no columns that a flag can select.
+                columns_of = (trained, {} if is_plain else chosen)
+                try:
+                    request = _to_request(task, row, *columns_of, is_table)
+                except ValueError as error:
+                    if is_table:
+                        raise ValueError(f"{path}: {error}") from None
+                    yield Item(number, {}, error, file, row)
+                    continue
+                yield Item(number, request, None, file, {} if is_plain else row)
 
 
 def _to_request(
     task: TextTask,
     row: Mapping[str, Any],
+    trained: Mapping[str, str],
     chosen: Mapping[str, str],
     is_table: bool,
 ) -> dict[str, Any]:
-    """Converts a row, {column: cell}, to a request.
-
-    `chosen` is {field: its column}. In a table, empty cells are omitted, and
-    the field `words` is split at white space.
-    """
+    # Converts a row, {column: cell}, to a request. `trained` and `chosen` are
+    # {field: its column}. In a table, empty cells are omitted, and the field
+    # `words` is split at white space.
     request = {
         name: cell
         for name, cell in row.items()
         if not (is_table and cell is None)
     }
-    # Plain text contains no columns that a flag can select.
-    chosen = {k: column for k, column in chosen.items() if column in row}
-    for field, column in chosen.items():
-        # The flag overrides columns that are named like the field.
-        for name in (column, *_names_of(task, field)):
-            request.pop(name, None)
-    request |= {field: row[column] for field, column in chosen.items()}
+    for field, is_needed in task.fields.items():
+        names = [trained.get(field), *task.names_of(field)]
+        if field in chosen:
+            names = [chosen[field]]
+        column = next((name for name in names if name in row), None)
+        # If a model may read pairs, no rule finds their columns.
+        if is_table and not (column or chosen) and [*task.fields] == ["text"]:
+            column = guess_columns(row)["text_column"]
+            message = "The column of the text is %r"
+            logging.log_first_n(logging.INFO, message, 1, column)
+        if column and (field in chosen or column not in task.names_of(field)):
+            # The column overrides columns that are named like the field.
+            for name in (column, *task.names_of(field)):
+                request.pop(name, None)
+            request[field] = row[column]
+        elif not column and (field in chosen or (is_table and is_needed)):
+            raise ValueError(
+                f"there is no {' or '.join(map(repr, filter(None, names)))}, "
+                f"only {', '.join(map(repr, row))}; set --text_column to the "
+                "column of the text"
+            )
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request

@@ -40,14 +40,11 @@ from starlette.types import Receive, Scope, Send
 from files.json_files import parse_json
 from serving.models import TextModel
 from serving.tasks import TASKS
-from serving.tasks.base import Reply, TaskOptions, TextTask
+from serving.tasks.base import LISTS, Reply, TaskOptions, TextTask
 
 # A batch contains the requests that wait, up to this number of texts. A request
 # of more texts is a batch by itself.
 _MAX_BATCH_SIZE = 32
-# Maximum bytes of a reply. With words and their tags, a reply is many times as
-# long as its request.
-_MAX_REPLY_BYTES = 1 << 24
 # Options of the tasks, for all clients.
 _OPTIONS = TaskOptions(top_k=8, n_best=8)
 _PAGE = Path(__file__).parent / "page"
@@ -56,8 +53,9 @@ _SCHEMAS = [
     {
         "title": task.name,
         "properties": {
-            name: {"type": "array" if name in task.lists else "string"}
-            for name in (*task.fields, *sum(task.other_names.values(), []))
+            name: {"type": "array" if name in LISTS else "string"}
+            for field in task.fields
+            for name in task.names_of(field)
         },
     }
     for task in {x.name: x for tasks in TASKS.values() for x in tasks}.values()
@@ -179,9 +177,6 @@ def _write(replies: Sequence[Reply | ValueError]) -> list[bytes] | Exception:
             return _to_exception(reply, where)
         text = json.dumps(reply, ensure_ascii=False)
         texts.append(text.encode("utf-8", "replace"))
-        if sum(map(len, texts)) > _MAX_REPLY_BYTES:
-            message = f"the reply is over {_MAX_REPLY_BYTES} bytes; ask less"
-            return HTTPException(413, message)
     return texts
 
 
@@ -233,8 +228,9 @@ def _split_lists(value: Any, task: TextTask) -> tuple[list[Any], bool]:
     # An object with lists of texts contains one request for each text.
     if not isinstance(value, dict):
         return (value, True) if isinstance(value, list) else ([value], False)
-    names = {*task.fields, "text"} & value.keys()
-    lists = {x for x in names - {*task.lists} if isinstance(value[x], list)}
+    known = {name for field in task.fields for name in task.names_of(field)}
+    names = known & value.keys()
+    lists = {x for x in names - {*LISTS} if isinstance(value[x], list)}
     if not lists:
         return [value], False
     counts = {len(value[name]) for name in lists}

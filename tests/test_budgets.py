@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1741,
+    ".": 1738,
     "benchmarks": 1199,
-    "data": 9856,
+    "data": 9871,
     "docs": 189,
     "examples": 191,
     "files": 1235,
     "modeling": 6129,
-    "serving": 4218,
+    "serving": 4180,
     "tests": 19891,
     "tools": 735,
     "training": 4609,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23594
+WORDS = 23590
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -15,12 +15,15 @@ from files import flags
 from files.labels import first_labels
 
 XNLI_LANGUAGES = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
-# Names that tables often use for the columns of the texts and of the labels.
-_TEXT_NAMES = (
-    *("text", "sentence", "message", "content", "review", "comment", "body"),
-    *("tweet", "question", "description", "title"),
-)
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
+# {flag: names that tables often use for its column}.
+_USUAL = {
+    "text_column": (
+        *("text", "sentence", "message", "content", "review", "comment"),
+        *("body", "tweet", "question", "description", "title"),
+    ),
+    "label_column": LABEL_NAMES,
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -108,6 +111,26 @@ class ClassifierOptions(TableOptions):
 Options = TypeVar("Options", bound=TableOptions)
 
 
+def guess_columns(
+    columns: Iterable[str], flags: Sequence[str] = tuple(_USUAL)
+) -> dict[str, Any]:
+    """Returns {flag: column of a usual name, else the last left, or None}.
+
+    `flags` are "text_column" and "label_column", or one of them.
+    """
+    free: dict[Any, str] = {x.casefold(): x for x in columns}
+    found = {
+        flag: free.pop(
+            next(filter(free.__contains__, _USUAL[flag]), None), None
+        )
+        for flag in flags
+    }
+    for flag in flags:
+        if found[flag] is None and len(free) == 1:
+            found[flag] = free.popitem()[1]
+    return found
+
+
 def find_columns(options: Options) -> Options:
     """Finds the columns of --data_file that no flag names.
 
@@ -135,22 +158,14 @@ def find_columns(options: Options) -> Options:
     used = [x for value in given.values() for x in value.split(",")]
     if wrong := [column for column in used if column not in row]:
         raise ValueError(f"{file} has no column {wrong[0]!r}; {columns}")
-    free = {x.casefold(): x for x in row if x not in used}
-    found: dict[str, Any] = {}
-    usual = {"text_column": _TEXT_NAMES, "label_column": LABEL_NAMES}
-    missing = [flag for flag in usual if flag not in given]
-    for flag in missing:
-        names = filter(free.__contains__, usual[flag])
-        found[flag] = free.pop(next(names, ""), None)
-    for flag in missing:
-        if found[flag] is not None:
-            continue
-        if len(free) != 1:
+    missing = [flag for flag in _USUAL if flag not in given]
+    found = guess_columns([x for x in row if x not in used], missing)
+    for flag, column in found.items():
+        if column is None:
             what = flag.removesuffix("_column")
             raise ValueError(
                 f"{file}: set --{flag} to the column of the {what}; {columns}"
             )
-        found[flag] = free.popitem()[1]
     if found:
         logging.info("Columns of %s: %s", options.data_file, given | found)
     return dataclasses.replace(options, **found)

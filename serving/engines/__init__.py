@@ -233,29 +233,28 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     """Returns the folder of an export: `path`, or its newest version.
 
     The versions are folders in `path` whose names are numbers, as in TensorFlow
-    Serving.
+    Serving. The --output_dir of a run stands for OUTPUT_DIR_model.
 
     Raises:
         FileNotFoundError: there is no export.
     """
-    folder = Path(path)
-    versions = {
-        int(inner.name): inner
-        for inner in (folder.iterdir() if folder.is_dir() else ())
-        if re.fullmatch("[0-9]{1,18}", inner.name) and _is_export(inner)
-    }
-    if _is_export(folder):
-        return folder
-    if not versions:
-        exported = Path(f"{os.path.normpath(path)}_model")
-        hint = f". Use {exported}" if _is_export(exported) else ""
-        raise FileNotFoundError(
-            f"{path} is not an exported model: it contains no "
-            f"{', '.join(FILES)} or numbered version{hint}"
-        )
-    newest = versions[max(versions)]
-    logging.info("%s: using %s, the newest", path, newest.name)
-    return newest
+    exported = f"{os.path.normpath(path)}_model"
+    for folder in (Path(path), Path(exported)):
+        versions = {
+            int(inner.name): inner
+            for inner in (folder.iterdir() if folder.is_dir() else ())
+            if re.fullmatch("[0-9]{1,18}", inner.name) and _is_export(inner)
+        }
+        found = folder if _is_export(folder) else None
+        if found := found or versions.get(max(versions, default=0)):
+            if found != Path(path):
+                logging.info("%s: using %s", path, found)
+            return found
+    raise FileNotFoundError(
+        f"{path} is not an exported model: it contains no {', '.join(FILES)} "
+        "or numbered version. Set the folder that --export_dir wrote, or write "
+        f"one: python -m tools.export --model={path} --export_dir={exported}"
+    )
 
 
 def _is_export(folder: Path) -> bool:

@@ -3,15 +3,15 @@
 "use strict";
 
 // {task: {title, fields: {field: [label, rows, example]}, show(target, answer,
-// request)}}. `single` is the field of a model that reads single texts.
+// request)}}. A form shows those fields that the model has.
 const TASKS = {
   "classify": {
     title: "classify",
     fields: {
       text_a: ["First text", 2, "The market in Ostrel is held on Sunday."],
       text_b: ["Second text", 2, "Sunday is market day in Ostrel."],
+      text: ["Text", 3, "The Quiet Wheel is a fishing boat from Corrin."],
     },
-    single: ["Text", 3, "The Quiet Wheel is a fishing boat from Corrin."],
     show: showLabels,
   },
   "fill-mask": {
@@ -187,13 +187,11 @@ async function fetchJson(path, body) {
 // Shows the fields of the chosen task, with examples of the model's kind.
 function showForm() {
   const [model, name] = choices[select.value];
-  const { fields, single } = TASKS[name];
+  const { fields } = TASKS[name];
   const known = model.fields[name];
   const shown = Object.entries(fields).filter(([key]) => known.includes(key));
   document.querySelector("#fields").replaceChildren(...shown.map(
-    ([key, description]) => {
-      const isSingle = single && known.length === 1;
-      const [label, rows, example] = isSingle ? single : description;
+    ([key, [label, rows, example]]) => {
       const field = element("textarea", { rows, name: key });
       // Whether the model compares two texts may be unknown.
       field.value = key === "text_b" && !model.num_texts ? "" : example;
@@ -214,7 +212,10 @@ async function ask(event) {
   button.disabled = true;
   try {
     const path = `api/models/${encodeURIComponent(model.name)}/${name}`;
-    TASKS[name].show(shown, await fetchJson(path, request), request);
+    const found = await fetchJson(path, request);
+    // The answer to an empty text is empty.
+    if (!Object.keys(found).length) throw new Error("enter a text");
+    TASKS[name].show(shown, found, request);
     document.querySelector("#note").textContent =
       `answered in ${Math.round(performance.now() - began)} ms`;
   } catch (error) {

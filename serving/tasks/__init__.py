@@ -37,6 +37,9 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
         if is_single and name in tasks:
-            single = dataclasses.replace(tasks[name], fields={"text_a": True})
-            tasks[name] = single
+            tasks[name] = dataclasses.replace(
+                tasks[name],
+                fields={"text": True},
+                other_names={"text": ["text_a"]},
+            )
     return tasks

@@ -13,7 +13,6 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    to_number,
 )
 
 
@@ -75,13 +74,13 @@ def _decode(
         )
         return {
             "answer": entries[index]["text"],
-            "probability": to_number(entries[index]["probability"]),
+            "probability": entries[index]["probability"],
             **{"start": start, "end": end},
             **{"start_byte": start_byte, "end_byte": end_byte},
         }
 
     reply = describe(answer.chosen)
-    reply["null_odds"] = to_number(answer.score_diff)
+    reply["null_odds"] = answer.score_diff
     if options.n_best > 1:
         count = min(len(entries), options.n_best)
         reply["n_best"] = [*map(describe, range(count))]
@@ -89,8 +88,5 @@ def _decode(
 
 
 ANSWER = TextTask(
-    "answer",
-    _encode,
-    _decode,
-    {"question": True, "context": True},
+    "answer", _encode, _decode, {"question": True, "context": True}
 )

@@ -5,6 +5,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -16,6 +17,8 @@ from data.text.tokenization import FullTokenizer
 from files.flags import flag
 from serving.engines import Engine, Input, Outputs
 
+# Fields of requests that are lists of texts.
+LISTS = ("words", "passages")
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
@@ -68,7 +71,8 @@ class TextTask:
         name: name of the task, for --task.
         encode: function (model, request) -> (inputs, context). `inputs` are the
             inputs of the network, several for a long text. `context` is all
-            that `decode` needs to know of the request.
+            that `decode` needs to know of the request. Raises a ValueError if
+            the request is wrong.
         decode: function (model, context, outputs, options) -> reply. `outputs`
             contains {name: array} for each input. Raises a ValueError if the
             request cannot be answered.
@@ -76,8 +80,6 @@ class TextTask:
         other_names: {field: other names under which a request may contain it}.
         lists: fields that are lists of texts. Another field's text is read once
             for each of them, so a short request may take long to compute.
-        check_more: function (request) that raises a ValueError for requests
-            that `check` cannot reject.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
     """
@@ -90,7 +92,6 @@ class TextTask:
         default_factory=dict
     )
     lists: Sequence[str] = ()
-    check_more: Callable[[Request], None] = lambda request: None
     predicts_words: bool = False
 
     def ask(
@@ -110,34 +111,30 @@ class TextTask:
         contexts: dict[int, Any] = {}
         for i, request in enumerate(requests):
             try:
-                self.check(request)
-                found, contexts[i] = self.encode(model, request)
                 # The network would guess an answer to an empty text.
-                if not (found and _is_empty(request)):
-                    inputs[i] = found
+                if any(text.strip() for text in self.texts(request)):
+                    inputs[i], contexts[i] = self.encode(model, request)
             except ValueError as error:
                 replies[i] = error
         most = len(model.tokenizer.tokens) if self.predicts_words else 1
-        try:
-            for i, outputs in model.engine.run_all(
-                inputs, model.max_seq_length, model.pads, most
-            ):
-                try:
-                    reply = self.decode(model, contexts[i], outputs, options)
-                    if cut := max((x.num_cut for x in inputs[i]), default=0):
-                        reply["num_wordpieces_cut"] = cut
-                    replies[i] = reply
-                except ValueError as error:
-                    replies[i] = error
-        except ValueError as error:
-            # The network failed. Find out on which of the requests.
-            many = requests if len(requests) > 1 else ()
-            asked = [self.ask(model, [each], options)[0] for each in many]
-            return asked or [error]
+        for i, outputs in model.engine.run_all(
+            inputs, model.max_seq_length, model.pads, most
+        ):
+            try:
+                reply = self.decode(model, contexts[i], outputs, options)
+                if cut := max((x.num_cut for x in inputs[i]), default=0):
+                    reply["num_wordpieces_cut"] = cut
+                replies[i] = to_plain(reply)
+            except ValueError as error:
+                replies[i] = error
         return replies
 
-    def check(self, request: Request) -> None:
-        """Checks a request.
+    def names_of(self, field: str) -> list[str]:
+        """Returns the names under which a request may contain a field."""
+        return [field, *self.other_names.get(field, ())]
+
+    def texts(self, request: Request) -> list[str]:
+        """Checks a request, and returns all its texts.
 
         Raises:
             ValueError: a field is missing or is not text, or the request is a
@@ -148,48 +145,77 @@ class TextTask:
                 "a request must be a JSON object. "
                 f"Received: {repr(request)[:80]}"
             )
-        if {"text", "text_a"} <= request.keys():
-            raise ValueError(
-                "'text' and 'text_a' are the same field; use only one"
-            )
+        texts: list[str] = []
         for field, is_needed in self.fields.items():
-            names = [*self.other_names.get(field, ()), field]
-            if is_needed and request.keys().isdisjoint(names):
+            sent = [name for name in self.names_of(field) if name in request]
+            if {"text", "text_a"} <= {*sent}:
                 raise ValueError(
-                    f"{' or '.join(map(repr, names))} is missing; the fields "
-                    f"of {self.name} are {', '.join(sorted(self.fields))}"
+                    "'text' and 'text_a' are the same field; use only one"
                 )
-            if field in self.lists:
-                check_list(field, request[field])
-        for name in {*self.fields, "text"} & request.keys() - {*self.lists}:
-            check_text(name, request[name])
-        if self.fields.keys() == {"text_a"} and request.get("text_b"):
+            if is_needed and not sent:
+                raise ValueError(
+                    f"{field!r} is missing; the fields of {self.name} are "
+                    f"{', '.join(sorted(self.fields))}"
+                )
+            for name in sent:
+                texts += _read_texts(name, request[name])
+        if "text_a" in self.names_of("text") and request.get("text_b"):
             raise ValueError(
                 "this model was trained on single texts, so it accepts no "
                 "'text_b'. Send each text by itself"
             )
-        if not _is_empty(request):
-            self.check_more(request)
+        return texts
 
 
-def encode_texts(model: Model, request: Request) -> tuple[list[Input], Input]:
-    """Packs the text of a request, or its two texts, into one input.
+def _read_texts(field: str, value: Any) -> list[str]:
+    # Returns the texts in a field of a request.
+    is_list = field in LISTS and isinstance(value, list | tuple)
+    texts = [*value] if is_list else [value]
+    for text in texts:
+        if not isinstance(text, str) or (field in LISTS and not is_list):
+            kind = "a list of strings" if field in LISTS else "a string"
+            raise ValueError(
+                f"{field!r} must be {kind}. Received: {repr(text)[:80]}"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            # Also bytes of a file that are not UTF-8 are decoded to surrogates.
+            raise ValueError(
+                f"{field!r} is not UTF-8: {error.reason}"
+            ) from None
+    return texts
 
-    Returns the input in a list, and as the context for `decode`.
+
+def to_plain(value: Any) -> Any:
+    """Converts a part of a reply to plain Python, with 6 significant digits.
+
+    Raises:
+        ValueError: a number is NaN or infinite.
     """
+    if isinstance(value, dict):
+        return {name: to_plain(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1 and np.isfinite(value).all():
+            # Twice as fast as number by number.
+            return [float(f"{number:.6g}") for number in value.tolist()]
+        value = value.tolist()
+    if isinstance(value, list):
+        return [*map(to_plain, value)]
+    if not isinstance(value, float | np.floating):
+        return value
+    if not math.isfinite(value):
+        raise ValueError(
+            f"the model returned {value}, which is not a finite number; check "
+            "the model's weights and precision"
+        )
+    return float(f"{value:.6g}")
+
+
+def pack_texts(model: Model, *texts: str) -> Input:
+    """Packs one or two texts into one input."""
     most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
-    packed = pack(model, *(cut(text, most) for text in _texts(request)))
-    return [packed], packed
-
-
-def _is_empty(request: Request) -> bool:
-    names = {"text", "text_a", "text_b"} & request.keys()
-    return bool(names) and not any(request[name].strip() for name in names)
-
-
-def _texts(request: Request) -> tuple[str, str]:
-    name = "text" if "text" in request else "text_a"
-    return request[name], request.get("text_b", "")
+    return pack(model, *(cut(text, most) for text in texts))
 
 
 def pack(
@@ -202,76 +228,21 @@ def pack(
     return Input(ids, first_length, num_cut)
 
 
-def check_list(field: str, values: Any) -> None:
-    """Raises a ValueError if a field of a request is not a list of texts."""
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise ValueError(
-            f"{field!r} must be a list of strings. "
-            f"Received: {repr(values)[:80]}"
-        )
-    for value in values:
-        check_text(field, value)
-
-
-def check_text(field: str, value: Any) -> None:
-    """Checks that a field of a request is text.
-
-    Raises:
-        ValueError: the field is not valid text.
-    """
-    if not isinstance(value, str):
-        raise ValueError(
-            f"{field!r} must be a string. Received: {repr(value)[:80]}"
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        # Also bytes of a file that are not UTF-8 are decoded to surrogates.
-        raise ValueError(f"{field!r} is not UTF-8: {error.reason}") from None
-
-
-def to_number(value: float) -> float:
-    """Rounds a number to 6 significant digits, for JSON."""
-    return to_numbers([value])[0]
-
-
-def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
-    """Rounds numbers to 6 significant digits, for JSON.
-
-    Raises:
-        ValueError: a number is NaN or infinite.
-    """
-    # Check all numbers at once, because checking each one in Python is slow.
-    numbers = np.asarray(values)
-    is_finite = np.isfinite(numbers)
-    if not is_finite.all():
-        raise ValueError(
-            f"the model returned {numbers[~is_finite][0]}, which is not a "
-            "finite number; check the model's weights and precision"
-        )
-    return [float(f"{number:.6g}") for number in numbers.tolist()]
+def pair_of(request: Request) -> tuple[str, str]:
+    """Returns the text of a request and its second text, which may be ""."""
+    name = "text" if "text" in request else "text_a"
+    return request[name], request.get("text_b", "")
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
-        return encode_texts(model, request)
-    tokens = model.tokenizer.tokenize(_texts(request)[0])
+        return [pack_texts(model, *pair_of(request))], None
+    tokens = model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
     return [pack(model, tokens[i : i + length]) for i, length in spans], None
-
-
-def _pool(model: Model, outputs: list[Outputs]) -> np.ndarray:
-    # Models that read a text in windows output logits, which are averaged.
-    ((name, first),) = outputs[0].items()
-    if name == "probabilities":
-        return first
-    mode = model.settings["output_mode"]
-    every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-    pooled = pool(every, [0])[0]
-    return to_probabilities(pooled, mode).astype(np.float32)
 
 
 def _decode(
@@ -279,20 +250,24 @@ def _decode(
 ) -> Reply:
     # In multi-label classification, "label" is a list. Otherwise it is None if
     # no probability reaches the option `min_probability`.
-    probabilities, mode = _pool(model, outputs), model.settings["output_mode"]
+    mode, labels = model.settings["output_mode"], model.settings["labels"]
+    ((name, probabilities),) = outputs[0].items()
+    if name != "probabilities":
+        # Models that read a text in windows output logits, which are averaged.
+        every = np.stack([np.atleast_1d(each[name]) for each in outputs])
+        pooled = to_probabilities(pool(every, [0])[0], mode)
+        probabilities = pooled.astype(np.float32)
     if mode == "regression":
-        return {"value": to_number(probabilities[0])}
-    labels, is_multilabel = model.settings["labels"], mode == "multilabel"
-    if is_multilabel:
+        return {"value": probabilities[0]}
+    if mode == "multilabel":
         is_chosen = probabilities > 0.5
     else:
         is_chosen = np.arange(len(labels)) == probabilities.argmax()
     is_chosen = is_chosen & (probabilities >= options.min_probability)
     chosen = [*itertools.compress(labels, is_chosen)]
-    numbers = to_numbers(probabilities)
     return {
-        "label": chosen if is_multilabel else (chosen or [None])[0],
-        "probabilities": dict(zip(labels, numbers, strict=True)),
+        "label": chosen if mode == "multilabel" else (chosen or [None])[0],
+        "probabilities": dict(zip(labels, probabilities, strict=True)),
     }
 
 
@@ -305,6 +280,11 @@ CLASSIFY = TextTask(
 )
 
 
+def _encode_text(model: Model, request: Request) -> tuple[list[Input], Input]:
+    packed = pack_texts(model, request["text"])
+    return [packed], packed
+
+
 def _decode_vectors(
     model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
@@ -313,21 +293,21 @@ def _decode_vectors(
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
     reply: Reply = {
-        "pooled": to_numbers(outputs[0]["pooled_output"]),
-        "mean": to_numbers(mean),
-        "mean_normalized": to_numbers(mean / length),
+        "pooled": outputs[0]["pooled_output"],
+        "mean": mean,
+        "mean_normalized": mean / length,
     }
     if options.tokens:
         reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
-        reply["sequence"] = [*map(to_numbers, sequence)]
+        reply["sequence"] = [*sequence]
     return reply
 
 
-EMBED = TextTask("embed", encode_texts, _decode_vectors, {"text": True})
+EMBED = TextTask("embed", _encode_text, _decode_vectors, {"text": True})
 
 
 def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
-    tokens = [*map(model.tokenizer.tokenize, _texts(request))]
+    tokens = [*map(model.tokenizer.tokenize, pair_of(request))]
     read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
     return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
 

@@ -11,7 +11,6 @@ from serving.tasks.base import (
     TaskOptions,
     TextTask,
     pack,
-    to_numbers,
 )
 
 
@@ -31,7 +30,7 @@ def _decode(
     ]
     scores = np.array(found, np.float32).reshape(len(found))
     order = np.argsort(-scores, kind="stable")
-    pairs = zip(order.tolist(), to_numbers(scores[order]), strict=True)
+    pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
     return {"ranking": [{"index": i, "score": score} for i, score in pairs]}
 
 

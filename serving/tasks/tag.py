@@ -15,26 +15,19 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    check_list,
-    to_numbers,
 )
-
-
-def _check_words(request: Request) -> None:
-    words = request.get("words", [])
-    check_list("words", words)
-    for word in words:
-        if len(word.split()) != 1:
-            raise ValueError(
-                "each of 'words' must be one word without white space. "
-                f"Received: {repr(word)[:80]}"
-            )
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
+    for word in request.get("words", ()):
+        if len(word.split()) != 1:
+            raise ValueError(
+                "each of 'words' must be one word without white space. "
+                f"Received: {repr(word)[:80]}"
+            )
     labels = model.settings["labels"]
     example = NerExample("", words, labels[:1] * len(words), 0)
     features = [
@@ -67,9 +60,7 @@ def _decode(
         model.settings.get("legal_tags", False),
     )
     tags = [labels[i] for i in ids]
-    probabilities = to_numbers(
-        np.take_along_axis(found, ids[:, None], -1)[:, 0]
-    )
+    probabilities = np.take_along_axis(found, ids[:, None], -1)[:, 0]
     reply: Reply = {"words": words, "tags": tags}
     reply["probabilities"] = probabilities
     if text is None:
@@ -79,7 +70,7 @@ def _decode(
         start, end = spans[first][0], spans[last - 1][1]
         entity = {"type": kind, "text": text[start:end]}
         entity |= {"start": start, "end": end}
-        entity["probability"] = min(probabilities[first:last])
+        entity["probability"] = probabilities[first:last].min()
         entities.append(entity)
     return reply | {
         "spans": [[*span] for span in spans],
@@ -95,5 +86,4 @@ TAG = TextTask(
     _decode,
     {"text": True},
     other_names={"text": ["words"]},
-    check_more=_check_words,
 )

@@ -13,19 +13,16 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    encode_texts,
     pack,
-    to_number,
+    pack_texts,
+    pair_of,
 )
 
 
-def _check_mask(request: Request) -> None:
+def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
-
-
-def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
-    # Each [MASK] in the text becomes one WordPiece.
+    # Each [MASK] becomes one WordPiece.
     tokenizer, most = model.tokenizer, model.max_seq_length
     tokens: list[str] = []
     for number, part in enumerate(request["text"].split(MASK)):
@@ -54,10 +51,7 @@ def _decode_masks(
     for values in every:
         best = np.argsort(-values, kind="stable")[: options.top_k]
         reply["masks"].append(
-            [
-                {"token": tokens[i], "probability": to_number(values[i])}
-                for i in best
-            ]
+            [{"token": tokens[i], "probability": values[i]} for i in best]
         )
     if num_cut := num_masks - len(places):
         reply["num_masks_cut"] = num_cut
@@ -69,21 +63,23 @@ FILL_MASK = TextTask(
     _encode_masks,
     _decode_masks,
     {"text": True},
-    check_more=_check_mask,
     predicts_words=True,
 )
+
+
+def _encode_pair(model: Model, request: Request) -> tuple[list[Input], None]:
+    return [pack_texts(model, *pair_of(request))], None
 
 
 def _decode_pair(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    value = outputs[0]["next_sentence_probabilities"][0]
-    return {"probability": to_number(value)}
+    return {"probability": outputs[0]["next_sentence_probabilities"][0]}
 
 
 NEXT_SENTENCE = TextTask(
     "next-sentence",
-    encode_texts,
+    _encode_pair,
     _decode_pair,
     {"text_a": True, "text_b": True},
     other_names={"text_a": ["text"]},

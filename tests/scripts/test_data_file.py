@@ -12,6 +12,7 @@ from data.classification.pairs import PairProcessor, RankingProcessor
 from data.ner import spans
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
+from serving import engines
 from tests import script_runner
 from tests.script_runner import parse_flags, read_results
 from tests.task_runs import run_commands
@@ -63,6 +64,8 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     assert results["eval_accuracy"] == pytest.approx(right / 18, abs=1e-6)
     # The columns that training found are read here too.
     assert run_commands(done, tmp_path) == 2
+    # A run stands for its export.
+    assert engines.find_export(tmp_path / "run") == tmp_path / "run_model"
     answers = read_table(tmp_path / "answers.csv")
     assert [x["message"] for x in answers] == [row[1] for row in rows]
     labels = {row[2].strip() for row in rows}

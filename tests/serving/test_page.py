@@ -107,7 +107,7 @@ def ask(driver, server):
 
 
 def test_a_form_is_of_the_models_kind(driver, ask):
-    ask("single: classify", text_a=EVIL)
+    ask("single: classify", text=EVIL)
     widths = driver.execute_script(
         "return [...document.querySelectorAll('.bar, .track')].map("
         "(each) => each.getBoundingClientRect().width)"

@@ -148,7 +148,6 @@ def test_texts_of_the_command_line(kind, texts, num_answers, folders, capsys):
     [
         ("squad", ["Who?"], {}, "question, context"),
         ("classifier", ["a", "b", "c"], {}, "text_a, text_b"),
-        ("pretraining", ["a [MASK]", "a"], {}, r"\[MASK\]"),
         ("ner", ["a"], {"input_file": "b"}, "--input_file=b"),
     ],
 )

@@ -121,7 +121,7 @@ def test_bad_rows_of_tables(folder, predict, caplog):
 @pytest.mark.parametrize(
     "flags, word",
     [
-        ({"text_column": None}, "'text_a' or 'text'.*'id', 'review'"),
+        ({"text_column": None}, "'id', 'review'.*--text_column"),
         ({"input_file": "open.csv"}, "open.csv, line 3"),
         ({"input_file": "a.csv,absent"}, "'a.csv'"),
         ({"output_fields": ["vector"]}, "--output_fields=vector.*label"),

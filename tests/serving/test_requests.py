@@ -19,7 +19,7 @@ def read(path, task, *columns):
     """Returns the requests of a file, checked."""
     items = [*requests.read(task, [str(path)], columns=columns)]
     for item in items:
-        task.check(item.request)
+        task.texts(item.request)
     return items
 
 
@@ -41,6 +41,8 @@ PAIR = {"text_a": "b", "text_b": "c"}
         ),
         ("a.csv", "words\nb c\n", TAG, [], {"words": ["b", "c"]}),
         ("a.csv", "w\nb c\n", TAG, ["w"], {"text": "b c"}),
+        # A usual name, as in training.
+        ("a.csv", "x,Body\n1,b\n", TAG, [], {"x": "1", "text": "b"}),
         (
             "a.jsonl",
             '{"id": 7, "q": "b", "text": 1}',
@@ -64,9 +66,9 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
     task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
     paths = [str(tmp_path / "a.csv")]
     first, second = requests.read(task, paths)
-    task.check(first.request)
+    task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
-        task.check(second.request)
+        task.texts(second.request)
     with pytest.raises(ValueError, match="--text_b_column=more"):
         next(requests.read(task, paths, columns=["text", "more"]))
 
@@ -75,7 +77,7 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
 SCORE = base.TextTask(
     "score",
     lambda model, request: ([], request["text"]),
-    lambda model, text, *_: {"score": base.to_number(float(text))},
+    lambda model, text, *_: {"score": float(text)},
     {"text": True},
 )
 

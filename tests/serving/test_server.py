@@ -26,6 +26,7 @@ from tests.serving.test_engines import run
 
 TEXT = {"text": "The harbor light is on."}
 TAG = "/api/models/ner/tag"
+CLASSIFY = "/api/models/classifier/classify"
 HEAD = b"POST /api/models/ner/tag HTTP/1.1\r\nHost: a\r\n"
 # (kind of model, task, requests)
 TASKS = [
@@ -94,6 +95,8 @@ TABLE = [
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", TAG, '"a"', 400, "object"),
     ("POST", TAG, {"txt": "a"}, 400, "'text'"),
+    ("POST", CLASSIFY, {"text": 3}, 400, "'text' must"),
+    ("POST", CLASSIFY, {"text": ""}, 200, "{}"),
     ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a", 3]}, 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
@@ -239,7 +242,7 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
         flags = {"model": ".", "port": 0}
         for word, changes in cases.items():
             done = script_runner.run("serve.py", tmp_path, **flags | changes)
-            assert word in done.error
+            assert word in done.error and "loading" not in done.stderr
     twice = [f"--model={folders['ner']}"] * 2
     assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
 
