@@ -13,7 +13,7 @@ from tests.golden import ROOT
 LINES = {
     ".": 1738,
     "benchmarks": 1199,
-    "data": 9871,
+    "data": 9863,
     "docs": 189,
     "examples": 191,
     "files": 1235,

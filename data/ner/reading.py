@@ -109,8 +109,7 @@ class NerProcessor(SetReader):
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"the only tag of the train set in {self._data_dir} is O; "
-                    "mark entities with tags such as B-PER and I-PER"
+                    f"{self._data_dir}: the only tag to learn is O; mark names"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
@@ -121,8 +120,7 @@ class NerProcessor(SetReader):
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             found = spans.read(path, needs_spans=name != "test")
         else:
-            columns = options.text_column, options.label_column
-            found = _read_columns(path, *columns, name == "test")
+            found = _read_columns(path, options, name == "test")
         examples = [*found]
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
@@ -163,9 +161,8 @@ class NerProcessor(SetReader):
 
     def split_key(self, example: NerExample) -> Hashable:
         """Returns the words, or with --document_context the document."""
-        if self._options.document_context:
-            return example.document
-        return tuple(example.words)
+        by_document = self._options.document_context
+        return example.document if by_document else tuple(example.words)
 
 
 class _Row(NamedTuple):
@@ -178,37 +175,33 @@ class _Row(NamedTuple):
 
 
 def _read_columns(
-    path: str, text_column: int | None, label_column: int | None, is_test: bool
+    path: str, options: NerOptions, is_test: bool
 ) -> Iterator[NerExample]:
-    rows = [*_read_rows(path, label_column)]
+    rows = [*_read_rows(path, options.label_column)]
     if not rows:
         return
     columns = [*zip(*(row.cells for row in rows), strict=True)]
     width = len(columns)
-    tags_at = label_column or width
+    tags_at = options.label_column or width
     if is_test and (width == 1 or tags_at > width):
         tags_at = 0  # A test set without tags.
-    words_at = text_column or (2 if tags_at == 1 else 1)
+    words_at = options.text_column or (2 if tags_at == 1 else 1)
     if words_at == tags_at or max(words_at, tags_at) > width:
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
             f"tab or spaces. Of {width} columns, column {words_at} cannot be "
-            f"the words and {tags_at} the tags. Set --text_column and "
-            "--label_column"
+            f"words, and {tags_at} tags: set --text_column and --label_column"
         )
     words = columns[words_at - 1]
     tags = columns[tags_at - 1] if tags_at else ("O",) * len(rows)
-    if (
-        not text_column
-        and width > 1
-        and all(re.search(r"\d", x) for x in words)
-    ):
+    has_digits = all(re.search(r"\d", word) for word in words)
+    if has_digits and width > 1 and not options.text_column:
         raise ValueError(
             f"{path}: the words, such as {[*words[:3]]}, all contain a digit. "
             "Remove the digits, or set --text_column to the column of the "
             "words, even if it is this one"
         )
-    if not label_column:
+    if not options.label_column:
         _check_nested(path, columns, words_at)
     # PAN-X writes a language before each word, such as "en:".
     found = re.match("[a-z-]+:", os.path.commonprefix(words))

@@ -163,10 +163,9 @@ def _find_spans(
     text, found = row.get("text"), row.get(max(keys, key=has_spans, default=""))
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
-            f"{where}: found the keys {', '.join(row) or 'of no object'}. "
-            "An entry contains `text` and its spans, under one of the keys "
-            f"{', '.join(_SPANS)}, or is Label Studio's. Words with tags "
-            "belong in a file of columns (.txt)"
+            f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
+            f"entry contains `text`, and spans as {', '.join(_SPANS)}, or is "
+            "Label Studio's. Words with tags belong in columns (.txt)"
         )
     if row.get("answer") in ("reject", "ignore"):
         found = None
