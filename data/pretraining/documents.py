@@ -264,8 +264,7 @@ def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
         import sentencex
     except ImportError as error:
         raise ValueError(
-            "--sentence_split needs the package sentencex; install it with "
-            "`pip install sentencex`"
+            "--sentence_split needs a package: pip install sentencex"
         ) from error
 
     return lambda line: [

@@ -15,6 +15,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, MutableSequence, Sequence
 from typing import Any
 
+from absl import logging
+
 from data.io import records
 from data.pretraining.documents import (
     Block,
@@ -173,6 +175,10 @@ def create_instances_from_document(
             tokens, positions, labels = create_masked_lm_predictions(
                 tokens, candidates, pieces, rng, options
             )
+        if not counts["num_instances"]:
+            names = {code: name for name, code in pieces.items()}
+            text = " ".join(names[token] for token in tokens)
+            logging.debug("*** Example ***\ntokens: %s", text)
         counts["num_instances"] += 1
         counts["num_pieces"] += len(tokens)
         instances.append(

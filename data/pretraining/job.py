@@ -300,8 +300,7 @@ def _combine(
                 f"--eval_fraction={fraction} holds out "
                 f"{'all' if num_held_out else 'none'} of the "
                 f"{counts['num_documents']} documents; set another "
-                "fraction, or put blank lines between documents so that "
-                "the input has more of them"
+                "fraction, or separate documents by blank lines"
             )
     shards = [entry for result in results for entry in result["shards"]]
     return {**found, "corpus": dict(counts), "shards": shards}

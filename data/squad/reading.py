@@ -124,8 +124,7 @@ def read_squad_examples(
         logging.warning(
             "%s: %d questions repeat the id of another question. Only the "
             "answer to the last question with each id is written",
-            input_file,
-            len(examples) - num_ids,
+            *(input_file, len(examples) - num_ids),
         )
     return examples
 

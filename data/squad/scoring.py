@@ -1,8 +1,8 @@
 """Computes SQuAD's official scores, exact match and F1, for v1.1 and v2.0."""
 
-import collections
 import re
 import string
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,10 +91,7 @@ def compute_f1(right_answer: str, prediction: str) -> float:
     predicted_words = normalize_answer(prediction).split()
     if not answer_words or not predicted_words:
         return int(answer_words == predicted_words)
-    common = collections.Counter(answer_words) & collections.Counter(
-        predicted_words
-    )
-    num_same = sum(common.values())
+    num_same = (Counter(answer_words) & Counter(predicted_words)).total()
     if num_same == 0:
         return 0
     precision = num_same / len(predicted_words)
