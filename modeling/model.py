@@ -90,9 +90,8 @@ class FeaturesModel(keras.Model):
                 f"{preset.path} contains no bert_config.json or config.json"
             )
         is_own = preset.head == cls.__name__
-        if "num_labels" in inspect.signature(cls).parameters and (
-            is_own or preset.head is None
-        ):
+        has_labels = "num_labels" in inspect.signature(cls).parameters
+        if has_labels and (is_own or preset.head is None):
             shapes = read_shapes(find_checkpoint(preset.weights))
             # Google's name and Hugging Face's name of the head's bias.
             for name in {"output_bias", "classifier.bias"} & shapes.keys():
@@ -101,6 +100,8 @@ class FeaturesModel(keras.Model):
             # The LSTM of --bilstm belongs to the head.
             if value and (is_own or name != "bilstm"):
                 options.setdefault(name, value)
+        if has_labels and "num_labels" not in options:
+            raise ValueError(f"{preset.path} does not state num_labels")
         model = cls(config, **options)
         return model, load_checkpoint(model, preset.weights)
 

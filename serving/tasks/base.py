@@ -141,10 +141,7 @@ class TextTask:
                 pair but the model was trained on single texts.
         """
         if not isinstance(request, dict):
-            raise ValueError(
-                "a request must be a JSON object. "
-                f"Received: {repr(request)[:80]}"
-            )
+            raise ValueError(f"{repr(request)[:80]} is not a JSON object")
         texts: list[str] = []
         for field, is_needed in self.fields.items():
             sent = [name for name in self.names_of(field) if name in request]
