@@ -12,11 +12,8 @@ from typing import Any
 from files.paths import StrPath, named_errors
 
 
-def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a local JSON file in UTF-8.
-
-    `kind` is the type of the value that the file must contain: dict for a JSON
-    object, list for a JSON list, or object for any type.
+def read_json(path: StrPath) -> Any:
+    """Reads a local file in UTF-8 that contains a JSON object.
 
     Raises:
         OSError: the file cannot be read.
@@ -24,7 +21,7 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
-    return parse_json(text, os.fspath(path), kind)
+    return parse_json(text, os.fspath(path))
 
 
 def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
@@ -32,7 +29,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin
     with `where`, such as "data.jsonl, line 3". `kind` is the type of the value
-    that the text must contain, as in `read_json`.
+    that the text must contain: dict, list, or object for any type.
 
     Raises:
         ValueError: the text is not JSON, its value is not a `kind`, is nested

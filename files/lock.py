@@ -1,8 +1,6 @@
 """Locks an output, so that two processes cannot write it at the same time."""
 
 import contextlib
-import itertools
-import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +14,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     """Locks an output until the `with` block or the process ends.
 
     The operating system holds the lock, so even a killed process releases it.
-    At the end, removes the lock file, unless it is a user's file, and the
-    folders that this function created for it, if they are empty.
+    At the end, removes the lock file, unless it is a user's file.
 
     Args:
         path: path of the lock file, beside or inside the protected output.
@@ -28,16 +25,12 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
             opened, for example because it is a link.
     """
     path = Path(path).absolute()
-    missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
     # Windows has no links of this kind.
     options = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     number = os.open(path, options, 0o666)
-    is_locked = try_lock(number)
-    if is_locked is None:
-        logging.warning("%s: this system cannot lock files", name)
     # A process that ended after the file was opened has removed the file.
-    if is_locked is False or not _is_at(path, number):
+    if try_lock(number) is False or not _is_at(path, number):
         os.close(number)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
@@ -51,9 +44,6 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
         if _is_at(path, number) and path.is_file() and not path.stat().st_size:
             path.unlink()
         os.close(number)
-        for folder in missing:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
 
 
 def _is_at(path: Path, number: int) -> bool:

@@ -16,18 +16,18 @@ LINES = {
     "data": 9863,
     "docs": 189,
     "examples": 191,
-    "files": 1235,
+    "files": 1222,
     "modeling": 6130,
     "serving": 4177,
-    "tests": 19891,
+    "tests": 19887,
     "tools": 735,
-    "training": 4609,
+    "training": 4622,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23590
+WORDS = 23588
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -61,25 +61,28 @@ class Checkpointer:
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
         self._variables = dict(variables)
-        self._trains = optimizer is not None
+        self._state: dict[str, keras.Variable] = {}
         self._restored = -1
+        # False if the restored checkpoint cannot train on.
+        self.has_optimizer = True
         if optimizer is None:
             return
         # In float16, the optimizer is wrapped in a loss scaling optimizer.
         inner: Any = getattr(optimizer, "inner_optimizer", optimizer)
-        self._variables["global_step"] = inner.iterations
+        self._state["global_step"] = inner.iterations
         if inner is not optimizer:
-            self._variables["loss_scale"] = optimizer.dynamic_scale
-            self._variables["loss_scale_good_steps"] = optimizer.step_counter
+            self._state["loss_scale"] = optimizer.dynamic_scale
+            self._state["loss_scale_good_steps"] = optimizer.step_counter
         for name, variable in variables.items():
             for slot, value in inner.slots(variable).items():
-                self._variables[f"{name}/{slot}"] = value
+                self._state[f"{name}/{slot}"] = value
 
-    def save(self, step: int) -> None:
+    def save(self, step: int, has_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
         A later checkpoint is damaged, because a newer step would have been
-        restored, or it is the best step of a run that this run replaces.
+        restored, or it is the best step of a run that this run replaces. With
+        `has_optimizer` = False, saves only the model's variables.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -88,7 +91,8 @@ class Checkpointer:
                 was written.
         """
         # Check on every worker, so that all workers stop at the same step.
-        for name, variable in self._variables.items():
+        variables = self._variables | (self._state if has_optimizer else {})
+        for name, variable in variables.items():
             value = tf.cast(variable.value, tf.float32)
             if not tf.reduce_all(tf.math.is_finite(value)):
                 raise ValueError(
@@ -99,7 +103,7 @@ class Checkpointer:
             return
         path = f"{self.output_dir}/{PREFIX}-{step}"
         listing = self.output_dir / "checkpoint"
-        tf1.write_checkpoint(path, self._variables)
+        tf1.write_checkpoint(path, variables)
         # Checkpoints that the file `checkpoint` does not list are the user's.
         listed = (
             listing.read_text(errors="replace") if listing.is_file() else ""
@@ -177,10 +181,12 @@ class Checkpointer:
             OSError: the checkpoint cannot be read.
         """
         with tf1.open_tf1_checkpoint(path) as (reader, _):
-            for name, variable in self._variables.items():
+            self.has_optimizer = reader.has_tensor("global_step")
+            state = self._state if self.has_optimizer else {}
+            for name, variable in (self._variables | state).items():
                 # Only training needs the state of the dropout's seed generator,
                 # which Google's checkpoints do not contain.
-                is_seed = "seed_" in name and not self._trains
+                is_seed = "seed_" in name and not self._state
                 if not is_seed or reader.has_tensor(name):
                     variable.assign(reader.get_tensor(name))
         logging.info("Restored the checkpoint %s", path)

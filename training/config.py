@@ -272,12 +272,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     deterministic: bool = flags.training(
         False, "Use only operations whose results can be repeated exactly."
     )
-    max_nonfinite_steps: int = flags.neutral(
-        10,
-        "Stop after this many consecutive steps with a non-finite loss or "
-        "gradient. Such steps do not change the weights.",
-        at_least=1,
-    )
     save_checkpoints_steps: int = flags.neutral(
         1000, "Number of steps between checkpoints.", at_least=1
     )
@@ -286,6 +280,11 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
     )
     iterations_per_loop: int = flags.neutral(
         1000, "On a TPU, number of training steps per host call.", at_least=1
+    )
+    keep_optimizer: bool = flags.neutral(
+        True,
+        "Save the optimizer's slots at the end too, to train on later. "
+        "--nokeep_optimizer saves a third of the size.",
     )
     summary_steps: int = flags.neutral(
         100,
@@ -324,6 +323,8 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "to a folder laid out like Google's releases.",
         kind=Kind.NEW_FOLDER,
     )
+    # Not a flag: the steps in a row without a finite loss that end a training.
+    max_nonfinite_steps: int = 10
     # Not flags here, but in fine-tuning.
     bilstm: bool = False
     load_best: bool = True

@@ -130,17 +130,15 @@ def describe_data(
     given, found = config.given_flags, []
     for name, split in splits.items():
         flags = "data_file", f"{name.replace('eval', 'predict')}_file"
-        file = str(next(filter(None, map(given.get, flags)), ""))
-        data = os.path.basename(os.path.normpath(config.data_dir or name))
-        entry = [f"{data}/{name}", split.num_examples, split.checksum]
-        if not file and config.data_dir and name in SETS:
+        files = [*filter(None, map(given.get, flags))]
+        if not files and config.data_dir and name in SETS:
             pattern = os.path.join(glob.escape(config.data_dir), SETS[name])
             files = glob.glob(f"{pattern}[.]*")
-            file = files[0] if len(files) == 1 else ""
-        if os.path.isfile(file):
-            ((base, _, checksum),) = fingerprints.fingerprint([file])
-            entry = [base, split.num_examples, checksum]
-        found.append([name, *entry])
+        data = os.path.basename(os.path.normpath(config.data_dir or name))
+        base, checksum = f"{data}/{name}", split.checksum
+        if len(files) == 1 and os.path.isfile(files[0]):
+            ((base, _, checksum),) = fingerprints.fingerprint(files)
+        found.append([name, base, split.num_examples, checksum])
     return found
 
 

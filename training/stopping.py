@@ -74,7 +74,7 @@ class SkippedSteps:
         """Counts the outcomes of steps, the last of which is `step`.
 
         Raises:
-            ValueError: --max_nonfinite_steps were skipped.
+            ValueError: `max_nonfinite_steps` were skipped.
         """
         for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
             if outcome == train_step.MADE:

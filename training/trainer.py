@@ -259,6 +259,12 @@ class Trainer(BatchPredictor):
                 *(config.output_dir, step),
             )
             return
+        if not self.checkpointer.has_optimizer:
+            raise ValueError(
+                f"--output_dir={config.output_dir} was saved with "
+                "--nokeep_optimizer, so it cannot train on. Set it as "
+                "--init_checkpoint of another --output_dir"
+            )
         self._log_start()
         if self.is_chief and self.settings is not None:
             run_folder.write(
@@ -335,7 +341,9 @@ class Trainer(BatchPredictor):
                     if is_done or (is_save_due and not skipped.num_in_a_row):
                         rate = logs["learning_rate"]
                         self.history.add("checkpoint", step, {}, rate)
-                        self.checkpointer.save(step)
+                        goes_on = is_stopped or not is_done
+                        keeps = config.keep_optimizer or goes_on
+                        self.checkpointer.save(step, keeps)
                         logging.info("Saved the checkpoint of step %d", step)
                         is_save_due = False
         return is_stopped

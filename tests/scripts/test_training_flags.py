@@ -8,7 +8,7 @@ from modeling import presets
 from modeling.presets import checkpoint_steps
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import parse_flags, read_results
+from tests.script_runner import check_refusals, parse_flags, read_results
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def runs(flags, tiny, tmp_path_factory):
         "plain": "--do_eval --max_eval_steps=2",
         "again": "--do_eval --max_eval_steps=2 --deterministic",
         "seed": "--do_eval --max_eval_steps=2 --seed=1",
-        "bfloat16": "--mixed_precision=bfloat16",
+        "bfloat16": "--mixed_precision=bfloat16 --keep_optimizer=False",
         "frozen": """
             --freeze_layers=1 --next_sentence=False --do_eval --max_eval_steps=2
             --gradient_checkpointing
@@ -94,6 +94,16 @@ def test_trains_from_a_checkpoint_the_same_each_time(runs):
     assert losses[0] == losses[1]
     # With another seed the batches differ too.
     assert 0 < abs(losses[2] - losses[0]) < 0.1
+
+
+def test_without_its_optimizer_a_run_has_ended(runs, flags):
+    folder, _ = runs["bfloat16"]
+    assert not any("adam" in name for name in values(folder, 4))
+    flags |= {"output_dir": folder, "mixed_precision": "bfloat16"}
+    changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
+    script_runner.run_each("run_pretraining.py", folder, flags, changes)
+    cases = [("--num_train_steps=5", "--nokeep_optimizer")]
+    check_refusals(folder, "run_pretraining.py", flags, cases)
 
 
 def test_frozen_layers_do_not_move(runs, pretrained):
