@@ -107,8 +107,7 @@ class NerTask(task.Task):
         """Writes the predictions of the dev set, and report.html."""
         examples, found = self.examples[split], self._tag(split, batches)
         path = os.path.join(output_dir, "dev_predictions.jsonl")
-        write = sentence_windows.write_predictions
-        write(path, examples, *found, prefix="predicted_")
+        sentence_windows.write_predictions(path, examples, *found, "predicted_")
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
             right = [example.labels for example in examples]

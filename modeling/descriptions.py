@@ -219,8 +219,11 @@ def format_commands(
         texts += ' "A second text."'
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {texts}"]
-    if table:
-        files = f"--input_file={shlex.quote(table)} --output_file=answers.csv"
+    is_tagger = settings["name"] == "BertTokenClassifier"
+    # Entities are lists, and columns of words and tags contain no texts.
+    if table and (not is_tagger or table.endswith(".jsonl")):
+        answers = f"answers.{'jsonl' if is_tagger else 'csv'}"
+        files = f"--input_file={shlex.quote(table)} --output_file={answers}"
         lines.append(f"python predict.py {model} {files}")
     return [*lines, f"python serve.py {model}"]
 

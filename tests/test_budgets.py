@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1738,
+    ".": 1737,
     "benchmarks": 1199,
-    "data": 9863,
+    "data": 9861,
     "docs": 189,
     "examples": 191,
     "files": 1222,
-    "modeling": 6130,
+    "modeling": 6133,
     "serving": 4177,
-    "tests": 19887,
+    "tests": 19886,
     "tools": 735,
     "training": 4622,
 }

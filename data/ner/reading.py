@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 
@@ -189,8 +189,8 @@ def _read_columns(
     if words_at == tags_at or max(words_at, tags_at) > width:
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. Of {width} columns, column {words_at} cannot be "
-            f"words, and {tags_at} tags: set --text_column and --label_column"
+            f"tab or spaces. Of {width} columns, the words' is {words_at} and "
+            f"the tags' is {tags_at}: set --text_column and --label_column"
         )
     words = columns[words_at - 1]
     tags = columns[tags_at - 1] if tags_at else ("O",) * len(rows)
@@ -232,9 +232,7 @@ def _read_columns(
         )
 
 
-def _check_nested(
-    path: str, columns: list[tuple[str, ...]], words_at: int
-) -> None:
+def _check_nested(path: str, columns: list[Any], words_at: int) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses

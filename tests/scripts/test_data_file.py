@@ -117,16 +117,15 @@ def test_one_file_of_entities_is_all_that_a_run_needs(
         rows[text] = {"id": len(rows), "text": text, "label": right}, right
         if ending == "txt":
             rows[text] = {"words": [*words], "labels": [*tags]}, right
-    lines = (json.dumps(row) for row, _ in rows.values())
-    path.write_text("\n".join(lines))
-    if ending == "txt":
-        path.write_text("\n\n".join(sentences))
+    lines = [json.dumps(row) for row, _ in rows.values()]
+    path.write_text("\n\n".join(sentences if ending == "txt" else lines))
     flags = model_flags | parse_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --num_train_epochs=6 --learning_rate=2e-3
     """)
     done = script_runner.run("run_ner.py", tmp_path, **flags).check()
     assert "\n  run/report.html\n  run/dev_predictions.jsonl\n" in done.stderr
+    assert run_commands(done, tmp_path) == 1 + (ending == "jsonl")
     entries = script_runner.read_lines(tmp_path / "run/dev_predictions.jsonl")
     assert len(entries) == 16
     counts = np.zeros(3, int)

@@ -158,7 +158,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     for flag in ("text_column", "label_column"):
         with pytest.raises(ValueError, match=f"--{flag}"):
             read(tmp_path, "dev", "a O\n", **{flag: 3})
-    with pytest.raises(ValueError, match="column 2"):
+    with pytest.raises(ValueError, match="words' is 2"):
         read(tmp_path, "dev", "a O\n", text_column=2)
     # Words, lemmas and bare prefixes are no tags of a type.
     text = "1 B-52 B-52 B- O\n2 a I-52 B- O\n"
