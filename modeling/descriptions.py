@@ -63,8 +63,7 @@ _FILES = {
     "best": "the weights of the best step",
     "state": "records, TensorBoard's events and the lock of a running command",
 }
-# Used for a model class that the user wrote.
-_OTHER = ("A BERT model", "")
+_OTHER = ("A BERT model", "")  # of a class that the user wrote
 
 
 def describe_copy(
@@ -159,8 +158,7 @@ def format_card(
         tag = _TAGS.get(task["name"], "feature-extraction")
         lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
         lines += ["tags:", "- bert", "---", ""]
-    if kind == RUN:
-        lines.append(_MARK)
+    lines += [_MARK] * (kind == RUN)
     lines += [f"# {title}", "", f"A BERT model of class `{task['name']}`.", ""]
     if labels:
         lines += ["Labels, in the order of the outputs:", ""]

@@ -75,7 +75,6 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
     assert "| loss |" not in card and "| global_step |" not in card
     assert 'predict.py --model=run_model "A text."' in card
-    # Two epochs at this rate are too short.
     assert "(never found)" in card and "--learning_rate" in done.stderr
     page = (tmp_path / "run/report.html").read_text()
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
@@ -95,6 +94,8 @@ def check_run(script, folder, flags, steps):
     again = script_runner.run(script, folder, **flags).check()
     assert "has ended" in again.stderr
     assert read_results(folder / "run") == results
+    cases = [("--data_file=no.csv", "no.csv"), ("--init_checkpoint=no", "no")]
+    script_runner.check_refusals(folder, script, flags, cases)
 
 
 @pytest.mark.slow
