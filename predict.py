@@ -42,7 +42,7 @@ from serving import answers, requests
 from serving.engines import EngineConfig
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import TaskOptions, TextTask
+from serving.tasks.base import LISTS, TaskOptions, TextTask
 from training.command_line import cli
 
 _TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
@@ -129,13 +129,13 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     Raises:
         ValueError: there are too few or too many texts.
     """
-    fields = task.fields
+    fields = [*task.fields]
     if len(fields) == 1:
         requests = [{name: text} for text in texts for name in fields]
     else:
-        if task.lists and len(texts) > 1:
+        if fields[-1] in LISTS and len(texts) > 1:
             texts = [texts[0], [*texts[1:]]]
-        if not sum(fields.values()) <= len(texts) <= len(fields):
+        if not sum(task.fields.values()) <= len(texts) <= len(fields):
             raise ValueError(
                 f"{task.name}: pass these texts in this order, each in quotes: "
                 f"{', '.join(fields)}. Received: {[*texts]}"

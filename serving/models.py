@@ -16,6 +16,7 @@ from absl import logging
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from serving import engines
+from serving.requests import split
 from serving.tasks import TASKS, tasks_of
 from serving.tasks.base import (
     DEFAULTS,
@@ -24,11 +25,6 @@ from serving.tasks.base import (
 )
 
 Texts = str | Sequence[str]
-
-
-class _Settings(dict[str, Any]):
-    def __missing__(self, name: str) -> Any:
-        raise ValueError(f"{presets.FILE} lacks `{name}`; export again")
 
 
 class TextModel:
@@ -83,9 +79,8 @@ class TextModel:
         if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra
         described = presets.read(folder)
-        self.settings: dict[str, Any] = _Settings(
-            described.settings, labels=described.labels
-        )
+        labels = described.labels
+        self.settings: dict[str, Any] = {**described.settings, "labels": labels}
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
@@ -227,28 +222,14 @@ class TextModel:
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
         task = self.task(name)
-        given = {k: _to_texts(k, texts) for k, texts in fields.items()}
-        lists = {
-            name: texts
-            for name, texts in given.items()
-            if name not in task.lists and isinstance(texts, list)
-        }
-        counts = {len(texts) for texts in lists.values()} or {1}
-        if len(counts) > 1:
-            raise ValueError(
-                "pass lists of equal length, or one text for all. Received: "
-                + ", ".join(f"{len(x)} {name}" for name, x in lists.items())
-            )
-        requests = [
-            {k: lists[k][i] if k in lists else x for k, x in given.items()}
-            for i in range(counts.pop())
-        ]
+        request = {k: _to_texts(k, texts) for k, texts in fields.items()}
+        requests, is_many = split(task, request)
         replies = task.ask(self, requests, options)
         for number, reply in enumerate(replies, 1):
             if isinstance(reply, ValueError):
-                where = f"text {number}: " if lists else ""
+                where = f"text {number}: " if is_many else ""
                 raise ValueError(f"{where}{reply}") from None
-        return replies if lists else replies[0]
+        return replies if is_many else replies[0]
 
 
 # A shorter name for calls: `serving.load(path)`.

@@ -1,7 +1,4 @@
-"""Reads requests from tables, JSON lines or text.
-
-If a row cannot be read, reading continues with the next row.
-"""
+"""Reads requests from JSON, or from tables, JSON lines or text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,8 +7,9 @@ from absl import logging
 
 from data.classification.classifier_flags import guess_columns
 from data.io import tables
+from files.json_files import parse_json
 from files.paths import named_errors
-from serving.tasks.base import TextTask
+from serving.tasks.base import LISTS, Request, TextTask
 
 _DEFAULT = tables.Layout()
 
@@ -38,6 +36,59 @@ class Item(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
+def split(task: TextTask, request: Request) -> tuple[list[Request], bool]:
+    """Splits a request whose fields contain lists of texts.
+
+    Returns (a request for each text, whether a field contains a list). A single
+    text beside a list is for all of them.
+
+    Raises:
+        ValueError: two lists are not of the same length.
+    """
+    known = {name for field in task.fields for name in task.names_of(field)}
+    lists = {
+        name: request[name]
+        for name in sorted(known & request.keys() - {*LISTS})
+        if isinstance(request[name], list)
+    }
+    counts = {len(texts) for texts in lists.values()}
+    if len(counts) > 1:
+        raise ValueError(f"{', '.join(lists)} must be lists of equal length")
+    return [
+        request | {name: texts[i] for name, texts in lists.items()}
+        for i in range(max(counts, default=1))
+    ], bool(lists)
+
+
+def read_json(
+    task: TextTask, text: bytes, is_predict: bool = False
+) -> tuple[list[Any], bool]:
+    """Returns the unchecked requests in JSON text, and whether it is a list.
+
+    If `is_predict`, the text is {"instances": list of texts or objects}, as in
+    TensorFlow Serving. Otherwise it is one object, a list of objects, or an
+    object with lists of texts.
+
+    Raises:
+        ValueError: the text is not valid.
+    """
+    value = parse_json(text, "the body", object)
+    if is_predict:
+        is_valid = isinstance(value, dict) and [*value] == ["instances"]
+        if not (is_valid and isinstance(value["instances"], list)):
+            raise ValueError(
+                'the body must be {"instances": [texts or objects]}'
+            )
+        field = next(iter(task.fields))
+        value = [
+            {field: each} if isinstance(each, str) else each
+            for each in value["instances"]
+        ]
+    if isinstance(value, dict):
+        return split(task, value)
+    return (value, True) if isinstance(value, list) else ([value], False)
+
+
 def read(
     task: TextTask,
     paths: Sequence[str],
@@ -47,7 +98,8 @@ def read(
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
-    A blank line is a row only in plain text.
+    A blank line is a row only in plain text. If a row cannot be read, reading
+    continues with the next row.
 
     Args:
         task: task that will answer the requests.
@@ -77,7 +129,7 @@ def read(
     trained = {
         field: column
         for field, column in zip(task.fields, trained_columns, strict=False)
-        if column not in (None, "text") and field not in task.lists
+        if column not in (None, "text") and field not in LISTS
     }
     # If the columns are chosen by number, the first line is no header.
     by_number = chosen and all(map(str.isdecimal, chosen.values()))

@@ -1,15 +1,7 @@
 """Answers HTTP requests with exported models, in one process.
 
-    GET  /                        a page to try the models in a browser
-    GET  /healthz                 200 once every model is loaded, else 503
-    GET  /api/models              the models and their tasks
-    POST /api/models/NAME/TASK    {"text": "..."}, a list of such objects, or
-                                  an object with a list of texts
-    POST /v1/models/NAME:predict  {"instances": [texts or objects]}
-    GET  /openapi.json            a description of these paths
-
-Each model has a queue and a thread. While the model computes a batch, the next
-batch forms in the queue.
+docs/server.md lists the paths. Each model has a queue and a thread. While the
+model computes a batch, the next batch forms in the queue.
 """
 
 import asyncio
@@ -37,8 +29,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from files.json_files import parse_json
 from serving.models import TextModel
+from serving.requests import read_json
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS, Reply, TaskOptions, TextTask
 
@@ -194,26 +186,14 @@ def read_requests(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Returns the requests in a body, and whether the reply is a list.
 
-    `body` is JSON text. If `is_predict`, it is {"instances": list of texts or
-    objects}, as in TensorFlow Serving. Otherwise it is one object, a list of
-    objects, or an object with lists of texts.
-
     Raises:
         HTTPException: there are too many texts.
-        ValueError: the body is not valid.
+        ValueError: the body is not valid (see `read_json`).
     """
-    value = parse_json(body, "the body", object)
-    if is_predict:
-        if not isinstance(value, dict) or [*value] != ["instances"]:
-            raise ValueError('the body must be {"instances": [...]}')
-        value, first = value["instances"], next(iter(task.fields))
-        if not isinstance(value, list):
-            raise ValueError("'instances' must be a list of texts or objects")
-        value = [{first: x} if isinstance(x, str) else x for x in value]
-    requests, is_many = _split_lists(value, task)
-    objects = (each for each in requests if isinstance(each, dict))
-    found = (each.get(name) for each in objects for name in task.lists)
-    lengths = [len(each) for each in found if isinstance(each, list)]
+    requests, is_many = read_json(task, body, is_predict)
+    # The query is read once for each passage.
+    lists = (x.get("passages") for x in requests if isinstance(x, dict))
+    lengths = [len(each) for each in lists if isinstance(each, list)]
     count = max(len(requests), sum(lengths))
     if count > max_texts:
         raise HTTPException(
@@ -222,26 +202,6 @@ def read_requests(
             "--max_texts; send fewer texts per request",
         )
     return requests, is_many
-
-
-def _split_lists(value: Any, task: TextTask) -> tuple[list[Any], bool]:
-    # An object with lists of texts contains one request for each text.
-    if not isinstance(value, dict):
-        return (value, True) if isinstance(value, list) else ([value], False)
-    known = {name for field in task.fields for name in task.names_of(field)}
-    names = known & value.keys()
-    lists = {x for x in names - {*LISTS} if isinstance(value[x], list)}
-    if not lists:
-        return [value], False
-    counts = {len(value[name]) for name in lists}
-    if len(counts) > 1:
-        raise ValueError(
-            f"{', '.join(sorted(lists))} must be lists of equal length"
-        )
-    return [
-        {x: value[x][i] if x in lists else value[x] for x in names}
-        for i in range(counts.pop())
-    ], True
 
 
 class Server:

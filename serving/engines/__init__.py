@@ -4,15 +4,12 @@ B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import abc
-import contextlib
 import dataclasses
 import functools
 import glob
 import importlib
 import importlib.util
 import os
-import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -72,9 +69,6 @@ class Engine(abc.ABC):
     inputs: dict[str, tuple[int | None, ...]]
 
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
-        # Allow one call at a time, because calls share memory and use all
-        # threads.
-        self._lock: contextlib.AbstractContextManager = threading.Lock()
         path = folder / RUNTIMES[self.name].file
         if not num_threads and hasattr(os, "sched_getaffinity"):
             num_threads = len(os.sched_getaffinity(0))
@@ -95,7 +89,7 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
-        """Runs the network. `run` locks `_lock` before it calls this method."""
+        """Runs the network. Several threads may call this method."""
 
     def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
         """Runs the network and returns its outputs. Thread-safe.
@@ -111,8 +105,7 @@ class Engine(abc.ABC):
             # Some runtimes crash on a batch without rows.
             raise ValueError("a batch must contain at least one row")
         try:
-            with self._lock:
-                return self._compute(features)
+            return self._compute(features)
         except Exception as error:
             # Omit the runtime's traceback: the usual cause is a lack of memory.
             reason = " ".join(str(error).split())[:200] or "out of memory"
@@ -243,7 +236,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
         versions = {
             int(inner.name): inner
             for inner in (folder.iterdir() if folder.is_dir() else ())
-            if re.fullmatch("[0-9]{1,18}", inner.name) and _is_export(inner)
+            if inner.name.isdecimal() and _is_export(inner)
         }
         found = folder if _is_export(folder) else None
         if found := found or versions.get(max(versions, default=0)):

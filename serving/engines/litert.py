@@ -1,5 +1,6 @@
 """Runs an export in LiteRT's format, without TensorFlow."""
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,8 @@ class LiteRt(engines.Engine):
         interpreter = Interpreter(
             model_content=path.read_bytes(), num_threads=num_threads
         )
+        # Allow one call at a time, because calls share memory.
+        self._lock = threading.Lock()
         self._serve = interpreter.get_signature_runner("serve")
         kinds = {each["dtype"] for each in interpreter.get_tensor_details()}
         self.precision = "int8" if np.int8 in kinds else "float32"
@@ -32,4 +35,5 @@ class LiteRt(engines.Engine):
         }
 
     def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
-        return self._serve(**features)
+        with self._lock:
+            return self._serve(**features)

@@ -1,6 +1,5 @@
 """Runs an export in ONNX format with ONNX Runtime."""
 
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,8 +28,6 @@ class OnnxRuntime(engines.Engine):
     name = "onnx"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # No lock is needed: several threads may call ONNX Runtime at once.
-        self._lock = contextlib.nullcontext()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = num_threads
         # Log only fatal errors, because all other errors raise an exception.

@@ -3,7 +3,6 @@
 A SavedModel is a program, which may read and write the user's files.
 """
 
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,8 +31,6 @@ class SavedModel(engines.Engine):
         super().__init__(folder, num_threads)
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # No lock is needed: several threads may call TensorFlow at once.
-        self._lock = contextlib.nullcontext()
         with literal_name(path.parent) as name:
             # Keep a reference to the model, because it owns the variables.
             self._loaded = tf.saved_model.load(name)

@@ -78,8 +78,6 @@ class TextTask:
             request cannot be answered.
         fields: {field of a request: whether the field is required}.
         other_names: {field: other names under which a request may contain it}.
-        lists: fields that are lists of texts. Another field's text is read once
-            for each of them, so a short request may take long to compute.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
     """
@@ -91,7 +89,6 @@ class TextTask:
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
     )
-    lists: Sequence[str] = ()
     predicts_words: bool = False
 
     def ask(

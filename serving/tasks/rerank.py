@@ -34,10 +34,4 @@ def _decode(
     return {"ranking": [{"index": i, "score": score} for i, score in pairs]}
 
 
-RERANK = TextTask(
-    "rerank",
-    _encode,
-    _decode,
-    {"query": True, "passages": True},
-    lists=("passages",),
-)
+RERANK = TextTask("rerank", _encode, _decode, {"query": True, "passages": True})
