@@ -131,17 +131,15 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     """
     fields = [*task.fields]
     if len(fields) == 1:
-        requests = [{name: text} for text in texts for name in fields]
-    else:
-        if fields[-1] in LISTS and len(texts) > 1:
-            texts = [texts[0], [*texts[1:]]]
-        if not sum(task.fields.values()) <= len(texts) <= len(fields):
-            raise ValueError(
-                f"{task.name}: pass these texts in this order, each in quotes: "
-                f"{', '.join(fields)}. Received: {[*texts]}"
-            )
-        requests = [dict(zip(fields, texts, strict=False))]
-    return requests
+        return [{fields[0]: text} for text in texts]
+    if fields[-1] in LISTS and len(texts) > 1:
+        texts = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(texts) <= len(fields):
+        raise ValueError(
+            f"{task.name}: pass these texts in this order, each in quotes: "
+            f"{', '.join(fields)}. Received: {[*texts]}"
+        )
+    return [dict(zip(fields, texts, strict=False))]
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:

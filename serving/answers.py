@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from absl import logging
 
+from data.io import tables
 from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
@@ -100,13 +101,15 @@ def answer(
                         f"{', '.join(reply)}"
                     )
                 is_checked |= bool(reply)
-                for x in fields or reply:
-                    # A reply may repeat the texts or the words of its request.
-                    is_input = x in (*task.fields, "words")
-                    repeats = is_input and row.get(x) == reply.get(x)
-                    if x in reply and not repeats:
-                        row[f"predicted_{x}" if x in row else x] = reply[x]
-                rows.append(row)
+                # A reply may repeat the texts or the words of its request.
+                repeated = {
+                    name
+                    for name in (*task.fields, "words")
+                    if name in reply and row.get(name) == reply[name]
+                }
+                chosen = [x for x in fields or reply if x not in repeated]
+                found = {name: reply[name] for name in chosen if name in reply}
+                rows.append(tables.add_answer(row, found))
                 continue
             num_errors += 1
             if num_errors <= _MAX_LOGGED:
@@ -195,42 +198,30 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     Raises:
         ValueError: the field is not numeric, or its shape changes.
     """
-    name, shape = "", ()
+    name = ""
     found: list[np.ndarray | None] = []
     for row in rows:
-        fields = [*row]
-        if not name and fields and not isinstance(row, Failed):
-            name = _find_number(fields)
-            shape = _to_array(row[name]).shape
-        values = _to_array(row[name]) if name in row else None
-        found.append(values)
-        if values is not None and values.shape != shape:
-            raise ValueError(
-                f"{name!r} is of shape {values.shape} in row {len(found)}, and "
-                f"of shape {shape} before. Set --output_format=jsonl"
-            )
-    unknown = np.full(shape, np.nan)
+        if not name and row and not isinstance(row, Failed):
+            numbers = [x for x in _NUMBERS if x in row]
+            if len(row) != 1 and not numbers:
+                raise ValueError(
+                    "npy stores one numeric field: set --output_fields to one "
+                    f"of {', '.join(row)}"
+                )
+            name = [*numbers, *row][0]
+        value = row.get(name)
+        value = [*value.values()] if isinstance(value, dict) else value
+        found.append(None if value is None else np.array(value, "<f4"))
+    shapes = {each.shape for each in found if each is not None} or {()}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"{name!r} is not always of one shape. Set --output_format=jsonl"
+        )
+    unknown = np.full(shapes.pop(), np.nan)
     array = np.array([unknown if x is None else x for x in found], "<f4")
     header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
     np.lib.format.write_array_header_1_0(output, header)
     output.write(array.data)
-
-
-def _find_number(names: Sequence[str]) -> str:
-    """Returns the field to store as an array."""
-    found = [name for name in _NUMBERS if name in names]
-    if len(names) != 1 and not found:
-        raise ValueError(
-            "npy stores one numeric field: set --output_fields to one of "
-            f"{', '.join(names)}"
-        )
-    return [*found, *names][0]
-
-
-def _to_array(value: Any) -> np.ndarray:
-    # Converts a number, a list or the values of a dict.
-    numbers = [*value.values()] if isinstance(value, dict) else value
-    return np.array(numbers, "<f4")
 
 
 def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:

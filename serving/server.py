@@ -40,7 +40,7 @@ _MAX_BATCH_SIZE = 32
 # Options of the tasks, for all clients.
 _OPTIONS = TaskOptions(top_k=8, n_best=8)
 _PAGE = Path(__file__).parent / "page"
-# The fields of each task, for openapi.json. `read_requests` checks the bodies.
+# The fields of each task, for openapi.json. `TextTask.texts` checks requests.
 _SCHEMAS = [
     {
         "title": task.name,
@@ -181,29 +181,6 @@ def _to_exception(error: Exception, where: str = "") -> HTTPException:
     return HTTPException(500, "internal error (see the server's log)")
 
 
-def read_requests(
-    body: bytes, task: TextTask, max_texts: int, is_predict: bool
-) -> tuple[list[dict[str, Any]], bool]:
-    """Returns the requests in a body, and whether the reply is a list.
-
-    Raises:
-        HTTPException: there are too many texts.
-        ValueError: the body is not valid (see `read_json`).
-    """
-    requests, is_many = read_json(task, body, is_predict)
-    # The query is read once for each passage.
-    lists = (x.get("passages") for x in requests if isinstance(x, dict))
-    lengths = [len(each) for each in lists if isinstance(each, list)]
-    count = max(len(requests), sum(lengths))
-    if count > max_texts:
-        raise HTTPException(
-            413,
-            f"{count} texts are more than {max_texts}, the server's "
-            "--max_texts; send fewer texts per request",
-        )
-    return requests, is_many
-
-
 class Server:
     """Answers HTTP requests for all models, as an ASGI application.
 
@@ -297,11 +274,19 @@ class Server:
         task = _find(f"task of {name}", task_name, model.tasks)
         body = await self._read_body(request)
         try:
-            requests, is_many = read_requests(
-                body, task, self._max_texts, is_predict
-            )
+            requests, is_many = read_json(task, body, is_predict)
         except ValueError as error:
             raise _to_exception(error) from None
+        # The query is read once for each passage.
+        lists = (x.get("passages") for x in requests if isinstance(x, dict))
+        lengths = [len(each) for each in lists if isinstance(each, list)]
+        count = max(len(requests), sum(lengths))
+        if count > self._max_texts:
+            raise HTTPException(
+                413,
+                f"{count} texts are more than {self._max_texts}, the server's "
+                "--max_texts; send fewer texts per request",
+            )
         try:
             async with asyncio.timeout(self.timeout_s):
                 replies = await model.submit(task, requests)

@@ -9,6 +9,7 @@ import numpy as np
 from absl import logging
 
 from data.classification.features import InputExample
+from data.io import tables
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -174,7 +175,7 @@ def describe_rows(
     for example, label, probability in zip(
         examples, decoder.labels(outputs), probabilities, strict=True
     ):
-        row, right = {**(example.row or {})}, example.label
+        right = example.label
         if isinstance(right, list):
             right = sorted(right, key=decoder.label_list.index)
         answer: dict[str, Any] = {
@@ -186,9 +187,7 @@ def describe_rows(
             answer = {"value": label}
         if not example.text_a.strip() and not example.text_b:
             answer = dict.fromkeys(answer, "")
-        for name, value in answer.items():
-            row[f"predicted_{name}" if name in row else name] = value
-        yield row
+        yield tables.add_answer(example.row or {}, answer)
 
 
 def write_predictions(

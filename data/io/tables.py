@@ -8,7 +8,7 @@ any size needs only the memory of a few rows. Errors name the file and the line.
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data.io import text_files
@@ -95,6 +95,19 @@ def read_table(
                     f"Received: {str(row[column])[:80]}"
                 )
         yield where, row
+
+
+def add_answer(
+    row: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns a row of a table, and beside it an answer.
+
+    A field of the answer begins with `predicted_` if the row has its name.
+    """
+    return {**row} | {
+        f"predicted_{name}" if name in row else name: value
+        for name, value in answer.items()
+    }
 
 
 def read_rows(path: StrPath, layout: Layout = _DEFAULT) -> Iterator[Row]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from data.io import tables
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
 from data.text.token_windows import cut_spans, most_context
@@ -209,7 +210,7 @@ def write_predictions(
     with atomic_open(path) as file:
         found = zip(examples, tags, probabilities, strict=True)
         for example, labels, sure in found:
-            words, row = example.words, example.row or {}
+            words = example.words
             text = " ".join(words) if example.text is None else example.text
             places, entities = find_words(text, words), find_entities(labels)
             spans = [
@@ -225,9 +226,8 @@ def write_predictions(
             }
             if is_known:
                 answer["correct"] = entities == find_entities(example.labels)
-            entry = {"guid": example.guid, "text": text, "words": words, **row}
-            for name, value in answer.items():
-                entry[f"predicted_{name}" if name in row else name] = value
+            entry = {"guid": example.guid, "text": text, "words": words}
+            entry |= tables.add_answer(example.row or {}, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.
             file.write(f"{line}\n".encode(errors="backslashreplace"))

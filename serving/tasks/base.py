@@ -206,6 +206,11 @@ def to_plain(value: Any) -> Any:
     return float(f"{value:.6g}")
 
 
+def encode_pair(model: Model, request: Request) -> tuple[list[Input], None]:
+    """Packs a text, or two texts, into one input. Returns no context."""
+    return [pack_texts(model, *pair_of(request))], None
+
+
 def pack_texts(model: Model, *texts: str) -> Input:
     """Packs one or two texts into one input."""
     most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
@@ -231,7 +236,7 @@ def pair_of(request: Request) -> tuple[str, str]:
 def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
-        return [pack_texts(model, *pair_of(request))], None
+        return encode_pair(model, request)
     tokens = model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.

@@ -13,9 +13,8 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
+    encode_pair,
     pack,
-    pack_texts,
-    pair_of,
 )
 
 
@@ -67,10 +66,6 @@ FILL_MASK = TextTask(
 )
 
 
-def _encode_pair(model: Model, request: Request) -> tuple[list[Input], None]:
-    return [pack_texts(model, *pair_of(request))], None
-
-
 def _decode_pair(
     model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
@@ -79,7 +74,7 @@ def _decode_pair(
 
 NEXT_SENTENCE = TextTask(
     "next-sentence",
-    _encode_pair,
+    encode_pair,
     _decode_pair,
     {"text_a": True, "text_b": True},
     other_names={"text_a": ["text"]},

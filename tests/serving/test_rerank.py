@@ -1,7 +1,9 @@
 """The task that ranks passages."""
 
+import asyncio
 import functools
 import json
+import types
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import modeling
 import serving
 from serving import classifier
+from serving.requests import read_json
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
@@ -79,8 +82,14 @@ def test_the_server_ranks(exports, load):
     model.load()
     task = model.tasks["rerank"]
     body = json.dumps({"query": [QUERY, "a"], "passages": PASSAGES}).encode()
-    requests, is_many = server.read_requests(body, task, 8, False)
+    requests, is_many = read_json(task, body)
     assert is_many and requests[1]["passages"] == PASSAGES
     # Each passage counts as a text.
+    few = server.Server({"m": model}, max_texts=7)
+
+    async def stream():
+        yield body
+
+    asked = few._do_task("m", "rerank", types.SimpleNamespace(stream=stream))
     with pytest.raises(server.HTTPException, match="413.*8 texts"):
-        server.read_requests(body, task, 7, False)
+        asyncio.run(asked)
