@@ -11,14 +11,14 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1737,
+    ".": 1735,
     "benchmarks": 1199,
-    "data": 9861,
+    "data": 9873,
     "docs": 189,
     "examples": 191,
     "files": 1222,
     "modeling": 6131,
-    "serving": 4177,
+    "serving": 4122,
     "tests": 19885,
     "tools": 735,
     "training": 4622,
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23588
+WORDS = 23585
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -233,25 +233,19 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     """
     exported = f"{os.path.normpath(path)}_model"
     for folder in (Path(path), Path(exported)):
-        versions = {
-            int(inner.name): inner
-            for inner in (folder.iterdir() if folder.is_dir() else ())
-            if inner.name.isdecimal() and _is_export(inner)
-        }
-        found = folder if _is_export(folder) else None
-        if found := found or versions.get(max(versions, default=0)):
-            if found != Path(path):
-                logging.info("%s: using %s", path, found)
-            return found
+        inner = folder.iterdir() if folder.is_dir() else ()
+        numbered = [each for each in inner if each.name.isdecimal()]
+        numbered.sort(key=lambda each: int(each.name), reverse=True)
+        for found in (folder, *numbered):
+            if any((found / name).is_file() for name in FILES):
+                if found != Path(path):
+                    logging.info("%s: using %s", path, found)
+                return found
     raise FileNotFoundError(
         f"{path} is not an exported model: it contains no {', '.join(FILES)} "
         "or numbered version. Set the folder that --export_dir wrote, or write "
         f"one: python -m tools.export --model={path} --export_dir={exported}"
     )
-
-
-def _is_export(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in FILES)
 
 
 def open_engine(

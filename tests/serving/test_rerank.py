@@ -11,7 +11,7 @@ import pytest
 import modeling
 import serving
 from serving import classifier
-from serving.requests import read_json
+from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
@@ -57,6 +57,7 @@ def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
     pair = TOKENIZER.tokenize(QUERY) + TOKENIZER.tokenize(PASSAGES[2])
     assert found["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
     assert bert.rerank(QUERY, []) == {"ranking": []}
+    assert_same(bert.rerank([QUERY, "a"], PASSAGES)[0], found)
 
 
 def test_two_labels_rank_by_the_probability_of_the_second(load):
@@ -74,21 +75,16 @@ def test_predict_ranks_without_tensorflow(exports, load):
     assert json.loads(output) == load("ranker").rerank(QUERY, PASSAGES)
 
 
-def test_the_server_ranks(exports, load):
+def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
 
     model = server.ServedModel(exports["ranker"], {})
     model.load()
-    task = model.tasks["rerank"]
-    body = json.dumps({"query": [QUERY, "a"], "passages": PASSAGES}).encode()
-    requests, is_many = read_json(task, body)
-    assert is_many and requests[1]["passages"] == PASSAGES
-    # Each passage counts as a text.
     few = server.Server({"m": model}, max_texts=7)
 
     async def stream():
-        yield body
+        yield json.dumps({"query": ["a", "b"], "passages": PASSAGES}).encode()
 
     asked = few._do_task("m", "rerank", types.SimpleNamespace(stream=stream))
     with pytest.raises(server.HTTPException, match="413.*8 texts"):
