@@ -26,10 +26,10 @@ class Progress:
     Args:
         total: total number of units of work, None if unknown.
         initial: number of units that an earlier, interrupted run finished.
-        unit: name of a unit of work, such as "step" or "record".
+        unit: name of a unit of work, such as "record". Only the progress of
+            "step", of the training, is shown even if the work is short.
         examples_per_unit: number of examples in a unit of work, to show the
-            examples per second, and even the progress of short work. None = do
-            not show this rate.
+            examples per second. None = do not show this rate.
         label: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
     """
@@ -78,7 +78,7 @@ class Progress:
         `done` is the number of finished units, including `initial`.
         """
         interval = self._interval
-        if self._first and not self._examples_per_unit:
+        if self._first and self._unit != "step":
             interval = min(interval, FIRST_LINE)
         elif self._first or done == self._total:
             return done != self.shown
