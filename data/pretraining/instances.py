@@ -100,7 +100,7 @@ def create_training_instances(
         itertools.repeat(range(len(documents)), options.dupe_factor)
     )
     total = len(documents) * options.dupe_factor
-    for index in progress.track(passes, total, "document", "Reading"):
+    for index in progress.track(passes, total, "document", "Instances of"):
         instances.extend(
             create_instances_from_document(
                 documents, index, reader.pieces, rng, options, counts
