@@ -118,7 +118,7 @@ def test_run_squad_and_ner(files, model_flags):
 
 
 def test_texts_and_vocabularies(files, model_flags):
-    texts = {"input_file": "a.txt", "output_file": "out"}
+    texts = {"input_file": "a.txt", "output_file": "out.txt"}
     table = "--output_file=hard.txt -> hard.txt"
     refuse(files, "tools.create_vocabulary", texts, table)
     table = """
@@ -149,7 +149,7 @@ def test_models(files, model_flags):
     """
     flags = model_flags | {"output_dir": "out"}
     refuse(files, "tools.convert_checkpoint", flags, table)
-    flags = {"input_file": "a.txt", "output_file": "out", "model": "saved"}
+    flags = {"input_file": "a.txt", "output_file": "out.txt", "model": "saved"}
     table = """
         --input_file=absent -> --input_file
         --output_file=a.txt -> a.txt
