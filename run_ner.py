@@ -1,8 +1,8 @@
-r"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts tags.
+"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts tags.
 
-    python run_ner.py --data_dir=conll2003 --init_checkpoint=MODEL \
-        --output_dir=output/ner --do_train --do_eval
+    python run_ner.py --data_file=FILE --init_checkpoint=MODEL --output_dir=DIR
 
+A line of the file is a word and its tag, or in JSON, a text with its entities.
 Training resumes from the newest checkpoint in --output_dir.
 """
 
