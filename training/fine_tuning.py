@@ -195,8 +195,8 @@ def describe_end(
             "larger --learning_rate or more --num_train_epochs.",
             ", ".join(missing),
         )
-    names = "dev_predictions.csv", "dev_predictions.jsonl", "predictions.csv"
-    for name in ("report.html", *names):
+    names = "report.html dev_predictions.csv dev_predictions.jsonl"
+    for name in (*names.split(), "predictions.csv", "predictions.jsonl"):
         path = os.path.join(config.output_dir, name)
         lines += [path] * os.path.isfile(path)
     lines += commands

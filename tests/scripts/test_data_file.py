@@ -147,7 +147,8 @@ def test_one_file_of_entities_is_all_that_a_run_needs(
     # The same model answers the same for a test set, and in its export.
     path.rename(tmp_path / "test.jsonl")
     flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
-    script_runner.run("run_ner.py", tmp_path, **parse_flags(flags)).check()
+    done = script_runner.run("run_ner.py", tmp_path, **parse_flags(flags))
+    assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = tmp_path / "again/predictions.jsonl"
     labels = [example.labels for example in spans.read(path, True)]
     found = script_runner.read_lines(path)
