@@ -1,19 +1,11 @@
-"""Reads and formats the scores of a run. Imports no TensorFlow."""
+"""Formats the scores of a run. Imports no TensorFlow."""
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 RATES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
-
-
-def read_results(path: Path) -> dict[str, float]:
-    """Reads the `key = value` lines of a results file."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    pairs = (line.rpartition(" = ") for line in lines)
-    return {name: float(value) for name, _, value in pairs}
 
 
 def split_by_label(

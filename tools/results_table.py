@@ -20,7 +20,7 @@ import numpy as np
 from files.atomic import write_text
 from files.flags import flag
 from files.paths import Kind, named_folders
-from files.results import read_results, split_by_label
+from files.results import split_by_label
 from training.command_line import cli
 
 _SEED = re.compile(r"seed_\d+")
@@ -62,10 +62,11 @@ def read_rows(runs: str) -> dict[str, list[dict[str, float]]]:
         for file in files:
             parts = Path(start, file.parent.relative_to(folder)).parts
             kept = [part for part in parts if not _SEED.fullmatch(part)]
-            results = read_results(file)
-            export = file.with_name("export_eval_results.txt")
-            if export.exists():
-                results |= read_results(export)
+            results: dict[str, float] = {}
+            for each in (file, file.with_name("export_eval_results.txt")):
+                text = each.read_text("utf-8") if each.exists() else ""
+                pairs = (x.rpartition(" = ") for x in text.splitlines())
+                results |= {key: float(value) for key, _, value in pairs}
             rows[str(Path(*kept)) if kept else folder].append(results)
     return rows
 

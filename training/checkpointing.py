@@ -63,8 +63,7 @@ class Checkpointer:
         self._variables = dict(variables)
         self._state: dict[str, keras.Variable] = {}
         self._restored = -1
-        # False if the restored checkpoint cannot train on.
-        self.has_optimizer = True
+        self.has_optimizer = True  # in the restored checkpoint
         if optimizer is None:
             return
         # In float16, the optimizer is wrapped in a loss scaling optimizer.
@@ -136,13 +135,11 @@ class Checkpointer:
         The step stays a copy if the file system has no links. If the process is
         killed in between, the step is missing here until the next call.
         """
-        source, target = (
-            f"{x}/{PREFIX}-{step}" for x in (folder, self.output_dir)
-        )
-        data, index = tf1.ENDINGS
+        name, (data, index) = f"{PREFIX}-{step}", tf1.ENDINGS
+        source, target = f"{folder}/{name}", f"{self.output_dir}/{name}"
         partial = Path(f"{target}.partial{index}")
-        partial.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
             os.link(source + index, partial)
             for ending in (index, data):
                 Path(target + ending).unlink(missing_ok=True)

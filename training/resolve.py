@@ -32,8 +32,7 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     if start and not os.path.exists(start):
         # A wrong path is an error even if the command does not use it.
         find_tf1_checkpoint(start)
-    is_trained = not config.do_train and find_best(folder)
-    if checkpoint_steps(folder) or is_trained:
+    if checkpoint_steps(folder) or (not config.do_train and find_best(folder)):
         return presets.read(folder, "--output_dir")
     if not start:
         return None

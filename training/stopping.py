@@ -79,13 +79,7 @@ class SkippedSteps:
         for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
             if outcome == train_step.MADE:
                 self.num_in_a_row = 0
-            elif outcome == train_step.OVERFLOWED:
-                logging.info(
-                    "Step %d was skipped, because its gradient, scaled for "
-                    "float16, overflowed. Halving the loss scale.",
-                    number,
-                )
-            else:
+            elif outcome == train_step.NOT_FINITE:
                 self.num_in_a_row += 1
                 logging.warning(
                     "Step %d was skipped (%d in a row), because its loss or "

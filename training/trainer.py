@@ -199,11 +199,7 @@ class Trainer(BatchPredictor):
         self.history.restore(self.global_step)
 
     def restore_best(self) -> bool:
-        """Restores the weights of the run's best step (`find_best`).
-
-        Returns:
-            whether a best step is saved. If not, the weights do not change.
-        """
+        """Restores the best step's weights. Returns whether there is one."""
         path = find_best(self.config.output_dir)
         if path:
             self.global_step, self.has_best = self._best.read(path), True
@@ -214,6 +210,11 @@ class Trainer(BatchPredictor):
         self._best.save(step)
         if self.is_chief:
             run_folder.set_best_step(self.config.output_dir, step)
+
+    def link_best(self) -> None:
+        """Stores the best step's weights only once, if it is the last step."""
+        if self.is_chief:
+            self._best.link(self.history.best_step, self.config.output_dir)
 
     def fit(
         self,
@@ -427,7 +428,7 @@ class Trainer(BatchPredictor):
         Raises:
             OSError: a file cannot be written.
         """
-        self._best.link(self.history.best_step, self.config.output_dir)
+        self.link_best()
         path = self.config.export_weights
         if self.is_chief and path is not None:
             modeling.save_release(

@@ -13,7 +13,7 @@ import pytest
 
 import modeling
 from files.json_files import read_json
-from modeling.checkpoints.folders import find_best
+from modeling.checkpoint_folders import find_best
 from modeling.presets import checkpoint_steps
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
@@ -170,13 +170,14 @@ def test_a_best_step_that_is_the_last_is_stored_once(
     with contextlib.suppress(KeyboardInterrupt):
         trains_on(options, [0.5, 0.6, 0.9])
     assert find_best(run).endswith("model.ckpt-6")
-    trains_on(options, [0.9])
+    flags = {"keep_checkpoint_max": 1}
+    trains_on(options, [0.8, 0.9], num_train_epochs=4, **flags)
+    assert used_step(tmp_path) == {6} and checkpoint_steps(run) == [8]
+    trains_on(options, [0.95], num_train_epochs=5, **flags)
     for end in ("index", "data-00000-of-00001"):
-        name = f"model.ckpt-6.{end}"
+        name = f"model.ckpt-10.{end}"
         assert (run / name).samefile(run / "best" / name)
-    # A better step replaces only the link.
-    trains_on(options, [0.95], num_train_epochs=4)
-    assert [checkpoint_steps(x) for x in (run, run / "best")] == [[6, 8], [8]]
+    assert checkpoint_steps(run / "best") == [10]
 
 
 def best_of(folder):

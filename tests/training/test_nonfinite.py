@@ -20,8 +20,6 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     assert trainer.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     assert not [r for r in caplog.records if r.levelno > logging.INFO]
-    logged = [r.message for r in caplog.records if "overflowed" in r.message]
-    assert [text.split()[1] for text in logged] == ["2", "3"]
 
 
 def overflow_on_all_devices():

@@ -47,6 +47,9 @@ class BestStep(Callback):
         step, folder = trainer.history.best_step, trainer.best_folder
         if step is None:
             return
+        if step not in checkpoint_steps(folder):
+            # The run may have been killed while it linked this step.
+            trainer.link_best()
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.global_step
