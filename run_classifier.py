@@ -1,10 +1,11 @@
 r"""Fine-tunes BERT to classify texts or pairs of texts, and predicts labels.
 
-    python run_classifier.py --task_name=mrpc --data_dir=glue/MRPC \
-        --init_checkpoint=MODEL --output_dir=output/mrpc --do_train --do_eval
+    python run_classifier.py --data_file=TABLE --init_checkpoint=MODEL \
+        --output_dir=DIR
 
-The tasks are GLUE, XNLI, and tables of your own (--task_name=csv). Training
-resumes from the newest checkpoint in --output_dir.
+The table is CSV, TSV, JSON lines or Parquet. The other tasks are GLUE and XNLI
+(--task_name=mrpc --data_dir=glue/MRPC --do_train --do_eval). Training resumes
+from the newest checkpoint in --output_dir.
 """
 
 import dataclasses

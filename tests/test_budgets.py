@@ -11,7 +11,7 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1735,
+    ".": 1736,
     "benchmarks": 1199,
     "data": 9873,
     "docs": 189,
