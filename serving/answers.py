@@ -102,11 +102,8 @@ def answer(
                     )
                 is_checked |= bool(reply)
                 # A reply may repeat the texts or the words of its request.
-                repeated = {
-                    name
-                    for name in (*task.fields, "words")
-                    if name in reply and row.get(name) == reply[name]
-                }
+                sent = [x for x in (*task.fields, "words") if x in reply]
+                repeated = {x for x in sent if row.get(x) == reply[x]}
                 chosen = [x for x in fields or reply if x not in repeated]
                 found = {name: reply[name] for name in chosen if name in reply}
                 rows.append(tables.add_answer(row, found))

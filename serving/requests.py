@@ -181,8 +181,9 @@ def _to_request(
         # If a model may read pairs, no rule finds their columns.
         if is_table and not (column or chosen) and [*task.fields] == ["text"]:
             column = guess_columns(row)["text_column"]
-            message = "The column of the text is %r"
-            logging.log_first_n(logging.INFO, message, 1, column)
+            if column:
+                message = "The column of the text is %r"
+                logging.log_first_n(logging.INFO, message, 1, column)
         if column and (field in chosen or column not in task.names_of(field)):
             # The column overrides columns that are named like the field.
             for name in (column, *task.names_of(field)):

@@ -101,7 +101,10 @@ class TextTask:
 
         Returns:
             a reply to each request, {} if its texts are empty, or a ValueError
-            if the request is wrong or the network fails on it.
+            if it cannot be answered.
+
+        Raises:
+            ValueError: the network fails, for example for lack of memory.
         """
         replies: list[Any] = [{} for _ in requests]
         inputs: dict[int, list[Input]] = {}
@@ -258,16 +261,13 @@ def _decode(
         probabilities = pooled.astype(np.float32)
     if mode == "regression":
         return {"value": probabilities[0]}
-    if mode == "multilabel":
-        is_chosen = probabilities > 0.5
-    else:
-        is_chosen = np.arange(len(labels)) == probabilities.argmax()
-    is_chosen = is_chosen & (probabilities >= options.min_probability)
-    chosen = [*itertools.compress(labels, is_chosen)]
-    return {
-        "label": chosen if mode == "multilabel" else (chosen or [None])[0],
-        "probabilities": dict(zip(labels, probabilities, strict=True)),
-    }
+    is_sure = probabilities >= options.min_probability
+    label: Any = [*itertools.compress(labels, is_sure & (probabilities > 0.5))]
+    if mode == "classification":
+        best = probabilities.argmax()
+        label = labels[best] if is_sure[best] else None
+    numbers = dict(zip(labels, probabilities, strict=True))
+    return {"label": label, "probabilities": numbers}
 
 
 CLASSIFY = TextTask(
