@@ -170,13 +170,13 @@ def test_several_formats_share_a_folder(tmp_path):
 
 
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
-    encode = in_int8.task("classify").encode
-    inputs = [encode(in_int8, {"text_a": text})[0][0] for text in TEXTS]
+    encode, texts = in_int8.task().encode, [*filter(str.strip, TEXTS)]
+    inputs = [encode(in_int8, {"text_a": text})[0][0] for text in texts]
     task = Keeping(tmp_path, [len(each.ids) for each in inputs])
     task.ids = lambda number: inputs[number].ids
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])
-    served = [[*x["probabilities"].values()] for x in in_int8.classify(TEXTS)]
+    served = [[*x["probabilities"].values()] for x in in_int8.classify(texts)]
     np.testing.assert_allclose(np.exp(outputs), served, atol=1e-5)
 
 
