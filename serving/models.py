@@ -18,11 +18,7 @@ from modeling import presets
 from serving import engines
 from serving.requests import split
 from serving.tasks import TASKS, tasks_of
-from serving.tasks.base import (
-    DEFAULTS,
-    TaskOptions,
-    TextTask,
-)
+from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
 
@@ -32,18 +28,18 @@ class TextModel:
 
     For one text, each method returns one dict, and for a list of texts a list
     of dicts. The dicts contain plain Python values, as in the output of
-    predict.py. Positions in texts count characters, except `start_byte` and
-    `end_byte`. Several threads may use one model. `serving.load` is another
-    name of this class.
+    predict.py. The dict for an empty text is empty. Positions in texts count
+    characters, except `start_byte` and `end_byte`. Several threads may use one
+    model. `serving.load` is another name of this class.
 
     A method raises a ValueError if the model does not support the task or if a
     text is invalid, and a TypeError if an argument is not a list either.
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded, as in TensorFlow Serving. A SavedModel is a
-            program that may read and write your files, so load only models that
-            you trust.
+            newest is loaded, as in TensorFlow Serving. For the --output_dir of
+            a run, OUTPUT_DIR_model is loaded. A SavedModel is a program that
+            may read and write your files, so load only models that you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
             TensorFlow. None chooses an installed runtime whose file is in the
