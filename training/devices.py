@@ -37,11 +37,20 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
 
     If `name` is None, the strategy uses the workers in TF_CONFIG if it is set,
     else all GPUs if there are several, else one device.
+
+    Raises:
+        ValueError: `name` is "multi_worker", and TF_CONFIG is not set.
     """
     # Connect the workers before any other code uses a device.
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
     if name == "multi_worker":
+        if "TF_CONFIG" not in os.environ:
+            # Each worker would train a model of its own.
+            raise ValueError(
+                "--distribution_strategy=multi_worker needs the environment "
+                "variable TF_CONFIG; see docs/devices.md"
+            )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
     logging.info("GPUs that TensorFlow can use: %d", len(gpus))
