@@ -75,8 +75,7 @@ class TextModel:
         if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra
         described = presets.read(folder)
-        labels = described.labels
-        self.settings: dict[str, Any] = {**described.settings, "labels": labels}
+        self.settings = {**described.settings, "labels": described.labels}
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:

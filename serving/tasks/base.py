@@ -144,15 +144,16 @@ class TextTask:
             raise ValueError(f"{repr(request)[:80]} is not a JSON object")
         texts: list[str] = []
         for field, is_needed in self.fields.items():
-            sent = [name for name in self.names_of(field) if name in request]
+            names = self.names_of(field)
+            sent = [name for name in names if name in request]
             if {"text", "text_a"} <= {*sent}:
                 raise ValueError(
                     "'text' and 'text_a' are the same field; use only one"
                 )
             if is_needed and not sent:
                 raise ValueError(
-                    f"{field!r} is missing; the fields of {self.name} are "
-                    f"{', '.join(sorted(self.fields))}"
+                    f"{' or '.join(map(repr, names))} is missing; the fields "
+                    f"of {self.name} are {', '.join(sorted(self.fields))}"
                 )
             for name in sent:
                 texts += _read_texts(name, request[name])

@@ -94,7 +94,7 @@ TABLE = [
     ("POST", TAG, b'{"text": "\xff"}', 400, "utf-8"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", TAG, '"a"', 400, "object"),
-    ("POST", TAG, {"txt": "a"}, 400, "'text'"),
+    ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
     ("POST", CLASSIFY, {"text": 3}, 400, "'text' must"),
     ("POST", CLASSIFY, {"text": ""}, 200, "{}"),
     ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
