@@ -191,9 +191,11 @@ def describe_end(
         lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
     if config.do_train and (missing := never_found(results)):
         logging.warning(
-            "The model finds no example of %s in the dev set. Train with a "
-            "larger --learning_rate or more --num_train_epochs.",
+            "The model finds no example of %s in the dev set. Add examples, or "
+            "set another --output_dir, --learning_rate=%g and "
+            "--num_train_epochs=%g.",
             ", ".join(missing),
+            *(2 * config.learning_rate, 2 * config.num_train_epochs),
         )
     names = "report.html dev_predictions.csv dev_predictions.jsonl"
     for name in (*names.split(), "predictions.csv", "predictions.jsonl"):

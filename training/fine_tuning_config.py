@@ -19,7 +19,8 @@ class FineTuningConfig(TrainingConfig):
     )
     max_seq_length: int = flags.head(
         128,
-        "Input length in WordPieces. Longer inputs are cut.",
+        "Input length in WordPieces. Longer inputs are cut. With --data_file, "
+        "the default suits the texts.",
         at_least=3,
     )
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)

@@ -74,6 +74,7 @@ def resolve_data_file(config: Any) -> Any:
         "do_train": True,
         "do_eval": True,
         "evaluate_each_epoch": True,
+        "keep_optimizer": False,
         "report": found.get("task_name") != "embedding",
         "export_dir": f"{found['output_dir'].rstrip('/')}_model",
     }

@@ -32,16 +32,18 @@ class TableOptions(DataFileOptions):
 
     text_column: str = flags.training(
         "text",
-        "Name of the text's column. For a table without a header line, set all "
-        "column flags to numbers, counted from 1.",
+        "Name of the text's column. With --data_file, usual names are found. "
+        "For a table without a header line, set all column flags to numbers, "
+        "counted from 1.",
     )
     text_b_column: str | None = flags.training(
         None, "Name of the second text's column, to classify pairs of texts."
     )
     label_column: str = flags.training(
         "label",
-        "Name of the label's column. Or the names of several columns of 0 and "
-        "1, separated by commas, one for each label of a multilabel task.",
+        "Name of the label's column. With --data_file, usual names are found. "
+        "Or the names of several columns of 0 and 1, separated by commas, one "
+        "for each label of a multilabel task.",
     )
     labels: Sequence[str] | None = flags.head(
         None,
@@ -167,7 +169,8 @@ def find_columns(options: Options) -> Options:
                 f"{file}: set --{flag} to the column of the {what}; {columns}"
             )
     if found:
-        logging.info("Columns of %s: %s", options.data_file, given | found)
+        chosen = [f"--{k}={column}" for k, column in (given | found).items()]
+        logging.info("%s: %s", options.data_file, " ".join(chosen))
     return dataclasses.replace(options, **found)
 
 

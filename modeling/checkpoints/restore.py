@@ -113,8 +113,7 @@ def _log(
     variables: Mapping[str, keras.Variable],
     missing: Sequence[str],
 ) -> None:
-    note = f"{len(missing)} missing, which keep their initial values: "
-    note = f"; {note}{', '.join(missing)}" if missing else ""
+    note = f"; {len(missing)} are new: {', '.join(missing)}" * bool(missing)
     num_loaded = len(variables) - len(missing)
     logging.info("%s: %d variables loaded%s", path, num_loaded, note)
     for prefix, part in _OPTIONAL_PARTS.items():
