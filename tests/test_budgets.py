@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1736,
     "benchmarks": 1199,
-    "data": 9873,
+    "data": 9876,
     "docs": 189,
     "examples": 191,
     "files": 1214,
-    "modeling": 6131,
+    "modeling": 6130,
     "serving": 4116,
-    "tests": 19883,
+    "tests": 19882,
     "tools": 736,
-    "training": 4625,
+    "training": 4630,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23585
+WORDS = 23580
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
