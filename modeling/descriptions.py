@@ -7,6 +7,7 @@ machines and no texts of examples. This module imports no TensorFlow.
 import fnmatch
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,18 +24,24 @@ EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
 RUN = "run"
 # First line of the card of a run, by which a later command recognizes it.
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
-# {class of the model: (title, texts to pass to predict.py)}
+# {class of the model: title}
 _MODELS = {
-    "BertClassifier": ("A classifier of texts into labels", '"A text."'),
-    "BertEmbedder": ("An encoder of texts as vectors", '"A text."'),
-    "BertModel": ("An encoder of texts and words as vectors", '"A text."'),
-    "BertMultipleChoice": ("A model that chooses the ending of a text", ""),
-    "BertPretrainer": ("A model of masked words", '"The [MASK] is blue."'),
-    "BertSpanLabeler": (
-        "A model that finds the answer to a question in a text",
-        '"Who came?" "Ann came."',
-    ),
-    "BertTokenClassifier": ("A tagger of words with labels", '"Ann came."'),
+    "BertClassifier": "A classifier of texts into labels",
+    "BertEmbedder": "An encoder of texts as vectors",
+    "BertModel": "An encoder of texts and words as vectors",
+    "BertMultipleChoice": "A model that chooses the ending of a text",
+    "BertPretrainer": "A model of masked words",
+    "BertSpanLabeler": "A model that finds the answer to a question in a text",
+    "BertTokenClassifier": "A tagger of words with labels",
+}
+# {class of the model: call of a model that `serving.load` returns}
+_CALLS = {
+    "BertClassifier": 'classify("A text.")',
+    "BertEmbedder": 'embed("A text.")',
+    "BertModel": 'embed("A text.")',
+    "BertPretrainer": 'fill_mask("The [MASK] is blue.")',
+    "BertSpanLabeler": 'answer("Who came?", "Ann came.")',
+    "BertTokenClassifier": 'tag("Ann came.")',
 }
 # {class of the model: Hugging Face's name of its task}
 _TAGS = {
@@ -63,7 +70,6 @@ _FILES = {
     "best": "the weights of the best step",
     "state": "records, TensorBoard's events and the lock of a running command",
 }
-_OTHER = ("A BERT model", "")  # of a class that the user wrote
 
 
 def describe_copy(
@@ -128,7 +134,8 @@ def format_card(
     do_lower_case: bool | None = None,
     results: Mapping[str, float] | None = None,
     files: Sequence[str] = (),
-    commands: Sequence[str] = (),
+    export: str | None = None,
+    table: str | None = None,
 ) -> str:
     """Returns the text of a model card, in Markdown.
 
@@ -139,11 +146,13 @@ def format_card(
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score}, None = show no results.
         files: names of the files in the folder of a RUN.
-        commands: commands that ask the exported model of a RUN.
+        export: folder of the exported model of a RUN, to show its use.
+        table: name of the single table that a RUN was trained on, or None.
     """
     task, origin = description["task"], description["origin"]
     settings = {**origin.get("settings", {}), **task}
-    title, _ = _MODELS.get(task["name"], _OTHER)
+    # The user may have written another class.
+    title = _MODELS.get(task["name"], "A BERT model")
     if settings.get("output_mode") == "regression":
         title = "A model that scores texts"
     if settings.get("num_texts") == 2:
@@ -176,11 +185,19 @@ def format_card(
         for name, purpose in _FILES.items():
             if any(fnmatch.fnmatch(file, name) for file in files):
                 lines.append(f"- `{name}`: {purpose}")
+        if origin.get("command", {}).get("keep_optimizer") is False:
+            lines = [x.split(", and the optimizer")[0] for x in lines]
     if kind == EXPORT:
-        commands = format_commands(settings, "FOLDER")
+        export = "FOLDER"
+    commands = format_commands(settings, export, table)
     code = _format_code(kind, task["name"])
+    if commands:
+        code = ["import serving", f'bert = serving.load("{export}")']
+        code.append(f"bert.{_find_call(settings)}")
     if commands or code:
-        lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+        where = f", and `{table}` is your table" if table else ""
+        where = f"`FOLDER` is the path of this folder{where}."
+        lines += ["", "## Use", "", where, ""]
     if commands:
         lines += ["```bash", *commands, "```", ""]
     if code:
@@ -208,14 +225,12 @@ def format_commands(
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """
-    _, texts = _MODELS.get(settings["name"], _OTHER)
-    if not (export and texts):
+    call = _find_call(settings)
+    if not (export and call):
         return []
-    if settings.get("task_name") == "ranking":
-        texts = '--task=rerank "A query." "A passage." "A second passage."'
-    elif settings.get("num_texts") == 2:
-        texts += ' "A second text."'
     model = f"--model={shlex.quote(export)}"
+    texts = " ".join(re.findall('".*?"', call))
+    texts = "--task=rerank " * call.startswith("rerank") + texts
     lines = [f"python predict.py {model} {texts}"]
     is_tagger = settings["name"] == "BertTokenClassifier"
     # Entities are lists, and columns of words and tags contain no texts.
@@ -224,6 +239,16 @@ def format_commands(
         files = f"--input_file={shlex.quote(table)} --output_file={answers}"
         lines.append(f"python predict.py {model} {files}")
     return [*lines, f"python serve.py {model}"]
+
+
+def _find_call(settings: Mapping[str, Any]) -> str:
+    # Returns a call with examples of texts, "" if the model reads no texts.
+    if settings.get("task_name") == "ranking":
+        return 'rerank("A query.", ["A passage.", "A second passage."])'
+    call = _CALLS.get(settings["name"], "")
+    if settings.get("num_texts") == 2:
+        call = call.replace('fy("A text."', 'fy("A text.", "A second text."')
+    return call
 
 
 def _format_code(kind: str, name: str) -> list[str]:

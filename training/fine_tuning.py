@@ -6,7 +6,6 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import datetime
 import functools
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 
@@ -180,13 +179,14 @@ def describe_end(
 ) -> None:
     """Writes the card, and logs the score, files and how to ask the model."""
     config, metric, lines = trainer.config, task.metrics[0], []
-    commands = descriptions.format_commands(
-        {**task.settings, "name": config.head},
-        config.export_dir,
-        vars(config).get("data_file"),
-    )
+    export, table = config.export_dir, vars(config).get("data_file")
+    settings = {**task.settings, "name": config.head}
+    commands = descriptions.format_commands(settings, export, table)
     # The card contains no names of folders.
-    trainer.write_card([re.sub(r"=\S*/", "=", line) for line in commands])
+    name = export and os.path.basename(export.rstrip("/"))
+    if export == f"{config.output_dir.rstrip('/')}_model":
+        name = "FOLDER_model"
+    trainer.write_card(export=name, table=table and os.path.basename(table))
     if metric in results:
         lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
     if config.do_train and (missing := never_found(results)):

@@ -395,11 +395,11 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
-    def write_card(self, commands: Sequence[str] = ()) -> None:
+    def write_card(self, **use: str | None) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.
 
-        It contains the scores, and describes the files of the run. `commands`
-        are the commands that ask the exported model.
+        It contains the scores, and describes the files of the run. `use`
+        are the arguments `export` and `table` of `format_card`.
         """
         folder = Path(self.config.output_dir)
         path, model = folder / descriptions.CARD, folder / presets.FILE
@@ -414,7 +414,7 @@ class Trainer(BatchPredictor):
             self.tokenizer.do_lower_case if self.tokenizer else None,
             self.results,
             os.listdir(folder),
-            commands,
+            **use,
         )
         write_text(path, card)
 

@@ -74,7 +74,11 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     title = f"# A classifier of texts into {len(labels)} labels, trained on"
     assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
     assert "| loss |" not in card and "| global_step |" not in card
-    assert 'predict.py --model=run_model "A text."' in card
+    assert 'predict.py --model=FOLDER_model "A text."' in card
+    code = card.split("```python\n")[1].split("```")[0]
+    code = code.replace("FOLDER", str(tmp_path / "run"))
+    exec(code.replace("bert.", "shown = bert."), used := {})
+    assert {*used["shown"]["probabilities"]} == labels
     assert "(never found)" in card and "--learning_rate" in done.stderr
     page = (tmp_path / "run/report.html").read_text()
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
