@@ -7,6 +7,7 @@ module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
+import glob
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -18,7 +19,7 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.labels import PROBLEM_TYPES
-from files.paths import StrPath
+from files.paths import StrPath, is_remote
 from modeling import hub
 from modeling.config import BertConfig
 from modeling.config_files import CONFIG_FILE, load_config, read_head
@@ -264,6 +265,7 @@ def read(path: StrPath, flag: str = "") -> Preset:
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
+    check_exists(path, flag)
     try:
         return _read_folder(Path(folder_of(path)), path, flag)
     except (AttributeError, KeyError, TypeError) as error:
@@ -271,6 +273,16 @@ def read(path: StrPath, flag: str = "") -> Preset:
         raise ValueError(
             f"a file in {folder_of(path)} is malformed: {error!r}"
         ) from error
+
+
+def check_exists(path: str, flag: str = "") -> None:
+    """Raises a FileNotFoundError if there are no files `path` and `path`.*."""
+    found = glob.iglob(f"{glob.escape(path)}.*")
+    if not (is_remote(path) or os.path.exists(path) or any(found)):
+        is_of_hub = re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)
+        hint = f"; for a model of the hub, use hf://{path}" * bool(is_of_hub)
+        name = f"{flag}={path}" if flag else path
+        raise FileNotFoundError(f"{name} does not exist{hint}")
 
 
 def _read_folder(folder: Path, path: str, flag: str) -> Preset:

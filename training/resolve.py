@@ -29,14 +29,15 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     Returns None if the weights are random.
     """
     folder, start = config.output_dir, config.initial_checkpoint
+    flag = "--init_checkpoint" if config.init_checkpoint else "--teacher"
     if start and not os.path.exists(start):
         # A wrong path is an error even if the command does not use it.
+        presets.check_exists(start, flag)
         find_tf1_checkpoint(start)
     if checkpoint_steps(folder) or (not config.do_train and find_best(folder)):
         return presets.read(folder, "--output_dir")
     if not start:
         return None
-    flag = "--init_checkpoint" if config.init_checkpoint else "--teacher"
     return presets.read(start, flag)
 
 

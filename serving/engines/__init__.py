@@ -241,6 +241,8 @@ def find_export(path: str | os.PathLike[str]) -> Path:
                 if found != Path(path):
                     logging.info("%s: using %s", path, found)
                 return found
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist")
     raise FileNotFoundError(
         f"{path} is not an exported model: it contains no {', '.join(FILES)} "
         "or numbered version. Set the folder that --export_dir wrote, or write "

@@ -40,6 +40,7 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match="labels.txt"):
             presets.read(tmp_path)
+    (tmp_path / "model.ckpt.index").touch()
     # Also as Windows' editors write it.
     for contents in (b"no\nyes\n", b"\xef\xbb\xbfno\r\nyes\r\n"):
         path.write_bytes(contents)

@@ -98,6 +98,7 @@ def test_run_classifier(files, model_flags):
     table = """
         --data_dir=columns -> columns/train.tsv, line 2
         --vocab_file=no_mask.txt -> [MASK]
+        --init_checkpoint=few/no -> --init_checkpoint=few/no does not exist; for
         --output_dir=run --export_dir=run/export -> --export_dir
     """
     refuse(files, "run_classifier.py", flags, table)
@@ -154,9 +155,11 @@ def test_models(files, model_flags):
         --input_file=absent -> --input_file
         --output_file=a.txt -> a.txt
         --model=saved -> saved
-        --model=none -> none
+        --model=none -> none does not exist
     """
     refuse(files, "predict.py", flags, table)
+    table = "--model=none -> --model=none does not exist"
+    refuse(files, "tools.export", {"export_dir": "out"}, table)
     table = "--token_file=absent -> --token_file"
     refuse(files, "serve.py", {"port": 0, "model": "saved"}, table)
 

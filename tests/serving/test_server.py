@@ -237,7 +237,7 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
         cases = {
             str(port): {"port": port},
             "--token_file=short": {"token_file": "short"},
-            "none is not an exported model": {"model": "none"},
+            "none does not exist": {"model": "none"},
         }
         flags = {"model": ".", "port": 0}
         for word, changes in cases.items():
