@@ -209,16 +209,15 @@ class ClassifierTask(task.Task):
         if self.options.report:
             suffix = split.removeprefix("eval")
             path = os.path.join(output_dir, f"report{suffix}.html")
-            name = self.metrics[0]
             data = self.options.data_file or self.options.data_dir
-            score = self.evaluate(split, [({}, outputs)])[name]
+            scores = self.evaluate(split, [({}, outputs)])
             mode = self.decoder.output_mode
-            title = report.create_title(mode, data, name, score)
+            heading = report.create_heading(mode, data, scores)
             # Windows read the whole text.
             length = self.options.max_seq_length
             length = 2**31 if self.options.doc_stride else length
             report.write_labels(
-                *(path, title, examples, outputs, self.decoder),
+                *(path, heading, examples, outputs, self.decoder),
                 *(self.tokenizer, length),
             )
 

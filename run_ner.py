@@ -111,10 +111,10 @@ class NerTask(task.Task):
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
             right = [example.labels for example in examples]
-            f1 = scoring.score_entities(right, found[0])["f1"]
+            scores = scoring.score_entities(right, found[0])
             data = self.options.data_file or self.options.data_dir
-            title = report.create_title("NER", data, "f1", f1)
-            report.write_entities(path, title, examples, found[0])
+            heading = report.create_heading("NER", data, scores)
+            report.write_entities(path, heading, examples, found[0])
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

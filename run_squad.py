@@ -231,9 +231,9 @@ class SquadTask(task.Task):
         if self.options.report:
             is_v2 = self.options.version_2_with_negative
             path = os.path.join(output_dir, "report.html")
-            file, f1 = self.predict_file, scores["f1"]
-            title = report.create_title("SQuAD", file, "f1", f1)
-            report.write_answers(path, title, file, predictions, is_v2)
+            file = self.predict_file
+            heading = report.create_heading("SQuAD", file, scores)
+            report.write_answers(path, heading, file, predictions, is_v2)
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:

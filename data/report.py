@@ -22,6 +22,7 @@ from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath
+from files.results import overall_scores, split_by_label
 
 Counts = collections.Counter[tuple[str, str]]
 
@@ -51,15 +52,18 @@ class Judged(NamedTuple):
                 yield " ".join(marks), text[start:end]
 
 
-def create_title(task: str, data: StrPath, metric: str, score: float) -> str:
-    """Returns the title of a report about a file or folder of data."""
-    name = os.path.basename(os.path.normpath(data))
-    return f"{task}: {name}, {metric} = {score:.4g}"
+def create_heading(
+    task: str, data: StrPath, scores: Mapping[str, float]
+) -> dict[str, Any]:
+    """Returns the title and scores of a report about a file or folder."""
+    title = f"{task}: {os.path.basename(os.path.normpath(data))}"
+    overall, rates = overall_scores(scores), split_by_label(scores)[1]
+    return {"title": title, "scores": overall, "rates": rates}
 
 
 def write_labels(
     output_file: StrPath,
-    title: str,
+    heading: dict[str, Any],
     examples: Sequence[InputExample],
     outputs: np.ndarray,
     decoder: LabelDecoder,
@@ -98,12 +102,12 @@ def write_labels(
         verdict = f"Right: {right}. Predicted: {guess}."
         marks = {"unread": unread}
         judged.append(Judged(badness, verdict, text, example.guid, marks))
-    _write(output_file, title, judged, counts)
+    _write(output_file, heading, judged, counts)
 
 
 def write_answers(
     output_file: StrPath,
-    title: str,
+    heading: dict[str, Any],
     input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
@@ -138,12 +142,12 @@ def write_answers(
         badness = (1 - is_right) * (2 - f1)
         marks = {"right": right, "predicted": found[:1]}
         judged.append(Judged(badness, verdict, context, qa["id"], marks))
-    _write(output_file, title, judged, counts)
+    _write(output_file, heading, judged, counts)
 
 
 def write_entities(
     output_file: StrPath,
-    title: str,
+    heading: dict[str, Any],
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
@@ -168,7 +172,7 @@ def write_entities(
         marks = {"right": spans[0], "predicted": spans[1]}
         verdict = "; ".join(errors) or "right"
         judged.append(Judged(len(errors), verdict, text, example.guid, marks))
-    _write(output_file, title, judged, counts)
+    _write(output_file, heading, judged, counts)
 
 
 def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
@@ -178,23 +182,16 @@ def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
     return outcomes + [("missed", one) for one in right if one not in found]
 
 
-def _write(
-    output_file: StrPath, title: str, judged: list[Judged], counts: Counts
-) -> None:
+def _write(file: StrPath, heading: dict, judged: list, counts: Counts) -> None:
     # Import late, because only training writes reports.
     import jinja2
 
-    # A column of a confusion table counts one prediction, as "as boats".
-    predicted = {column.removeprefix("as ") for _, column in counts} | {
-        row for row, column in counts if column in ("right", "wrong")
-    }
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
-        title=title,
+        **heading,
         counts=counts,
-        never={row for row, _ in counts} - predicted,
         used={mark for one in judged for mark in one.marks if one.marks[mark]},
         judged=sorted(judged, key=lambda one: -one.badness),
     )
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
-    atomic.write_bytes(output_file, page.encode(errors="replace"))
+    atomic.write_bytes(file, page.encode(errors="replace"))

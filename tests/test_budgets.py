@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1736,
+    ".": 1735,
     "benchmarks": 1199,
-    "data": 9876,
+    "data": 9873,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6167,
     "serving": 4118,
-    "tests": 19893,
+    "tests": 19897,
     "tools": 736,
     "training": 4631,
 }

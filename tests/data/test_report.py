@@ -10,7 +10,8 @@ from data.classification.features import InputExample
 from data.ner.sentence_windows import NerExample
 from tests.data.squad.squad_files import write_squad
 
-TITLE = "<b>topics.csv</b>, f1 = 0.9"
+HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
+TITLE = HEADING["title"]
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
@@ -76,7 +77,7 @@ def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
     decoder = LabelDecoder(mode, names)
     outputs = np.array(outputs, np.float32)
     # Each text has two WordPieces of its own, and [CLS] or [SEP].
-    report.write_labels(path, TITLE, examples, outputs, decoder, tokenizer, 7)
+    report.write_labels(path, HEADING, examples, outputs, decoder, tokenizer, 7)
     return read(path)
 
 
@@ -128,7 +129,7 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    report.write_answers(output, TITLE, path, predictions, True)
+    report.write_answers(output, HEADING, path, predictions, True)
     page = read(output)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
@@ -157,7 +158,7 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         NerExample("2", ["ok"], ["O"], 0),
     ]
     path = tmp_path / "report.html"
-    report.write_entities(path, TITLE, examples, [found, ["O"]])
+    report.write_entities(path, HEADING, examples, [found, ["O"]])
     page = read(path)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],

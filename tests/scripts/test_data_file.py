@@ -82,7 +82,8 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     assert "(never found)" in card and "--learning_rate" in done.stderr
     page = (tmp_path / "run/report.html").read_text()
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
-    assert f">row {number}<" in page
+    assert f">row {number}<" in page and "as in a spreadsheet" in page
+    assert f"f1_macro = {results['f1_macro']:.4g}, eval_acc" in page
     # 72 rows: after each epoch of 4.5 steps, and at the end.
     check_run("run_classifier.py", tmp_path, flags, [4, 8, 9])
 

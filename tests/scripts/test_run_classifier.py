@@ -34,9 +34,11 @@ def test_results_are_the_originals_and_shown(classified):
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right
-    rows = [[int(cell) for cell in row[1:]] for row in page.rows[1:]]
-    assert sum(map(sum, rows)) == 2 * 120
-    assert all(sum(row) == 2 * row[-1] for row in rows)
+    rows = [[float(cell) for cell in row[1:]] for row in page.rows[1:]]
+    for label, (support, *cells) in zip("01", rows, strict=True):
+        assert sum(cells[3:]) == support == results[f"{label}_support"]
+        shown = [results[f"{label}_{rate}"] for rate in rates[:3]]
+        assert cells[:3] == pytest.approx(shown, abs=5e-4)
     weights = values(folder / "weights/bert_model.ckpt")
     trained = values(run, 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})

@@ -53,7 +53,7 @@ def test_learns_and_reports_the_best_step(flags):
     described = json.loads((run / "model.json").read_text())
     assert described["best_step"] == results["global_step"]
     page = ReportPage((run / "report.html").read_text("utf-8"))
-    counts = np.array([row[1:] for row in page.rows[1:]], int).sum(0)
+    counts = np.array([row[1:] for row in page.rows[1:]], float).sum(0)
     counts = dict(zip(page.rows[0][1:], counts, strict=True))
     both = 2 * counts["right"]
     f1 = both / (both + counts.get("wrong", 0) + counts.get("missed", 0))
