@@ -129,7 +129,10 @@ def read(
     trained = {
         field: column
         for field, column in zip(task.fields, trained_columns, strict=False)
-        if column not in (None, "text") and field not in LISTS
+        if column
+        and field not in LISTS
+        # "text" is the default for the first text, and no other field's name.
+        and (column != "text" or field == "text_b")
     }
     # If the columns are chosen by number, the first line is no header.
     by_number = chosen and all(map(str.isdecimal, chosen.values()))
@@ -168,11 +171,8 @@ def _to_request(
     # Converts a row, {column: cell}, to a request. `trained` and `chosen` are
     # {field: its column}. In a table, empty cells are omitted, and the field
     # `words` is split at white space.
-    request = {
-        name: cell
-        for name, cell in row.items()
-        if not (is_table and cell is None)
-    }
+    request = {k: v for k, v in row.items() if not (is_table and v is None)}
+    found: dict[str, Any] = {}
     for field, is_needed in task.fields.items():
         names = [trained.get(field), *task.names_of(field)]
         if field in chosen:
@@ -188,13 +188,14 @@ def _to_request(
             # The column overrides columns that are named like the field.
             for name in (column, *task.names_of(field)):
                 request.pop(name, None)
-            request[field] = row[column]
+            found[field] = row[column]
         elif not column and (field in chosen or (is_table and is_needed)):
             raise ValueError(
                 f"there is no {' or '.join(map(repr, filter(None, names)))}, "
                 f"only {', '.join(map(repr, row))}; set --text_column to the "
                 "column of the text"
             )
+    request |= found
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request
