@@ -1,6 +1,7 @@
 """Reads the questions of SQuAD's JSON files, and of tables."""
 
 import bisect
+import contextlib
 import dataclasses
 import os
 import re
@@ -207,10 +208,11 @@ def _in_squad_form(qa: Any) -> Any:
     answers = qa.get("answers")
     if isinstance(answers, dict):
         # In transformers' files, answers are {"text": [...], "answer_start":
-        # [...]}.
-        pairs = zip(answers["text"], answers["answer_start"], strict=True)
-        qa["answers"] = [{"text": x, "answer_start": y} for x, y in pairs]
-        qa.setdefault("is_impossible", not qa["answers"])
+        # [...]}. `field` names the place of any other dict.
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            pairs = zip(answers["text"], answers["answer_start"], strict=True)
+            qa["answers"] = [{"text": x, "answer_start": y} for x, y in pairs]
+            qa.setdefault("is_impossible", not qa["answers"])
     return qa
 
 

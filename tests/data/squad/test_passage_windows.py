@@ -143,6 +143,11 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
     assert context[example.answer_start :] == "nine."
     scores = scoring.score_predictions(path, {str(qas_id): "nine"})
     assert scores["exact_match"] == 100
+    for bad in ({}, {"answer_start": 1}, {"text": ["nine", "ten"]}):
+        qa.update(answers={"text": ["nine"]} | bad)
+        path.write_text(json.dumps([{"context": context, "qas": [qa]}]))
+        with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
+            reading.read_squad_examples(path, True)
 
 
 def test_a_table_of_questions(tmp_path):
