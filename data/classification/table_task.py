@@ -90,12 +90,13 @@ class TableProcessor(SetReader, DataProcessor):
             return None
         if self._labels is None:
             where = f"the train set in {self._data_dir}"
-            train = self.look_at("train")
-            counts = _count_labels(train)
-            self._labels = self._checked(sorted(counts), where)
+            counts = _count_labels(self.look_at("train"))
+            # --data_file was split, and its dev set may have more labels.
+            names = counts | _count_labels(self._sets.get("dev", []))
+            self._labels = self._checked(sorted(names), where)
             shown = [f"{name} {counts[name]}" for name in self._labels]
             logging.info("Labels of the train set: %s", first_labels(shown))
-            if few := [name for name in counts if counts[name] < _FEW]:
+            if few := [name for name in names if counts[name] < _FEW]:
                 logging.warning(
                     "%d labels have fewer than %d rows to train on: %s",
                     *(len(few), _FEW, first_labels(few)),

@@ -61,11 +61,9 @@ def test_columns(tmp_path, name, text, task, columns, expected):
     assert (item.request, item.error) == (expected, None)
 
 
-@pytest.mark.parametrize("names", [("title", "text"), ("text_b", "text_a")])
 @pytest.mark.parametrize("kind", ["columns", "trained_columns"])
-def test_columns_of_a_pair_may_be_named_like_other_fields(
-    tmp_path, names, kind
-):
+@pytest.mark.parametrize("names", [("title", "text"), ("text_b", "text_a")])
+def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     (item,) = requests.read(CLASSIFY, paths, **{kind: names})

@@ -48,6 +48,18 @@ def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
     assert processor(tmp_path).get_labels() == ["no", "yes"]
 
 
+@pytest.mark.parametrize("mode", ["classification", "multilabel"])
+def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
+    rows = [(f"t{i}", str(i % 2)) for i in range(60)]
+    rows += [(f"t{i}", f"odd{i}") for i in range(8)]
+    path = tmp_path / "a.jsonl"
+    lines = (json.dumps({"text": x, "label": [y]}) for x, y in rows)
+    path.write_text("\n".join(lines))
+    task = processor(path, data_file=str(path), output_mode=mode)
+    assert task.get_labels() == sorted({label for _, label in rows})
+    assert "odd" in str([x.label for x in task.read_set(path, "dev")])
+
+
 MULTILABEL = {"output_mode": "multilabel"}
 
 
