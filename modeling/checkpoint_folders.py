@@ -39,9 +39,7 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
         return (find_best(path) if best else None) or _find_newest(path)
     if not files.exists(f"{path}.index"):
         raise FileNotFoundError(
-            f"There is no checkpoint {path}: the file {path}.index does not "
-            "exist. Use a folder, the prefix of a checkpoint's files, such as "
-            "bert_model.ckpt, or hf://OWNER/NAME"
+            f"There is no checkpoint {path}: no file is {path}.index"
         )
     return path
 

@@ -265,7 +265,12 @@ def read(path: StrPath, flag: str = "") -> Preset:
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
-    check_exists(path, flag)
+    found = glob.iglob(f"{glob.escape(path)}.*")
+    if not (is_remote(path) or os.path.exists(path) or any(found)):
+        is_of_hub = re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)
+        hint = f"; for a model of the hub, use hf://{path}" * bool(is_of_hub)
+        name = f"{flag}={path}" if flag else path
+        raise FileNotFoundError(f"{name} does not exist{hint}")
     try:
         return _read_folder(Path(folder_of(path)), path, flag)
     except (AttributeError, KeyError, TypeError) as error:
@@ -273,16 +278,6 @@ def read(path: StrPath, flag: str = "") -> Preset:
         raise ValueError(
             f"a file in {folder_of(path)} is malformed: {error!r}"
         ) from error
-
-
-def check_exists(path: str, flag: str = "") -> None:
-    """Raises a FileNotFoundError if there are no files `path` and `path`.*."""
-    found = glob.iglob(f"{glob.escape(path)}.*")
-    if not (is_remote(path) or os.path.exists(path) or any(found)):
-        is_of_hub = re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)
-        hint = f"; for a model of the hub, use hf://{path}" * bool(is_of_hub)
-        name = f"{flag}={path}" if flag else path
-        raise FileNotFoundError(f"{name} does not exist{hint}")
 
 
 def _read_folder(folder: Path, path: str, flag: str) -> Preset:

@@ -2,14 +2,13 @@
 
 import dataclasses
 import importlib.util
-import os
 from typing import Any, TypeVar
 
 import modeling
 from files import flags
 from files.flags import Role
 from modeling import hub, presets
-from modeling.checkpoint_folders import find_best, find_tf1_checkpoint
+from modeling.checkpoint_folders import find_best
 from modeling.presets import Preset, checkpoint_steps
 from training.config import ExportConfig, ModelConfig, TrainingConfig
 from training.run_folder import check_resumed
@@ -30,15 +29,11 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     """
     folder, start = config.output_dir, config.initial_checkpoint
     flag = "--init_checkpoint" if config.init_checkpoint else "--teacher"
-    if start and not os.path.exists(start):
-        # A wrong path is an error even if the command does not use it.
-        presets.check_exists(start, flag)
-        find_tf1_checkpoint(start)
+    # A wrong path is an error even if the command does not use it.
+    preset = presets.read(start, flag) if start else None
     if checkpoint_steps(folder) or (not config.do_train and find_best(folder)):
         return presets.read(folder, "--output_dir")
-    if not start:
-        return None
-    return presets.read(start, flag)
+    return preset
 
 
 def resolve_hub(config: Any) -> Any:
@@ -112,8 +107,12 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
             # Fail here if the path does not exist or contains no weights, such
             # as the path of an export.
             modeling.find_checkpoint(preset.weights)
-        names = ", ".join(f"--{name}" for name in missing)
-        raise ValueError(f"missing required flags: {names} (see --help)")
+        names = [f"--{name}" for name in missing]
+        if not preset and "bert_config_file" in missing:
+            both = "--bert_config_file and --vocab_file"
+            start = f"--init_checkpoint (or {both}, for random weights)"
+            names = [start, *(name for name in names if name not in both)]
+        raise ValueError(f"missing required flags: {', '.join(names)}")
     config.check()
     if isinstance(config, TrainingConfig) and not (preset or trains):
         raise ValueError(

@@ -241,7 +241,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
                 if found != Path(path):
                     logging.info("%s: using %s", path, found)
                 return found
-    if not os.path.exists(path):
+    if not os.path.exists(path) and "://" not in str(path):
         raise FileNotFoundError(f"{path} does not exist")
     raise FileNotFoundError(
         f"{path} is not an exported model: it contains no {', '.join(FILES)} "
