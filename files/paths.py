@@ -184,6 +184,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
+            if flag.kind is Kind.INPUT_FILE and os.path.isdir(path):
+                raise IsADirectoryError(f"{flag} is a folder, not a file")
             for found in _find_places(flag, path.removeprefix("file://")):
                 places.append((flag, found, _lineage(found)))
     for place in places:

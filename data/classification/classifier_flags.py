@@ -10,7 +10,7 @@ from absl import logging
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.dev_split import DataFileOptions
-from data.io.tables import DELIMITERS, Layout, read_rows
+from data.io.tables import DELIMITERS, Layout, form_of, read_rows
 from files import flags
 from files.labels import first_labels
 
@@ -158,8 +158,8 @@ def find_columns(options: Options) -> Options:
     file = f"--data_file={options.data_file}"
     columns = f"the columns are {', '.join(row)}"
     used = [x for value in given.values() for x in value.split(",")]
-    if wrong := [column for column in used if column not in row]:
-        raise ValueError(f"{file} has no column {wrong[0]!r}; {columns}")
+    if form_of(options.data_file) in (None, "text") and [*row] == ["text"]:
+        raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
     missing = [flag for flag in _USUAL if flag not in given]
     found = guess_columns([x for x in row if x not in used], missing)
     for flag, column in found.items():

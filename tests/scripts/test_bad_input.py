@@ -102,6 +102,12 @@ def test_run_classifier(files, model_flags):
         --output_dir=run --export_dir=run/export -> --export_dir
     """
     refuse(files, "run_classifier.py", flags, table)
+    table = f"""
+        --data_file={SAMPLES}/topics/dev.csv -> flags: --init
+        --data_file=few --export_dir=few -> --data_file=few is a folder
+        --data_file=a.txt --init_checkpoint=model -> .jsonl or .parquet
+    """
+    refuse(files, "run_classifier.py", {"output_dir": "out"}, table)
 
 
 def test_run_squad_and_ner(files, model_flags):
@@ -126,8 +132,6 @@ def test_texts_and_vocabularies(files, model_flags):
         --vocab_file=absent -> --vocab_file
         --nodo_lower_case=1 -> --nodo_lower_case
         --input_file=empty -> empty
-        --input_file=*.txt --output_file=new,link.txt -> link.txt
-        --vocab_file=model/vocab.txt --output_file=model/vocab.txt -> model
         --max_predictions_per_seq=1000000 -> --max_predictions_per_seq
         --num_processes=2 --output_file=a,b -> --output_file
         --num_processes=2 --output_file=a.txt/out -> a.txt
@@ -153,9 +157,7 @@ def test_models(files, model_flags):
     flags = {"input_file": "a.txt", "output_file": "out.txt", "model": "saved"}
     table = """
         --input_file=absent -> --input_file
-        --output_file=a.txt -> a.txt
         --model=saved -> saved
-        --model=none -> none does not exist
     """
     refuse(files, "predict.py", flags, table)
     table = "--model=none -> --model=none does not exist"
