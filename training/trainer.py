@@ -342,7 +342,7 @@ class Trainer(BatchPredictor):
                     if is_done or (is_save_due and not skipped.num_in_a_row):
                         rate = logs["learning_rate"]
                         self.history.add("checkpoint", step, {}, rate)
-                        goes_on = is_stopped or not is_done
+                        goes_on = step < last and not has_ended
                         keeps = config.keep_optimizer or goes_on
                         self.checkpointer.save(step, keeps)
                         logging.info("Saved the checkpoint of step %d", step)
