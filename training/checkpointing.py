@@ -132,19 +132,21 @@ class Checkpointer:
     def link(self, step: int | None, folder: StrPath) -> None:
         """Replaces a step by links to the same step in another folder, if any.
 
-        The step stays a copy if the file system has no links. If the process is
-        killed in between, the step is missing here until the next call.
+        The step stays a copy if the other is damaged or cannot be linked. If
+        the process is killed, the step may be missing here until the next call.
         """
-        name, (data, index) = f"{PREFIX}-{step}", tf1.ENDINGS
-        source, target = f"{folder}/{name}", f"{self.output_dir}/{name}"
-        partial = Path(f"{target}.partial{index}")
+        folders = folder, self.output_dir
+        source, target = (f"{path}/{PREFIX}-{step}" for path in folders)
+        partial = f"{target}.partial"
         with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-            os.link(source + index, partial)
-            for ending in (index, data):
-                Path(target + ending).unlink(missing_ok=True)
-            os.link(source + data, target + data)
-            partial.rename(target + index)
+            tf1.check_tf1_files(source)
+            for end in tf1.ENDINGS:
+                Path(partial + end).unlink(missing_ok=True)
+                os.link(os.path.realpath(source + end), partial + end)
+            for end in reversed(tf1.ENDINGS):
+                Path(target + end).unlink(missing_ok=True)
+            for end in tf1.ENDINGS:
+                os.rename(partial + end, target + end)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.

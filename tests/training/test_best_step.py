@@ -151,22 +151,23 @@ def remove_checkpoints(folder):
 
 
 @pytest.mark.parametrize(
-    ("error", "when"),
+    ("name", "error", "when"),
     # The file system has no links, or the run is killed before or between two.
-    [(OSError, 1), (KeyboardInterrupt, 1), (KeyboardInterrupt, 2)],
+    [("link", OSError, 1)]
+    + [("rename", KeyboardInterrupt, number) for number in (1, 2)],
 )
 def test_a_best_step_that_is_the_last_is_stored_once(
-    error, when, options, tmp_path, monkeypatch
+    name, error, when, options, tmp_path, monkeypatch
 ):
-    run, link, calls = tmp_path / "run", os.link, []
+    run, function, calls = tmp_path / "run", getattr(os, name), []
 
-    def link_or_fail(*paths):
+    def call_or_fail(*paths):
         calls.append(paths)
         if len(calls) == when:
             raise error
-        link(*paths)
+        function(*paths)
 
-    monkeypatch.setattr(os, "link", link_or_fail)
+    monkeypatch.setattr(os, name, call_or_fail)
     with contextlib.suppress(KeyboardInterrupt):
         trains_on(options, [0.5, 0.6, 0.9])
     assert find_best(run).endswith("model.ckpt-6")

@@ -1,6 +1,7 @@
 """Which files a run's checkpoints may remove."""
 
 import os
+import shutil
 
 import keras
 import pytest
@@ -76,6 +77,14 @@ def test_a_users_checkpoint_in_the_folder_stays(tmp_path, checkpointer):
     for step in (6, 7, 8):
         checkpointer.save(step)
     assert set(os.listdir(tmp_path)) == {"checkpoint"} | whole(5, 7, 8)
+
+
+def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
+    checkpointer.save(1)
+    run = shutil.copytree(tmp_path, tmp_path / "run")
+    os.truncate(run / "model.ckpt-1.data-00000-of-00001", 3)
+    checkpointer.link(1, run)
+    assert checkpointer.restore() == 1
 
 
 def test_a_checkpoint_is_on_the_disk_before_it_is_named(
