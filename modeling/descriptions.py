@@ -109,9 +109,7 @@ def describe_copy(
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", {})
     origin["settings"] = {
-        name: preset.training[name]
-        for name in preset.training
-        if name not in changed
+        k: v for k, v in preset.training.items() if k not in changed
     }
     if source := hub.source_of(preset.path):
         origin["weights"] = source
@@ -187,8 +185,7 @@ def format_card(
                 lines.append(f"- `{name}`: {purpose}")
         if origin.get("command", {}).get("keep_optimizer") is False:
             lines = [x.split(", and the optimizer")[0] for x in lines]
-    if kind == EXPORT:
-        export = "FOLDER"
+    export = "FOLDER" if kind == EXPORT else export
     commands = format_commands(settings, export, table)
     code = _format_code(kind, task["name"])
     if commands:
@@ -269,14 +266,10 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
     if not origin.get("script"):
         return [*lines, "How the weights were trained is not known."]
     lines += [f"- Step: {origin['step']}"] if origin.get("step") else []
-    versions = origin.get("versions", {})
-    versions = ", ".join(f"{name} {versions[name]}" for name in versions)
-    flags = [
-        shlex.quote(f"--{name}={value}")
-        for name, value in origin.get("command", {}).items()
-        if value is not None
-    ]
-    lines += [f"- Versions: {versions}", ""]
+    versions = [f"{k} {v}" for k, v in origin.get("versions", {}).items()]
+    command = origin.get("command", {}).items()
+    flags = [shlex.quote(f"--{k}={v}") for k, v in command if v is not None]
+    lines += [f"- Versions: {', '.join(versions)}", ""]
     lines += ["Command, with the names of its files only:", "", "```bash"]
     lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
     if data := origin.get("settings", {}).get("data"):
