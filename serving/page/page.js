@@ -10,7 +10,7 @@ const TASKS = {
     fields: {
       text_a: ["First text", 2, "The market in Ostrel is held on Sunday."],
       text_b: ["Second text", 2, "Sunday is market day in Ostrel."],
-      text: ["Text", 3, "The Quiet Wheel is a fishing boat from Corrin."],
+      text: ["Text", 3, ""],
     },
     show: showLabels,
   },
@@ -192,7 +192,8 @@ function showForm() {
   const shown = Object.entries(fields).filter(([key]) => known.includes(key));
   document.querySelector("#fields").replaceChildren(...shown.map(
     ([key, [label, rows, example]]) => {
-      const field = element("textarea", { rows, name: key });
+      const field = element("textarea",
+        { rows, name: key, placeholder: "A text" });
       // Whether the model compares two texts may be unknown.
       field.value = key === "text_b" && !model.num_texts ? "" : example;
       return element("label", {}, label, field);

@@ -24,10 +24,6 @@ SKIPPED = re.compile(r"^(pip install|docker|curl -LO|make) .*\n", re.M)
 SHORTER = {"num_train_epochs": 1, "num_train_steps": 4, "num_warmup_steps": 1}
 # Texts of the server's page.
 EXAMPLES = {
-    "text": "[MASK] light of the harbour can be seen when the air is clear "
-    "[MASK]",
-    "text_a": "The market in Ostrel is held on Sunday.",
-    "text_b": "Sunday is market day in Ostrel.",
     "question": "What does the Old Lamp catch?",
     "context": "The Old Lamp is a small boat from Ivelle. She is used to catch "
     "eels. Her owner is a retired teacher.",
