@@ -10,10 +10,12 @@ import functools
 import hmac
 import json
 import os
+import shlex
 import signal
 import socket
 import threading
 import time
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from pathlib import Path
@@ -233,6 +235,8 @@ class Server:
             message = "no or wrong token: send Authorization: Bearer TOKEN"
             header = {"WWW-Authenticate": "Bearer"}
             app = JSONResponse({"error": message}, 401, header)
+        elif scope["method"] == "GET" and "/models/" in scope["path"]:
+            app = JSONResponse({"error": "use POST"}, 405, {"Allow": "POST"})
         elif not self.is_ready:
             message = "the models are still loading; try again later"
             app = JSONResponse({"error": message}, 503, {"Retry-After": "1"})
@@ -409,7 +413,14 @@ def serve(server: Server, host: str, port: int) -> None:
             for model in server.models.values():
                 model.load()
             server.is_ready = True
-            logging.info("ready: %s", address)
+            name, model = next(iter(server.models.items()))
+            task = next(iter(model.tasks.values()))
+            text = "A [MASK]." if task.predicts_words else "A text."
+            body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
+            url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
+            curl = "curl -H 'Authorization: Bearer TOKEN'"
+            curl = curl if server._token else "curl"
+            logging.info("ready: %s\n  %s -d %s %s", address, curl, body, url)
         except Exception as error:
             failures.append(error)
             running.should_exit = True

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import random
+import re
+import shlex
 import signal
 import socket
 import threading
@@ -88,19 +90,12 @@ def test_64_clients_get_the_answers_of_one(server):
 TABLE = [
     ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
     ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
-    ("POST", "/v1/models/none:predict", {"instances": []}, 404, "'none'"),
     ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
     ("POST", TAG, "[" * 50_000, 400, "JSON"),
-    ("POST", TAG, b'{"text": "\xff"}', 400, "utf-8"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
-    ("POST", TAG, '"a"', 400, "object"),
     ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
-    ("POST", CLASSIFY, {"text": 3}, 400, "'text' must"),
-    ("POST", CLASSIFY, {"text": ""}, 200, "{}"),
     ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
-    ("POST", TAG, {"text": ["a", 3]}, 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
-    ("POST", TAG, [TEXT] * 129, 413, "--max_texts"),
     (
         *("POST", "/api/models/squad/answer"),
         {"question": ["a"], "context": ["b", "c"]},
@@ -111,9 +106,8 @@ TABLE = [
     ("POST", "/v1/models/ner:predict", {"instances": []}, 200, "predictions"),
     # What a task does not read is not checked.
     ("POST", TAG, '{"text": "a", "b": "\\ud800"}', 200, '"words": ["a"]'),
-    ("GET", "/healthz", None, 200, "ready"),
-    ("GET", "/openapi.json", None, 200, "/v1/models/{name}:predict"),
     ("GET", "/openapi.json", None, 200, "passages"),
+    ("GET", TAG, None, 405, "use POST"),
     ("GET", "/docs", None, 404, ""),
     ("GET", "/%2e%2e/server.py", None, 404, ""),
 ]
@@ -144,7 +138,6 @@ def test_hostile_requests_cost_no_other_its_answer(server):
         + (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 21
         + b"0\r\n\r\n",
         HEAD + b"Content-Length: 10\r\n\r\n{",
-        HEAD + b"Content-Length: 50000\r\n\r\n" + b"[" * 50_000,
         b"",
     ]
 
@@ -188,6 +181,12 @@ def check_token(server, proof):
     for path in ("/healthz", "/", "/page.js"):
         assert server.ask("GET", path)[0] == 200
     assert server.ask("GET", "/api/models", None, proof)[0] == 200
+    # The log shows how to ask.
+    command = re.search("curl .*", server.script.stderr())[0]
+    *_, header, _, body, url = shlex.split(command)
+    assert header == "Authorization: Bearer TOKEN"
+    assert url == f"http://127.0.0.1:{server.port}{TAG}"
+    assert server.ask("POST", TAG, body, proof)[0] == 200
 
 
 def check_slow_clients(server):
