@@ -108,8 +108,14 @@ def add_answer(
 
     A field of the answer begins with `predicted_` if the row has its name.
     """
+
+    def has(name: str, value: Any) -> bool:
+        # In CSV, {"a": {"b": 1}} is the column a.b.
+        inner = value if isinstance(value, dict) else ()
+        return name in row or any(f"{name}.{key}" in row for key in inner)
+
     return {**row} | {
-        f"predicted_{name}" if name in row else name: value
+        f"predicted_{name}" if has(name, value) else name: value
         for name, value in answer.items()
     }
 
@@ -269,4 +275,6 @@ def _read_parquet(path: StrPath) -> Iterator[Row]:
             raise ValueError(f"{path}: {error}") from error
         batches = table.iter_batches(256)
         rows = (row for batch in batches for row in batch.to_pylist())
-        yield from enumerate(rows, start=1)
+        for number, row in enumerate(rows, start=1):
+            # NaN is an empty cell, as in pandas.
+            yield number, {k: v if v == v else None for k, v in row.items()}

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from data.io import tables
 from serving import answers, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of
@@ -127,6 +128,9 @@ def test_answers_of_odd_types_in_csv(tmp_path):
     file = io.BytesIO()
     answers.write_csv([], file)
     assert file.getvalue() == b""
+    # An answer beside an earlier one.
+    answers.write_csv([tables.add_answer({"p.a": 1}, {"p": {"a": 2}})], file)
+    assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
 
 
 def write_array(*rows):

@@ -53,9 +53,11 @@ def test_parquet(tmp_path):
         {"n": 1.5, "text": "a", "label": 1, "words": ["b", "c"]},
         {"n": 0.5, "text": "d", "label": None, "words": None},
     ] * 300
+    rows.append({"n": np.nan, "text": "", "label": 1, "words": []})
     parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    rows[-1]["n"] = None
     found = [*read_rows(path)]
-    assert [number for number, _ in found] == [*range(1, 601)]
+    assert [number for number, _ in found] == [*range(1, 602)]
     assert found[0][1] == rows[0]
     assert found[-1][1] == rows[-1]
     with pytest.raises(ValueError, match="'q'"):
