@@ -185,12 +185,12 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     rows = answers.answer(
         *(model, task, config, items, batch_size, fields), form != "npy"
     )
-    num_answers, num_errors = answers.write(path, form, rows, count)
+    counts = answers.write(path, form, rows, count)
+    num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
     logging.info(
-        "%d %s answered, %d failed%s",
-        num_answers,
-        "line" if num_answers == 1 else "lines",
-        num_errors,
+        "%d answered, %d failed%s%s",
+        *(counts.total() - num_errors, num_errors),
+        f", {num_empty} without text" if num_empty else "",
         f"; wrote {path}" if path else "",
     )
     return int(num_errors > 0)

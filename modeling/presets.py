@@ -267,10 +267,10 @@ def read(path: StrPath, flag: str = "") -> Preset:
         path = hub.download(path)
     found = glob.iglob(f"{glob.escape(path)}.*")
     if not (is_remote(path) or os.path.exists(path) or any(found)):
-        is_of_hub = re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)
-        hint = f"; for a model of the hub, use hf://{path}" * bool(is_of_hub)
-        name = f"{flag}={path}" if flag else path
-        raise FileNotFoundError(f"{name} does not exist{hint}")
+        error = f"{flag}={path} does not exist".removeprefix("=")
+        if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path):
+            error += f"; for a model of the hub, use hf://{path}"
+        raise FileNotFoundError(error)
     try:
         return _read_folder(Path(folder_of(path)), path, flag)
     except (AttributeError, KeyError, TypeError) as error:

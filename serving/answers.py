@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -39,6 +40,10 @@ _MAX_LOGGED = 10
 
 class Failed(dict):
     """The row of a request that failed. It contains `line` and `error`."""
+
+
+class Empty(dict):
+    """The row of a request without text, which has no answer."""
 
 
 def find_form(form: str | None, path: StrPath | None) -> str:
@@ -106,7 +111,8 @@ def answer(
                 repeated = {x for x in sent if row.get(x) == reply[x]}
                 chosen = [x for x in fields or reply if x not in repeated]
                 found = {name: reply[name] for name in chosen if name in reply}
-                rows.append(tables.add_answer(row, found))
+                answered = tables.add_answer(row, found)
+                rows.append(answered if reply else Empty(row))
                 continue
             num_errors += 1
             if num_errors <= _MAX_LOGGED:
@@ -131,8 +137,8 @@ def write(
     form: str,
     batches: Iterable[list[Reply]],
     num_rows: int | None,
-) -> tuple[int, int]:
-    """Writes answers. Returns the numbers of answers and of errors.
+) -> Counter[type]:
+    """Writes answers. Returns the numbers of rows: dict, Empty and Failed.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
@@ -146,7 +152,7 @@ def write(
         OSError: the file cannot be written.
         ValueError: an array cannot store the answers.
     """
-    counts = [0, 0]
+    counts = Counter[type]()
 
     def track() -> Iterator[list[Reply]]:
         # Counts the rows, and shows a progress bar.
@@ -154,9 +160,9 @@ def write(
             for rows in batches:
                 yield rows
                 for row in rows:
-                    counts[isinstance(row, Failed)] += 1
-                if path and progress.due(sum(counts)):
-                    progress.update(sum(counts))
+                    counts[type(row)] += 1
+                if path and progress.due(counts.total()):
+                    progress.update(counts.total())
 
     with _open(path) as output:
         if form == "jsonl":
@@ -166,7 +172,7 @@ def write(
         else:
             each = (row for rows in track() for row in rows)
             (write_csv if form == "csv" else write_npy)(each, output)
-    return counts[0], counts[1]
+    return counts
 
 
 @contextlib.contextmanager

@@ -156,7 +156,6 @@ def find_columns(options: Options) -> Options:
         # `read_table` raises it.
         return options
     file = f"--data_file={options.data_file}"
-    columns = f"the columns are {', '.join(row)}"
     used = [x for value in given.values() for x in value.split(",")]
     if form_of(options.data_file) in (None, "text") and [*row] == ["text"]:
         raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
@@ -164,10 +163,8 @@ def find_columns(options: Options) -> Options:
     found = guess_columns([x for x in row if x not in used], missing)
     for flag, column in found.items():
         if column is None:
-            what = flag.removesuffix("_column")
-            raise ValueError(
-                f"{file}: set --{flag} to the column of the {what}; {columns}"
-            )
+            names = ", ".join(row)
+            raise ValueError(f"{file}: set --{flag} to one of {names}")
     if found:
         chosen = [f"--{k}={column}" for k, column in (given | found).items()]
         logging.info("%s: %s", options.data_file, " ".join(chosen))

@@ -44,7 +44,6 @@ def files(tmp_path_factory, tiny):
         text = text if isinstance(text, str) else text(vocab)
         (folder / name).write_text(text, encoding="utf-8")
     os.symlink("a.txt", folder / "link.txt")
-    os.link(folder / "a.txt", folder / "hard.txt")
     write_config(folder / "fewer_words.json", vocab_size=100)
     whole = (tiny / "train.tfrecord").read_bytes()
     # Sound at its front, where it is looked into before the work.
@@ -126,8 +125,6 @@ def test_run_squad_and_ner(files, model_flags):
 
 def test_texts_and_vocabularies(files, model_flags):
     texts = {"input_file": "a.txt", "output_file": "out.txt"}
-    table = "--output_file=hard.txt -> hard.txt"
-    refuse(files, "tools.create_vocabulary", texts, table)
     table = """
         --vocab_file=absent -> --vocab_file
         --nodo_lower_case=1 -> --nodo_lower_case

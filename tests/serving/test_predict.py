@@ -104,14 +104,6 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     assert fields <= {*re.findall(r"`(\w+)`", rows[task])}
 
 
-def test_an_empty_text_has_an_empty_answer(tmp_path, export_folder):
-    texts = ["a film", "", "the best", " ", "grey"]
-    flags = {"input_format": "text"}
-    lines = [text.encode() for text in texts]
-    found = ask(tmp_path, export_folder / "features", lines, **flags)
-    assert [answer == {} for answer in found] == [not x.strip() for x in texts]
-
-
 PASSAGE = "The light of the harbor is kept by Anna."
 
 

@@ -79,7 +79,7 @@ def test_progress_and_counts_are_logged(predict, caplog, monkeypatch):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.csv", output_file="logged.jsonl")
     assert f"Predicting row 4 of {NUM_ROWS}  rows/s " in caplog.text
-    assert "150 lines answered, 0 failed; wrote logged.jsonl" in caplog.text
+    assert "150 answered, 0 failed; wrote logged.jsonl" in caplog.text
 
 
 def test_several_files_follow_one_another(folder, predict, good):
@@ -88,7 +88,8 @@ def test_several_files_follow_one_another(folder, predict, good):
     assert (folder / "both.jsonl").read_bytes() == expected
 
 
-def test_lines_of_text(folder, predict, good):
+def test_lines_of_text(folder, predict, good, caplog):
+    caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     found = script_runner.read_lines(folder / "text.jsonl")
     names = ("label", "probabilities")
@@ -96,6 +97,7 @@ def test_lines_of_text(folder, predict, good):
     # An empty line is a row too, so that line N is the answer to text N.
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     assert predict(input_file="gaps.txt", output_file="gaps.npy") == 0
+    assert "5 answered, 0 failed, 2 without text" in caplog.text
     is_known = np.isfinite(np.load(folder / "gaps.npy")).all(1)
     assert is_known.tolist() == [True, False, True, False, True]
 
