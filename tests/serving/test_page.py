@@ -115,11 +115,11 @@ def test_a_form_is_of_the_models_kind(driver, ask):
     assert sum(widths[1::2]) == pytest.approx(widths[0], abs=1)
     assert len(texts_of(driver, "textarea")) == 1
     assert LABEL in texts_of(driver, ".bars span")
-    answer = ask("single: classify")
-    assert texts_of(answer, ".error") == ["enter a text"]
     ask("pairs: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
     assert first.get_property("value") and second.get_property("value")
+    answer = ask("single: classify")
+    assert texts_of(answer, ".error") == ["enter a text"]
     # Whether this model compares two texts is not known.
     ask("classifier: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
