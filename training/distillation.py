@@ -65,8 +65,7 @@ class Teacher:
             dtype=PRECISIONS[config.mixed_precision],
         )
         report = modeling.load_checkpoint(self._model, path, labels=labels)
-        missing = report.missing
-        heads = [name for name in missing if not name.startswith("bert/")]
+        heads = [x for x in report.missing if not x.startswith("bert/")]
         if heads and config.distill_alpha:
             raise ValueError(
                 f"--teacher={path} contains no {heads[0]}, a weight of the "
@@ -82,7 +81,18 @@ class Teacher:
 
         A Distiller runs both models, and the loss compares their outputs. Call
         this method in the scope of the student's strategy.
+
+        Raises:
+            ValueError: their vocabularies have different sizes.
         """
+        # The teacher's folder may lack the vocabulary to compare.
+        models = self._model, student
+        size, expected = (model.config.vocab_size for model in models)
+        if size != expected:
+            raise ValueError(
+                f"--teacher has vocab_size={size}, but the model has {expected}"
+                "; choose a teacher with the model's vocabulary"
+            )
         distiller = modeling.Distiller(
             student, self._model, self._loss, self._seed
         )

@@ -262,8 +262,8 @@ class Trainer(BatchPredictor):
             return
         if not self.checkpointer.has_optimizer:
             raise ValueError(
-                f"--output_dir={config.output_dir} was saved with "
-                "--nokeep_optimizer, so it cannot train on. Set it as "
+                f"--output_dir={config.output_dir} has ended without slots "
+                "(--nokeep_optimizer, the default of --data_file). Set it as "
                 "--init_checkpoint of another --output_dir"
             )
         self._log_start()

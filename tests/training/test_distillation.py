@@ -95,13 +95,17 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
         made.append(options)
         return modeling.BertClassifier(config, 2, **options)
 
-    distillation.Teacher(
+    found = distillation.Teacher(
         dataclasses.replace(options, teacher=str(folder)),
         None,
         create_model,
         modeling.ClassifierLoss(),
     )
     assert made[0]["left_to_right"]
+    config = modeling.load_config(folder)
+    other = built(create_model(dataclasses.replace(config, vocab_size=9)))
+    with pytest.raises(ValueError, match="vocab_size"):
+        found.distill(other)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
