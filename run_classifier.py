@@ -91,7 +91,7 @@ class ClassifierTask(task.Task):
         }
         processor, name = self.processors[""], options.task_name
         if isinstance(processor, table_task.TableProcessor):
-            self.options = processor.with_length(
+            self.options = processor.suit_flags(
                 options, self.tokenizer, self.longest
             )
         self.labels, mode = processor.get_labels(), processor.output_mode

@@ -55,7 +55,7 @@ class NerTask(task.Task):
         self.labels = processor.get_labels()
         self.settings = {"labels": self.labels}
         if not options.document_context:
-            self.options = processor.with_length(
+            self.options = processor.suit_flags(
                 options, self.tokenizer, self.longest
             )
         # Read all sets now, because their errors need not wait for TensorFlow.

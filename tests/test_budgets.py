@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 1735,
     "benchmarks": 1199,
-    "data": 9892,
+    "data": 9899,
     "docs": 189,
     "examples": 191,
     "files": 1216,
     "modeling": 6153,
     "serving": 4136,
-    "tests": 19925,
+    "tests": 19932,
     "tools": 736,
-    "training": 4642,
+    "training": 4648,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23580
+WORDS = 23579
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

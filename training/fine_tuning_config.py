@@ -32,7 +32,11 @@ class FineTuningConfig(TrainingConfig):
         8, "Number of examples in a test batch.", at_least=1
     )
     num_train_epochs: float = flags.training(
-        3.0, "Number of training epochs.", at_least=0, may_grow=True
+        3.0,
+        "Number of training epochs. With --data_file, a small file is read up "
+        "to 20 times, for 100 steps.",
+        at_least=0,
+        may_grow=True,
     )
     warmup_proportion: float = flags.training(
         0.1,

@@ -386,7 +386,9 @@ class Trainer(BatchPredictor):
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            table = format_results(ordered)
+            # Google's `loss` is nearly `eval_loss`.
+            shown = {k: x for k, x in ordered.items() if k != "loss"}
+            table = format_results(shown)
             logging.info("***** Eval results *****\n%s", table)
         if name == "eval_results.txt":
             self.results = results

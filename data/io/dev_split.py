@@ -4,6 +4,7 @@ import abc
 import collections
 import dataclasses
 import itertools
+import math
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -93,27 +94,33 @@ class SetReader(abc.ABC):
         log = "%s: %d examples to train on, %d for the dev set"
         logging.info(log, path, *map(len, rows))
 
-    def with_length(
+    def suit_flags(
         self, options: Any, tokenizer: FullTokenizer, longest: int
     ) -> Any:
-        """Returns the flags with an input length that suits --data_file.
+        """Returns the flags with a length and epochs that suit --data_file.
 
-        This is the 95th percentile of the lengths of the train set, but at most
-        512 and `longest`, the model's number of positions. A length that the
-        user set is not changed.
+        The length of the input is the 95th percentile of the lengths of the
+        train set, but at most 512 and `longest`, the model's number of
+        positions. A small set is read more often than --num_train_epochs, for
+        100 steps, but at most 20 times. Flags that the user set stay.
         """
-        is_given = "max_seq_length" in options.given_flags
-        if is_given or not (options.data_file and options.do_train):
+        if not (options.data_file and options.do_train):
             return options
-        train = self.look_at("train")
-        lengths = [
-            1 + sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
-            for each in train[:: -(-len(train) // 10_000)]
-        ]
-        length = max(int(np.percentile(lengths, 95)), 8)
-        length = min(length, longest, 512)
-        logging.info("--max_seq_length=%d suits the texts", length)
-        return dataclasses.replace(options, max_seq_length=length)
+        train, found = self.look_at("train"), dict[str, Any]()
+        if "num_train_epochs" not in options.given_flags:
+            epochs = math.ceil(100 * options.train_batch_size / len(train))
+            fewest = options.num_train_epochs
+            found["num_train_epochs"] = max(fewest, min(epochs, 20.0))
+        if "max_seq_length" not in options.given_flags:
+            lengths = [
+                sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
+                for each in train[:: -(-len(train) // 10_000)]
+            ]
+            length = max(int(np.percentile(lengths, 95)) + 1, 8)
+            found["max_seq_length"] = min(length, longest, 512)
+        shown = "".join(f" --{name}={found[name]:g}" for name in found)
+        logging.info("These flags suit most examples:%s", shown)
+        return dataclasses.replace(options, **found)
 
     @abc.abstractmethod
     def read_file(self, path: StrPath, name: str) -> list[Any]:

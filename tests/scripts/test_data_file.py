@@ -2,10 +2,12 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import run_classifier
 import serving
 from data.classification.classifier_flags import TableOptions
 from data.classification.pairs import PairProcessor, RankingProcessor
@@ -198,6 +200,11 @@ def test_pairs_and_queries_are_split_too(tmp_path, create):
     processor = create(path, options)
     train, dev = (processor.read_set(path, x) for x in ("train", "dev"))
     assert len(dev) == 40 and len(train) == 160
+    flags = run_classifier.Config(output_dir="", do_train=True, data_file=path)
+    tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
+    found = processor.suit_flags(flags, tokenizer, 512)
+    assert (found.num_train_epochs, found.max_seq_length) == (20, 43)
+    assert processor.suit_flags(flags, tokenizer, 40).max_seq_length == 40
     if create is RankingProcessor:
         queries = [{each.text_a for each in found} for found in (train, dev)]
         assert not queries[0] & queries[1]
