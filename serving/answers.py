@@ -31,9 +31,6 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
 _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
-# Output fields of an input row that could not be answered. In CSV, they are the
-# last columns.
-_OF_ERRORS = ("file", "line", "error")
 # Maximum number of errors that are logged. The output contains all errors.
 _MAX_LOGGED = 10
 
@@ -117,9 +114,9 @@ def answer(
             num_errors += 1
             if num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
-            row |= {"file": item.file} if item.file else {}
-            error = {"line": item.line, "error": str(reply)}
-            rows.append(Failed(row | error))
+            error: Reply = {"file": item.file} if item.file else {}
+            error |= {"line": item.line, "error": str(reply)}
+            rows.append(Failed(tables.add_answer(row, error)))
         yield rows
 
 
@@ -234,13 +231,13 @@ def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
     all rows are answered.
     """
     columns: dict[str, None] = {}
+    of_errors: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
-            columns |= dict.fromkeys(_flatten(row))
+            names = of_errors if isinstance(row, Failed) else columns
+            names |= dict.fromkeys(_flatten(row))
             lines.write(to_json_line(row))
-        for name in [name for name in _OF_ERRORS if name in columns]:
-            # Move the column to the end.
-            columns[name] = columns.pop(name)
+        columns |= of_errors
         # Escape lone surrogates. An id may contain them, but UTF-8 cannot
         # encode them.
         text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")

@@ -94,7 +94,7 @@ SCORE = base.TextTask(
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
-        Item(number, {"text": text}, row={"id": number})
+        Item(number, {"text": text}, row={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
     engine = SimpleNamespace(
@@ -105,13 +105,13 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
         answer = written[number - 1]
-        assert answer["id"] == answer["line"] == number
-        assert "finite" in answer["error"]
+        assert answer["id"] == answer["predicted_line"] == number
+        assert answer["line"] == "a" and "finite" in answer["error"]
 
 
 ROWS = [
-    {"id": 1, "line": 4, "error": "no text"},
-    {"id": "b", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}, "spans": []},
+    answers.Failed({"id": 1, "line": 4, "error": "no text"}),
+    {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}},
     {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]},
     {"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}},
 ]
@@ -121,9 +121,9 @@ def test_answers_of_odd_types_in_csv(tmp_path):
     with (tmp_path / "a.csv").open("wb") as file:
         answers.write_csv(ROWS, file)
     header, *rows = csv.reader((tmp_path / "a.csv").open())
-    assert header == ["id", "label", "p.x", "p.y", "spans", "line", "error"]
-    assert rows[0] == ["1", "", "", "", "", "4", "no text"]
-    assert rows[1][:5] == ["b", '["x", "y"]', "1", "0.5", "[]"]
+    assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
+    assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
+    assert rows[1][:6] == ["b", "c", '["x", "y"]', "1", "0.5", ""]
     assert rows[3][:2] == ["\\ud800", ""]
     file = io.BytesIO()
     answers.write_csv([], file)
