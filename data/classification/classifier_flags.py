@@ -10,7 +10,7 @@ from absl import logging
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.dev_split import DataFileOptions
-from data.io.tables import DELIMITERS, Layout, form_of, read_rows
+from data.io.tables import DELIMITERS, Layout, form_of, read_table
 from files import flags
 from files.labels import first_labels
 
@@ -151,12 +151,10 @@ def find_columns(options: Options) -> Options:
     if not options.data_file or any(map(str.isdecimal, given.values())):
         return options
     layout = Layout(None, options.quoting, options.delimiter)
-    _, row = next(read_rows(options.data_file, layout), (0, {}))
-    if isinstance(row, ValueError):
-        # `read_table` raises it.
-        return options
-    file = f"--data_file={options.data_file}"
     used = [x for value in given.values() for x in value.split(",")]
+    rows = read_table(options.data_file, (), used, layout)
+    _, row = next(rows, ("", {}))
+    file = f"--data_file={options.data_file}"
     if form_of(options.data_file) in (None, "text") and [*row] == ["text"]:
         raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
     missing = [flag for flag in _USUAL if flag not in given]
