@@ -175,6 +175,8 @@ def main(options: Config) -> None:
     tokenizer, rows = _read_tokenizer(options, config, folder, becomes_theirs)
     model_class = getattr(modeling, MODELS[name])
     model, report = model_class.load_preset(folder, config=config)
+    if name != "bert" and all(x.startswith("bert/") for x in report.loaded):
+        raise ValueError(f"{start} contains no weights of --model={name}")
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
     labels = folder.labels if hasattr(model, "num_labels") else None

@@ -165,6 +165,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
         ("short", {}, "`labels`"),
         (converted / "BertModel", {"vocab_file": "tape.txt"}, "tape"),
         (converted / "BertModel", {"do_lower_case": True}, "do_lower_case"),
+        (converted / "BertModel", {"model": "squad"}, "squad"),
     ):
         with pytest.raises((ValueError, OSError), match=culprit):
             convert(source, "out", **options)
