@@ -120,16 +120,14 @@ def guess_columns(
 
     `flags` are "text_column" and "label_column", or one of them.
     """
-    free: dict[Any, str] = {x.casefold(): x for x in columns}
-    found = {
-        flag: free.pop(
-            next(filter(free.__contains__, _USUAL[flag]), None), None
-        )
-        for flag in flags
-    }
+    free, found = [*columns], dict[str, Any]()
+    for flag in flags:
+        named = (x for n in _USUAL[flag] for x in free if x.casefold() == n)
+        found[flag] = next(named, None)
+        free = [x for x in free if x != found[flag]]
     for flag in flags:
         if found[flag] is None and len(free) == 1:
-            found[flag] = free.popitem()[1]
+            found[flag] = free.pop()
     return found
 
 

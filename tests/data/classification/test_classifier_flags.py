@@ -14,6 +14,12 @@ def test_balanced_weights_let_all_classes_count_the_same():
     assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
 
 
+def test_names_that_differ_only_in_case_are_two_columns():
+    for names, text in (["Text", "text"], "Text"), (["A", "a"], None):
+        found = cf.guess_columns([*names, "label"])
+        assert found == {"text_column": text, "label_column": "label"}
+
+
 @pytest.mark.parametrize(
     "flags, name",
     [
