@@ -101,10 +101,7 @@ class TextTask:
 
         Returns:
             a reply to each request, {} if its texts are empty, or a ValueError
-            if it cannot be answered.
-
-        Raises:
-            ValueError: the network fails, for example for lack of memory.
+            if it is wrong or the network fails on it.
         """
         replies: list[Any] = [{} for _ in requests]
         inputs: dict[int, list[Input]] = {}
@@ -117,16 +114,22 @@ class TextTask:
             except ValueError as error:
                 replies[i] = error
         most = len(model.tokenizer.tokens) if self.predicts_words else 1
-        for i, outputs in model.engine.run_all(
-            inputs, model.max_seq_length, model.pads, most
-        ):
-            try:
-                reply = self.decode(model, contexts[i], outputs, options)
-                if cut := max((x.num_cut for x in inputs[i]), default=0):
-                    reply["num_wordpieces_cut"] = cut
-                replies[i] = to_plain(reply)
-            except ValueError as error:
-                replies[i] = error
+        try:
+            for i, outputs in model.engine.run_all(
+                inputs, model.max_seq_length, model.pads, most
+            ):
+                try:
+                    reply = self.decode(model, contexts[i], outputs, options)
+                    if cut := max((x.num_cut for x in inputs[i]), default=0):
+                        reply["num_wordpieces_cut"] = cut
+                    replies[i] = to_plain(reply)
+                except ValueError as error:
+                    replies[i] = error
+        except ValueError as error:
+            # The network failed. Find out on which of the requests.
+            if len(requests) == 1:
+                return [error]
+            return [self.ask(model, [each], options)[0] for each in requests]
         return replies
 
     def names_of(self, field: str) -> list[str]:

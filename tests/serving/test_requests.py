@@ -97,9 +97,13 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         Item(number, {"text": text}, row={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
-    engine = SimpleNamespace(
-        run_all=lambda inputs, *_: [(key, []) for key in inputs]
-    )
+
+    def run_all(inputs, *_):
+        if len(inputs) > 1:
+            raise ValueError("out of memory")
+        return [(key, []) for key in inputs]
+
+    engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
     (written,) = answers.answer(model, SCORE, base.DEFAULTS, iter(batch))
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
