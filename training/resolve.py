@@ -137,9 +137,10 @@ def _stated_flags(
         "do_lower_case": preset.do_lower_case,
     }
     if preset.is_resumed and "data_file" in config.given_flags:
-        # The run chose this length to suit its data.
+        # The run chose these values to suit its data.
         recorded = preset.training.get("flags", {})
-        stated["max_seq_length"] = recorded.get("max_seq_length")
+        chosen = ("max_seq_length", "num_train_epochs")
+        stated |= {name: recorded.get(name) for name in chosen}
     names = {
         field.name
         for field in flags.fields(config, *Role)
