@@ -268,8 +268,9 @@ def read(path: StrPath, flag: str = "") -> Preset:
     found = glob.iglob(f"{glob.escape(path)}.*")
     if not (is_remote(path) or os.path.exists(path) or any(found)):
         error = f"{flag}={path} does not exist".removeprefix("=")
-        if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path):
-            error += f"; for a model of the hub, use hf://{path}"
+        if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
+            name = path if "/" in path else f"OWNER/{path}"
+            error += f"; for a model of the hub, use hf://{name}"
         raise FileNotFoundError(error)
     try:
         return _read_folder(Path(folder_of(path)), path, flag)

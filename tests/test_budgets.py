@@ -17,7 +17,7 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1216,
-    "modeling": 6153,
+    "modeling": 6154,
     "serving": 4136,
     "tests": 19943,
     "tools": 738,
