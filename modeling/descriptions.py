@@ -166,7 +166,24 @@ def format_card(
         lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
         lines += ["tags:", "- bert", "---", ""]
     lines += [_MARK] * (kind == RUN)
-    lines += [f"# {title}", "", f"A BERT model of class `{task['name']}`.", ""]
+    lines += [f"# {title}", ""]
+    if results:
+        lines += ["## Results", "", *format_markdown(results), ""]
+    export = "FOLDER" if kind == EXPORT else export
+    commands = format_commands(settings, export, table)
+    code = _format_code(kind, task["name"])
+    if commands:
+        code = ["import serving", f'bert = serving.load("{export}")']
+        code.append(f"bert.{_find_call(settings)}")
+    if commands or code:
+        where = f", and `{table}` is your table" if table else ""
+        where = f"`FOLDER` is the path of this folder{where}."
+        lines += ["## Use", "", where, ""]
+    if commands:
+        lines += ["```bash", *commands, "```", ""]
+    if code:
+        lines += ["```python", *code, "```", ""]
+    lines += ["## Model", "", f"A BERT of class `{task['name']}`.", ""]
     if labels:
         lines += ["Labels, in the order of the outputs:", ""]
         lines += [f"{index}. `{name}`" for index, name in enumerate(labels)]
@@ -185,23 +202,7 @@ def format_card(
                 lines.append(f"- `{name}`: {purpose}")
         if origin.get("command", {}).get("keep_optimizer") is False:
             lines = [x.split(", and the optimizer")[0] for x in lines]
-    export = "FOLDER" if kind == EXPORT else export
-    commands = format_commands(settings, export, table)
-    code = _format_code(kind, task["name"])
-    if commands:
-        code = ["import serving", f'bert = serving.load("{export}")']
-        code.append(f"bert.{_find_call(settings)}")
-    if commands or code:
-        where = f", and `{table}` is your table" if table else ""
-        where = f"`FOLDER` is the path of this folder{where}."
-        lines += ["", "## Use", "", where, ""]
-    if commands:
-        lines += ["```bash", *commands, "```", ""]
-    if code:
-        lines += ["```python", *code, "```", ""]
-    if results:
-        lines += ["## Results", "", *format_markdown(results), ""]
-    lines += ["## Training", "", *_format_training(origin), ""]
+    lines += ["", "## Training", "", *_format_training(origin), ""]
     lines += ["## License", "", "Not stated yet: add your license here."]
     return "\n".join(lines) + "\n"
 
