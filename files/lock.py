@@ -1,6 +1,7 @@
 """Locks an output, so that two processes cannot write it at the same time."""
 
 import contextlib
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,8 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     """Locks an output until the `with` block or the process ends.
 
     The operating system holds the lock, so even a killed process releases it.
-    At the end, removes the lock file, unless it is a user's file.
+    At the end, removes the lock file, unless it is a user's file, and the
+    folders that this function created for it, if they are empty.
 
     Args:
         path: path of the lock file, beside or inside the protected output.
@@ -25,6 +27,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
             opened, for example because it is a link.
     """
     path = Path(path).absolute()
+    missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
     # Windows has no links of this kind.
     options = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -43,6 +46,9 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
         # poetry.lock, are the user's.
         if _is_at(path, number) and path.is_file() and not path.stat().st_size:
             path.unlink()
+        for folder in missing:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         os.close(number)
 
 

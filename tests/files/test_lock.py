@@ -42,7 +42,7 @@ def test_nothing_is_left_of_it(tmp_path):
         assert os.listdir(path.parent) == [".lock"]
         # The same holds within a process.
         assert_locked(path)
-    assert os.listdir(path.parent) == []
+    assert os.listdir(tmp_path) == []
     with pytest.raises(KeyboardInterrupt):
         with lock.hold(path, "x"):
             (path.parent / "result").write_text("")
