@@ -178,6 +178,8 @@ def format_card(
     if commands or code:
         where = f", and `{table}` is your table" if table else ""
         where = f"`FOLDER` is the path of this folder{where}."
+        if commands and kind == RUN:
+            where += f" Hand on `{export}`, which is the exported model."
         lines += ["## Use", "", where, ""]
     if commands:
         lines += ["```bash", *commands, "```", ""]
@@ -200,6 +202,12 @@ def format_card(
         for name, purpose in _FILES.items():
             if any(fnmatch.fnmatch(file, name) for file in files):
                 lines.append(f"- `{name}`: {purpose}")
+        if "best" in files:
+            lines += [
+                "",
+                "After the end of the run, you may delete `state`. If",
+            ]
+            lines += ["you do not train on, you may delete `model.ckpt-*` too."]
         if origin.get("command", {}).get("keep_optimizer") is False:
             lines = [x.split(", and the optimizer")[0] for x in lines]
     lines += ["", "## Training", "", *_format_training(origin), ""]

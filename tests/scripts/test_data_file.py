@@ -75,7 +75,7 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     card = (tmp_path / "run/README.md").read_text()
     title = f"# A classifier of texts into {len(labels)} labels, trained on"
     assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
-    assert "| loss |" not in card and "| global_step |" not in card
+    assert "| loss |" not in card and "may delete `state`" in card
     assert 'predict.py --model=FOLDER_model "A text."' in card
     code = card.split("```python\n")[1].split("```")[0]
     code = code.replace("FOLDER", str(tmp_path / "run"))
