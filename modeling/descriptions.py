@@ -66,7 +66,7 @@ _FILES = {
     "tokenizer*.json": "the settings of the tokenizer",
     "labels.txt": "the labels, in the order of the model's outputs",
     "checkpoint": "the names of the checkpoints",
-    "model.ckpt-*": "the weights after a step, and the optimizer's state",
+    "model.ckpt-*": "the weights after a step, and the optimizer's if kept",
     "best": "the weights of the best step",
     "state": "records, TensorBoard's events and the lock of a running command",
 }
@@ -208,8 +208,6 @@ def format_card(
                 "After the end of the run, you may delete `state`. If",
             ]
             lines += ["you do not train on, you may delete `model.ckpt-*` too."]
-        if origin.get("command", {}).get("keep_optimizer") is False:
-            lines = [x.split(", and the optimizer")[0] for x in lines]
     lines += ["", "## Training", "", *_format_training(origin), ""]
     lines += ["## License", "", "Not stated yet: add your license here."]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1222,
-    "modeling": 6163,
+    "modeling": 6161,
     "serving": 4136,
     "tests": 19943,
     "tools": 738,
