@@ -102,16 +102,24 @@ class SetReader(abc.ABC):
         The length of the input is the 95th percentile of the lengths of the
         train set, but at most 512 and `longest`, the model's number of
         positions. A small set is read more often than --num_train_epochs, for
-        100 steps, but at most 20 times. Flags that the user set stay.
+        100 steps, but at most 20 times. Flags stay that the user set, or that
+        the run began with.
         """
-        if not (options.data_file and options.do_train):
+        default = {x.name: x.default for x in dataclasses.fields(options)}
+        unset = {
+            name
+            for name in ("num_train_epochs", "max_seq_length")
+            if name not in options.given_flags
+            and vars(options)[name] == default[name]
+        }
+        if not (unset and options.data_file and options.do_train):
             return options
         train, found = self.look_at("train"), dict[str, Any]()
-        if "num_train_epochs" not in options.given_flags:
+        if "num_train_epochs" in unset:
             epochs = math.ceil(100 * options.train_batch_size / len(train))
             fewest = options.num_train_epochs
             found["num_train_epochs"] = max(fewest, min(epochs, 20.0))
-        if "max_seq_length" not in options.given_flags:
+        if "max_seq_length" in unset:
             lengths = [
                 sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
                 for each in train[:: -(-len(train) // 10_000)]

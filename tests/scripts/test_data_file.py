@@ -1,6 +1,7 @@
 """run_classifier.py from one table: its split, its defaults and its files."""
 
 import csv
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -205,6 +206,9 @@ def test_pairs_and_queries_are_split_too(tmp_path, create):
     found = processor.suit_flags(flags, tokenizer, 512)
     assert (found.num_train_epochs, found.max_seq_length) == (20, 43)
     assert processor.suit_flags(flags, tokenizer, 40).max_seq_length == 40
+    # A resumed run states what it began with.
+    begun = dataclasses.replace(flags, num_train_epochs=5, max_seq_length=64)
+    assert processor.suit_flags(begun, tokenizer, 512) == begun
     if create is RankingProcessor:
         queries = [{each.text_a for each in found} for found in (train, dev)]
         assert not queries[0] & queries[1]
