@@ -71,6 +71,7 @@ def resolve_data_file(config: Any) -> Any:
         "do_eval": True,
         "evaluate_each_epoch": True,
         "keep_optimizer": False,
+        "keep_checkpoint_max": 1,
         "report": found.get("task_name") != "embedding",
         "export_dir": f"{found['output_dir'].rstrip('/')}_model",
     }
