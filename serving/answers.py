@@ -123,8 +123,7 @@ def answer(
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
     """Returns a dict as a line of JSON in UTF-8."""
     # UTF-8 cannot encode a lone surrogate, which an id may contain. Write it as
-    # JSON's escape.
-    # A table of Parquet may contain dates.
+    # JSON's escape. A table of Parquet may contain dates, which JSON lacks.
     text = json.dumps(answer, ensure_ascii=False, default=str)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 

@@ -31,6 +31,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from files.paths import named_errors
 from serving.models import TextModel
 from serving.requests import read_json
 from serving.tasks import TASKS
@@ -377,7 +378,8 @@ def serve(server: Server, host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Listen before loading the models, so that an error about the address
     # appears at once, and not after minutes of loading.
-    listener = socket.create_server((host, port), family=family)
+    with named_errors(f"--port={port}"):
+        listener = socket.create_server((host, port), family=family)
     # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
     # the client's ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
