@@ -1,4 +1,4 @@
-"""What ends a run: signals, skipped steps, and the wishes of any worker."""
+"""Ends runs: at signals, after skipped steps, or as any worker wishes."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""What a folder of weights states, whoever wrote it."""
+"""The statements of a folder of weights, whoever wrote it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the files of a tokenizer state, and which tokenizers are refused."""
+"""The statements of a tokenizer's files, and tokenizers that are refused."""
 
 import json
 

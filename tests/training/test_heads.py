@@ -1,4 +1,4 @@
-"""What a folder says of its head, and outputs put in the labels' order."""
+"""The head that a folder states, and outputs put in the labels' order."""
 
 import importlib
 import json

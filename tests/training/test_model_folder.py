@@ -1,4 +1,4 @@
-"""What a folder of weights tells, and what a resume must share with it."""
+"""The settings in a folder of weights, which a resume must share."""
 
 import contextlib
 import json
