@@ -179,6 +179,15 @@ def fields(config: Any, *roles: Role) -> list[dataclasses.Field]:
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
 
+def unset(config: Any) -> set[str]:
+    """Returns names of flags that no user set and that have their defaults."""
+    values, given = vars(config), config.given_flags
+    names = {
+        f.name for f in fields(config, *Role) if values[f.name] == f.default
+    }
+    return names - given.keys()
+
+
 def meta_of(field: dataclasses.Field) -> Meta:
     """Returns the properties of the flag that a field defines."""
     return field.metadata[_FLAG]

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import modeling
 from files import flags
-from files.flags import Role
 from modeling import hub, presets
 from modeling.checkpoint_folders import find_best
 from modeling.presets import Preset, checkpoint_steps
@@ -142,14 +141,9 @@ def _stated_flags(
         recorded = preset.training.get("flags", {})
         chosen = ("max_seq_length", "num_train_epochs")
         stated |= {name: recorded.get(name) for name in chosen}
-    names = {
-        field.name
-        for field in flags.fields(config, *Role)
-        if vars(config)[field.name] == field.default
-    }
     return {
         name: stated[name]
-        for name in (names & stated.keys()) - config.given_flags.keys()
+        for name in flags.unset(config) & stated.keys()
         if stated[name] is not None
     }
 

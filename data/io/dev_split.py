@@ -105,13 +105,7 @@ class SetReader(abc.ABC):
         100 steps, but at most 20 times. Flags stay that the user set, or that
         the run began with.
         """
-        default = {x.name: x.default for x in dataclasses.fields(options)}
-        unset = {
-            name
-            for name in ("num_train_epochs", "max_seq_length")
-            if name not in options.given_flags
-            and vars(options)[name] == default[name]
-        }
+        unset = flags.unset(options) & {"num_train_epochs", "max_seq_length"}
         if not (unset and options.data_file and options.do_train):
             return options
         train, found = self.look_at("train"), dict[str, Any]()
