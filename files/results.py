@@ -35,13 +35,9 @@ def split_by_label(
 
 
 def overall_scores(results: Mapping[str, float]) -> dict[str, float]:
-    """Returns the scores of all labels together.
-
-    Omits the step, and Google's `loss` beside the equivalent `eval_loss`.
-    """
-    omitted = {"global_step", *["loss"] * ("eval_loss" in results)}
+    """Returns the scores of all labels together, without the step."""
     overall, _ = split_by_label(results)
-    return {name: overall[name] for name in overall if name not in omitted}
+    return {name: overall[name] for name in overall if name != "global_step"}
 
 
 def never_found(results: Mapping[str, float]) -> list[str]:

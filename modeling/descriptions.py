@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from files.json_files import read_json
@@ -51,23 +52,30 @@ _TAGS = {
     "BertSpanLabeler": "question-answering",
     "BertTokenClassifier": "token-classification",
 }
-# {pattern of files in a run's folder: what they contain}, in this order.
+# {pattern of files in the folder of a run or an export: what they contain}
 _FILES = {
     "eval_results.txt": "the scores of the dev set",
     "test_eval_results*.txt": "the scores of the test set",
-    "export_eval_results.txt": "the scores of the exported files",
     "report*.html": "the examples that the model got wrong, the worst first",
-    "*predictions*": "the model's answers",
+    "*predictions*": "the examples with the model's answers",
     "test_results*.tsv": "the model's outputs for the test set",
-    "history.jsonl": "losses, scores and speed while the run trained",
-    "model.json": "the flags and settings of the run",
-    "bert_config.json": "the sizes of the network",
+    "export_eval_results.txt": "the scores of each exported file",
+    "history.jsonl": "losses, scores and speed during the training",
+    "best": "the weights of the best step, with the files that describe them",
+    "model.ckpt-*": "the weights of the last steps",
+    "saved_model.pb": "the network, for TensorFlow",
+    "variables": "the network's weights, for TensorFlow",
+    "model.tflite": "the network with its weights, for LiteRT",
+    "onnx": "the network with its weights, for ONNX Runtime",
+    "assets": "empty, created by TensorFlow",
+    "fingerprint.pb": "a checksum, created by TensorFlow",
+    "assets.extra": "the vocabulary, the labels and the settings",
     "vocab.txt": "the vocabulary",
-    "tokenizer*.json": "the settings of the tokenizer",
     "labels.txt": "the labels, in the order of the model's outputs",
-    "checkpoint": "the names of the checkpoints",
-    "model.ckpt-*": "the weights after a step, and the optimizer's if kept",
-    "best": "the weights of the best step",
+    "*config.json": "the sizes of the network, and the tokenizer's settings",
+    "tokenizer.json": "the tokenizer, for other libraries",
+    "model.json": "all flags and settings, which the scripts compare and read",
+    "checkpoint": "the names of the checkpoints, for TensorFlow",
     "state": "records, TensorBoard's events and the lock of a running command",
 }
 
@@ -83,6 +91,7 @@ def describe_copy(
     labels: Sequence[str] | None = None,
     tokenizer: Any = None,
     results: Mapping[str, float] | None = None,
+    files: Mapping[str, int] = {},
 ) -> dict[str, str]:
     """Returns {file: text} of model.json and README.md for a copy of weights.
 
@@ -99,6 +108,7 @@ def describe_copy(
         labels: names of the outputs, in order. None = list no names.
         tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name: score} to show in the card.
+        files: {name: bytes} of the files to list in the card.
     """
     preset = presets.read(path) if path else presets.Preset("")
     values: dict[str, Any] = {"version": presets.VERSION}
@@ -121,7 +131,7 @@ def describe_copy(
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
         presets.FILE: json.dumps(values, indent=2) + "\n",
-        CARD: format_card(values, kind, labels, casing, results),
+        CARD: format_card(values, kind, labels, casing, results, files),
     }
 
 
@@ -131,7 +141,7 @@ def format_card(
     labels: Sequence[str] | None = None,
     do_lower_case: bool | None = None,
     results: Mapping[str, float] | None = None,
-    files: Sequence[str] = (),
+    files: Mapping[str, int] = {},
     export: str | None = None,
     table: str | None = None,
 ) -> str:
@@ -143,7 +153,7 @@ def format_card(
         labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score}, None = show no results.
-        files: names of the files in the folder of a RUN.
+        files: {name: bytes} of the files to list.
         export: folder of the exported model of a RUN, to show its use.
         table: name of the single table that a RUN was trained on, or None.
     """
@@ -185,6 +195,8 @@ def format_card(
         lines += ["```bash", *commands, "```", ""]
     if code:
         lines += ["```python", *code, "```", ""]
+    if files:
+        lines += ["## Files", "", *_format_files(kind, files), ""]
     lines += ["## Model", "", f"A BERT of class `{task['name']}`.", ""]
     if labels:
         lines += ["Labels, in the order of the outputs:", ""]
@@ -197,20 +209,38 @@ def format_card(
     if do_lower_case is not None:
         kept = "lower-cased" if do_lower_case else "case is kept"
         lines.append(f"- Text: {kept}")
-    if kind == RUN:
-        lines += ["", "## Files", ""]
-        for name, purpose in _FILES.items():
-            if any(fnmatch.fnmatch(file, name) for file in files):
-                lines.append(f"- `{name}`: {purpose}")
-        if "best" in files:
-            lines += [
-                "",
-                "After the end of the run, you may delete `state`. If",
-            ]
-            lines += ["you do not train on, you may delete `model.ckpt-*` too."]
     lines += ["", "## Training", "", *_format_training(origin), ""]
     lines += ["## License", "", "Not stated yet: add your license here."]
     return "\n".join(lines) + "\n"
+
+
+def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
+    """Returns {name: bytes} of the files and folders in a folder."""
+    sizes = dict[str, int]()
+    for path in sorted(Path(folder).iterdir()):
+        parts = path.rglob("*") if path.is_dir() else [path]
+        sizes[path.name] = sum(x.stat().st_size for x in parts if x.is_file())
+    return sizes
+
+
+def _format_files(kind: str, files: Mapping[str, int]) -> list[str]:
+    lines = ["| file | contents | MB |", "|---|---|---|"]
+    for pattern, purpose in _FILES.items():
+        if found := fnmatch.filter(files, pattern):
+            short = [re.sub(r"\.(index|data-.*)$", ".*", x) for x in found]
+            names = ", ".join(f"`{name}`" for name in dict.fromkeys(short))
+            size = sum(files[name] for name in found) / 1e6
+            shown = f"{size:.1f}" if size >= 0.05 else ""
+            lines.append(f"| {names} | {purpose} | {shown} |")
+    if kind == EXPORT:
+        return [*lines, "", "This folder is complete: hand it on as it is."]
+    lines += ["", "After the end of the run, you may delete `state`."]
+    if "best" in files:
+        lines += [
+            "You may delete `model.ckpt-*` too: `best` stays the model. But"
+        ]
+        lines += ["then the run's command would train again from the start."]
+    return lines
 
 
 def is_own_card(path: os.PathLike[str]) -> bool:
@@ -280,6 +310,10 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
     lines += ["Command, with the names of its files only:", "", "```bash"]
     lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
     if data := origin.get("settings", {}).get("data"):
-        lines += ["", "| set | data | rows | checksum |", "|---|---|---|---|"]
+        lines += [
+            "",
+            "| set | data | rows | file's checksum |",
+            "|---|---|---|---|",
+        ]
         lines += [f"| {' | '.join(map(str, entry))} |" for entry in data]
     return lines

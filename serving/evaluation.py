@@ -11,7 +11,9 @@ import numpy as np
 from absl import logging
 
 from data.ner import legal_tags
-from files import folders
+from files import atomic, folders
+from files.results import format_markdown
+from modeling import descriptions
 from serving import engines
 from training.splits import Split, names_of, suffix_of
 from training.task import Task
@@ -44,6 +46,7 @@ def export_task(
         found = evaluate_export(task, folder, {x: splits[x] for x in names})
         if found:
             trainer.write_results("export_eval_results.txt", found)
+            _add_to_card(folder / descriptions.CARD, found)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
@@ -66,6 +69,18 @@ def export_task(
             model = f"the model's is {expected:.4f}" if loss else "as the model"
             logging.info("%s: %s %.4f, %s", form, metric, score, model)
     logging.info("Wrote the export to %s", path)
+
+
+# Adds the scores of each format to the card of an export, before its use.
+def _add_to_card(path: Path, scores: Mapping[str, float]) -> None:
+    start, use, end = path.read_text("utf-8").partition("## Use\n")
+    for form in engines.RUNTIMES:
+        names = [name for name in scores if name.startswith(f"{form}_")]
+        found = {name.removeprefix(f"{form}_"): scores[name] for name in names}
+        if found:
+            lines = [f"## Scores of {form} on the dev set", ""]
+            start += "\n".join([*lines, *format_markdown(found), "", ""])
+    atomic.write_text(path, start + use + end)
 
 
 def evaluate_export(

@@ -128,9 +128,26 @@ def export_model(
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        for name, content in _describe(model, options, task).items():
-            place = folder if name == "README.md" else extra
-            atomic.write_bytes(place / name, content)
+        contents = _describe(model, options, task)
+        for name, content in contents.items():
+            atomic.write_bytes(extra / name, content)
+        if not task:
+            return
+        sizes = descriptions.file_sizes(folder)
+        if extra == folder:
+            sizes["model.json"] = 0
+        files = descriptions.describe_copy(
+            options.weights,
+            model,
+            descriptions.EXPORT,
+            task,
+            labels=task.get("labels"),
+            tokenizer=options.tokenizer,
+            files=sizes,
+        )
+        for name, text in files.items():
+            place = folder if name == descriptions.CARD else extra
+            atomic.write_text(place / name, text)
 
 
 def _describe(
@@ -139,15 +156,6 @@ def _describe(
     # Returns {name: content} of the files that describe the model.
     files = {"bert_config.json": model.config.to_json_string()}
     labels, tokenizer = task.get("labels"), options.tokenizer
-    if task:
-        files |= descriptions.describe_copy(
-            options.weights,
-            model,
-            descriptions.EXPORT,
-            task,
-            labels=labels,
-            tokenizer=tokenizer,
-        )
     if labels:
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
     if tuple(options.formats) != ("saved_model",):

@@ -16,18 +16,18 @@ LINES = {
     "data": 9897,
     "docs": 189,
     "examples": 191,
-    "files": 1231,
-    "modeling": 6161,
-    "serving": 4137,
-    "tests": 19944,
+    "files": 1227,
+    "modeling": 6195,
+    "serving": 4160,
+    "tests": 19942,
     "tools": 738,
-    "training": 4644,
+    "training": 4637,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23579
+WORDS = 23578
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -118,17 +118,13 @@ class LossFigures:
             yield features, outputs
 
     def figures(self) -> dict[str, float]:
-        """Returns the mean losses of the batches read so far.
+        """Returns {"eval_loss": mean loss of the examples read so far}.
 
-        `eval_loss` is the mean over all examples. `loss` is the mean of the
-        batches' means. Each is the sum of the terms of the loss, such as the
-        masked LM loss. Both are NaN if no batch was read.
+        It is the sum of the terms of the loss, such as the masked LM loss. It
+        is NaN if no batch was read.
         """
-        if not self._parts:
-            return {"eval_loss": float("nan"), "loss": float("nan")}
-        figures = {"eval_loss": 0.0, "loss": 0.0}
+        total = 0.0 if self._parts else float("nan")
         for pairs in self._parts.values():
             sums, weights = np.array(pairs).T
-            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
-            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
-        return figures
+            total += float(sums.sum() / max(weights.sum(), 1.0))
+        return {"eval_loss": total}

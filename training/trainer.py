@@ -5,7 +5,6 @@ outputs, and a loss (modeling/losses.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -386,9 +385,7 @@ class Trainer(BatchPredictor):
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            # Google's `loss` is nearly `eval_loss`.
-            shown = {k: x for k, x in ordered.items() if k != "loss"}
-            table = format_results(shown)
+            table = format_results(ordered)
             logging.info("***** Eval results *****\n%s", table)
         if name == "eval_results.txt":
             self.results = results
@@ -415,7 +412,7 @@ class Trainer(BatchPredictor):
             self.labels,
             self.tokenizer.do_lower_case if self.tokenizer else None,
             self.results,
-            os.listdir(folder),
+            descriptions.file_sizes(folder),
             **use,
         )
         write_text(path, card)

@@ -76,7 +76,13 @@ def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
     card = (tmp_path / "run/README.md").read_text()
     title = f"# A classifier of texts into {len(labels)} labels, trained on"
     assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
-    assert "| loss |" not in card and "may delete `state`" in card
+    assert "may delete `state`" in card
+    for folder in ("run", "run_model"):
+        listed = (tmp_path / folder / "README.md").read_text()
+        assert "| f1_macro |" in listed
+        for path in (tmp_path / folder).iterdir():
+            name = path.name.split(".data")[0].replace(".index", "")
+            assert f"`{name}" in listed or name == "README.md"
     assert 'predict.py --model=FOLDER_model "A text."' in card
     code = card.split("```python\n")[1].split("```")[0]
     code = code.replace("FOLDER", str(tmp_path / "run"))

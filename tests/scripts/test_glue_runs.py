@@ -75,7 +75,7 @@ def of_labels(labels, *suffixes):
 
 def test_regression_predicts_numbers(finished):
     folder = finished / "sts-b"
-    names = {"eval_loss", "global_step", "loss", "pearson", "spearman"}
+    names = {"eval_loss", "global_step", "pearson", "spearman"}
     assert read_results(folder).keys() == names
     table, lines = read_predictions(folder)
     assert [entry["label"] for entry in lines] == pytest.approx(table[:, 0])
@@ -89,7 +89,7 @@ def test_regression_predicts_numbers(finished):
 def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     folder = finished / "mnli"
     results = read_results(folder)
-    names = {"eval_accuracy", "eval_loss", "loss"}
+    names = {"eval_accuracy", "eval_loss"}
     names |= {f"{name}_mm" for name in names}
     names |= of_labels(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}

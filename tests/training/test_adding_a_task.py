@@ -47,7 +47,6 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
         "eval_loss",
         "f1",
         "global_step",
-        "loss",
     ]
     entries = script_runner.read_lines(folder / "run/predictions.jsonl")
     for entry in entries:
