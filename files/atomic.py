@@ -7,6 +7,7 @@ scheme, such as `gs://`.
 """
 
 import contextlib
+import fcntl
 import json
 import logging
 import os
@@ -35,7 +36,7 @@ def sync(path: StrPath) -> None:
     Raises:
         OSError: the disk failed.
     """
-    if is_remote(path) or os.name == "nt":
+    if is_remote(path):
         return
     try:
         number = os.open(path, os.O_RDONLY)
@@ -138,13 +139,10 @@ def try_lock(number: int) -> bool | None:
     not support locks. A process locks each partial file while it writes it.
     """
     try:
-        # Windows has no such module.
-        import fcntl
-
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except (ImportError, OSError):
+    except OSError:
         return None
     return True
 
@@ -167,9 +165,6 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)
-            if os.name == "nt":
-                # Windows cannot rename open files.
-                file.close()
             os.replace(partial, path)
         if has_bytes:
             sync(os.path.dirname(path))

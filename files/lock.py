@@ -29,9 +29,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     path = Path(path).absolute()
     missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Windows has no links of this kind.
-    options = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    number = os.open(path, options, 0o666)
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
     if try_lock(number) is False or not _is_at(path, number):
         os.close(number)
