@@ -16,18 +16,18 @@ LINES = {
     "data": 9897,
     "docs": 189,
     "examples": 191,
-    "files": 1227,
+    "files": 1220,
     "modeling": 6195,
     "serving": 4160,
-    "tests": 19942,
+    "tests": 19935,
     "tools": 738,
-    "training": 4637,
+    "training": 4615,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23578
+WORDS = 23566
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

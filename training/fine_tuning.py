@@ -18,7 +18,7 @@ from modeling.presets import Preset
 from training import checks, devices, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
-from training.distillation import Teacher
+from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
 from training.prediction import LossFigures
@@ -66,11 +66,11 @@ def run(
     checks.check_task(task, config, preset, bert_config)
     teacher = num_steps = None
     if config.do_train and config.teacher:
-        teacher = Teacher(
+        teacher = load_teacher(
             config,
+            bert_config,
             task.tokenizer,
             task.create_model,
-            task.loss,
             task.output_names,
             task.settings.get("output_mode"),
         )

@@ -22,7 +22,7 @@ from modeling.presets import Preset
 from training import checks, devices, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
-from training.distillation import Teacher
+from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
 from training.trainer import Trainer
 
@@ -65,7 +65,7 @@ def run(
     if config.do_train:
         num_steps = config.num_train_steps, config.num_warmup_steps
     if config.do_train and config.teacher:
-        teacher = Teacher(config, tokenizer, create_model, loss)
+        teacher = load_teacher(config, bert_config, tokenizer, create_model)
 
     ##### Records #####
     expected = bert_config, tokenizer

@@ -28,7 +28,6 @@ from training.callbacks import Callback
 from training.callbacks.history import History
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
-from training.distillation import Teacher
 from training.optimizers import optimization
 from training.prediction import BatchPredictor
 from training.train_step import TrainStep
@@ -119,7 +118,7 @@ class Trainer(BatchPredictor):
         create_model: Callable[..., keras.Model],
         loss: Loss,
         num_steps: tuple[int, int] | None,
-        teacher: Teacher | None = None,
+        teacher: keras.Model | None = None,
         **options: Any,
     ) -> "Trainer":
         """Creates a model with random weights, and the Trainer of its run.
@@ -130,7 +129,7 @@ class Trainer(BatchPredictor):
                 are the arguments that every model accepts.
             loss: the task's loss.
             num_steps: (training steps, warmup steps), None without training.
-            teacher: the teacher to distill. None = train without a teacher.
+            teacher: the teacher to learn from, None without a teacher.
             **options: other arguments of the constructor.
 
         Raises:
@@ -153,9 +152,15 @@ class Trainer(BatchPredictor):
             if config.mixed_precision == "float16":
                 # Small gradients underflow in float16 without a loss scale.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-            trained = model
+            trained: Any = model
             if teacher:
-                trained, loss = teacher.distill(model)
+                loss = modeling.DistillationLoss(
+                    loss,
+                    config.distill_temperature,
+                    config.distill_alpha,
+                    config.distill_hidden,
+                )
+                trained = modeling.Distiller(model, teacher, loss, config.seed)
             step = TrainStep(trained, loss, optimizer, config, strategy)
         return cls(model, config, step, **options)
 

@@ -13,7 +13,7 @@ from tests.script_runner import SAMPLES
 from tests.toy_task import create_config, resolve_config
 from training import checks
 from training.config import ExportConfig
-from training.distillation import Teacher
+from training.distillation import load_teacher
 from training.resolve import check_export, read_preset
 
 
@@ -118,4 +118,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        Teacher(config, tokenizer, *[None] * 3, "regression")
+        load_teacher(config, bert_config, tokenizer, None, (), "regression")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import losses, presets
+from modeling import presets
 from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
@@ -95,17 +95,13 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
         made.append(options)
         return modeling.BertClassifier(config, 2, **options)
 
-    found = distillation.Teacher(
-        dataclasses.replace(options, teacher=str(folder)),
-        None,
-        create_model,
-        modeling.ClassifierLoss(),
-    )
-    assert made[0]["left_to_right"]
+    options = dataclasses.replace(options, teacher=str(folder))
     config = modeling.load_config(folder)
-    other = built(create_model(dataclasses.replace(config, vocab_size=9)))
+    distillation.load_teacher(options, config, None, create_model)
+    assert made[0]["left_to_right"]
+    other = dataclasses.replace(config, vocab_size=9)
     with pytest.raises(ValueError, match="vocab_size"):
-        found.distill(other)
+        distillation.load_teacher(options, other, None, create_model)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
@@ -138,18 +134,15 @@ def test_flags_without_a_teacher_are_refused(options):
             dataclasses.replace(options, teacher=None, **changes).check()
 
 
-def test_a_teacher_of_another_shape_or_task_is_refused(options):
+def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
+    config = modeling.load_config(teacher / "hf")
     for labels, culprit in (
         ([], "cls/squad/output_weights"),
         (["yes", "no"], "labels"),
     ):
         with pytest.raises(ValueError, match=culprit):
-            distillation.Teacher(
-                options,
-                None,
-                modeling.BertSpanLabeler,
-                losses.SpanLoss(),
-                labels,
+            distillation.load_teacher(
+                options, config, None, modeling.BertSpanLabeler, labels
             )
 
 
