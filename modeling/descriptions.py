@@ -179,6 +179,11 @@ def format_card(
     lines += [f"# {title}", ""]
     if results:
         lines += ["## Results", "", *format_markdown(results), ""]
+    if results and description.get("best_step"):
+        lines += [
+            f"Scores of step {description['best_step']}, which was the best"
+        ]
+        lines += ["on the dev set: expect a little less on other data.", ""]
     export = "FOLDER" if kind == EXPORT else export
     commands = format_commands(settings, export, table)
     code = _format_code(kind, task["name"])

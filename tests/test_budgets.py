@@ -17,11 +17,11 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1220,
-    "modeling": 6195,
+    "modeling": 6200,
     "serving": 4160,
-    "tests": 19935,
+    "tests": 19936,
     "tools": 738,
-    "training": 4615,
+    "training": 4621,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143

@@ -191,6 +191,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
             ("--data_file=one.csv --label_column=queue", "--text_column"),
             ("--data_file=one.csv --label_column=queu", "'queu'", "note"),
             ("--data_file=tickets.csv --data_dir=.", "--data_dir"),
+            ("--data_file=tickets.csv --epochs=3", "--num_train_epochs"),
         ],
     )
 

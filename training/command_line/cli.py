@@ -174,6 +174,11 @@ def _parse_flags(
             sys.exit(0)
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
+    except flags.UnrecognizedFlagError as error:
+        # absl suggests names that are spelled alike, and this longer names.
+        longer = [f"--{x}" for x in flags.FLAGS if f"_{error.flagname}" in x]
+        hint = f"; perhaps {' or '.join(longer)}" if longer else ""
+        sys.exit(_fail(f"{error}{hint} (--help lists the flags)"))
     except (flags.Error, ValueError) as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
     values = {name: flags.FLAGS[name].value for name in flags.FLAGS}
@@ -236,7 +241,8 @@ def _guarded(
             # Begin the message with the flag that names the file in the error.
             for flag in given:
                 if error.filename in flag.parts:
-                    return _fail(f"{flag}: {error.filename}: {error.strerror}")
+                    path = f"--{flag.flag}={error.filename}"
+                    return _fail(f"{path}: {error.strerror}")
         return _fail(error)
 
 
