@@ -121,7 +121,7 @@ def literal_name(path: StrPath) -> Iterator[str]:
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
     patterns, so it finds no checkpoint in a folder `run [1]`. If a local path
-    contains special characters, this function links to its files from a
+    contains special characters, this function links to its folder from a
     temporary folder, which exists until the `with` block ends.
 
     Args:
@@ -134,17 +134,13 @@ def literal_name(path: StrPath) -> Iterator[str]:
         return
     # Do not use `abspath`, because it changes `link/..` to the folder that
     # contains the link, and not to the parent of the link's target.
-    local = os.path.join(os.getcwd(), local)
-    folder, name = os.path.split(local)
+    folder = os.path.join(os.getcwd(), local)
+    name = ""
+    if not os.path.isdir(folder):
+        folder, name = os.path.split(folder)
     with tempfile.TemporaryDirectory() as links:
-        linked = os.path.join(links, "linked")
-        if os.path.isdir(local):
-            os.symlink(local, linked)
-        for found in os.listdir(folder):
-            if found.startswith(f"{name}."):
-                ending = found.removeprefix(name)
-                os.symlink(os.path.join(folder, found), linked + ending)
-        yield linked
+        os.symlink(folder, os.path.join(links, "linked"))
+        yield os.path.join(links, "linked", name)
 
 
 @contextlib.contextmanager
