@@ -25,7 +25,7 @@ from files.flags import flag, like
 from files.paths import Kind
 from modeling import presets
 from training.command_line import cli
-from training.config import DeviceConfig, ModelConfig
+from training.config import PRECISIONS, DeviceConfig, ModelConfig
 from training.resolve import resolve
 
 
@@ -109,6 +109,8 @@ def main(flags: Config) -> None:
     options = resolve(flags, folder)
     # Import late, so that --help and errors in flags do not wait until
     # TensorFlow is loaded.
+    import keras
+
     from serving import encoder
     from training import checks, devices
     from training.prediction import BatchPredictor
@@ -130,7 +132,7 @@ def main(flags: Config) -> None:
 
     ##### Model #####
     strategy = devices.strategy_of(options)
-    devices.set_precision(options.mixed_precision)
+    keras.config.set_dtype_policy(PRECISIONS[options.mixed_precision])
     with strategy.scope():
         model = modeling.BertModel(
             config,

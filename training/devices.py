@@ -17,7 +17,8 @@ def set_up(config: TrainingConfig) -> tf.distribute.Strategy:
     keras.utils.set_random_seed(config.seed)
     if config.deterministic:
         tf.config.experimental.enable_op_determinism()
-    set_precision(config.mixed_precision)
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(PRECISIONS[config.mixed_precision])
     return strategy
 
 
@@ -25,22 +26,29 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     """Returns the strategy that the device flags select."""
     if not config.is_tpu:
         return create_strategy(config.distribution_strategy)
-    return _tpu_strategy(
-        config.tpu_name or config.master, config.tpu_zone, config.gcp_project
-    )
+    address = config.tpu_name or config.master
+    return create_strategy("tpu", address, config.tpu_zone, config.gcp_project)
 
 
 # Cached, so that all runs in a process use one connection to the workers.
 @functools.cache
-def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
-    """Returns a tf.distribute strategy for CPUs or GPUs.
+def create_strategy(
+    name: str | None, *tpu: str | None
+) -> tf.distribute.Strategy:
+    """Returns a tf.distribute strategy.
 
     If `name` is None, the strategy uses the workers in TF_CONFIG if it is set,
-    else all GPUs if there are several, else one device.
+    else all GPUs if there are several, else one device. `tpu` are the address,
+    the zone and the project of a TPU.
 
     Raises:
         ValueError: `name` is "multi_worker", and TF_CONFIG is not set.
     """
+    if name == "tpu":
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(*tpu)
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return tf.distribute.TPUStrategy(resolver)
     # Connect the workers before any other code uses a device.
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
@@ -58,27 +66,6 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
         devices = gpus or tf.config.list_logical_devices("CPU")
         return tf.distribute.MirroredStrategy([d.name for d in devices])
     return tf.distribute.get_strategy()
-
-
-@functools.cache
-def _tpu_strategy(
-    address: str | None, zone: str | None, project: str | None
-) -> tf.distribute.Strategy:
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-        tpu=address, zone=zone, project=project
-    )
-    tf.config.experimental_connect_to_cluster(resolver)
-    tf.tpu.experimental.initialize_tpu_system(resolver)
-    return tf.distribute.TPUStrategy(resolver)
-
-
-def set_precision(precision: str) -> None:
-    """Sets the precision of all models that are built after this call.
-
-    Variables, losses, softmax and LayerNorm's statistics stay float32, even in
-    oneDNN's fused operations for inference on a CPU.
-    """
-    keras.config.set_dtype_policy(PRECISIONS[precision])
 
 
 def distribute(
