@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1735,
+    ".": 1737,
     "benchmarks": 1199,
     "data": 9897,
     "docs": 189,
     "examples": 191,
-    "files": 1220,
+    "files": 1216,
     "modeling": 6200,
     "serving": 4160,
-    "tests": 19936,
+    "tests": 19934,
     "tools": 738,
-    "training": 4621,
+    "training": 4599,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143

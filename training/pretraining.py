@@ -72,6 +72,10 @@ def run(
     records = evaluated = find_records(config, "input_file", *expected)
     if config.eval_input_file:
         evaluated = find_records(config, "eval_input_file", *expected)
+    dev_set: list[Any] = [config.max_eval_steps * config.eval_batch_size]
+    # Training records may be too large to read them for a checksum.
+    if config.eval_input_file:
+        dev_set += fingerprints.fingerprint(evaluated.files)
     # Checksums of large files are saved, so that a resume need not read them.
     known = {**preset.training.get("checksums", {})} if preset else {}
     identify = functools.partial(fingerprints.fingerprint_records, known=known)
@@ -94,7 +98,7 @@ def run(
         num_steps,
         teacher,
         settings=settings,
-        dev_set=dev_set_checksum(config, evaluated),
+        dev_set=zlib.crc32(json.dumps(dev_set).encode()),
         tokenizer=tokenizer,
     )
     trainer.restore_or_load()
@@ -182,17 +186,6 @@ def find_records(
         limit = config.max_eval_steps * config.eval_batch_size
         count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
-
-
-def dev_set_checksum(
-    config: PretrainingConfig, records: tfrecords.Records
-) -> int:
-    """Returns a checksum of the records, and of how many are evaluated."""
-    found: list[Any] = [config.max_eval_steps * config.eval_batch_size]
-    # Training records may be too large to read them for a checksum.
-    if config.eval_input_file:
-        found += fingerprints.fingerprint(records.files)
-    return zlib.crc32(json.dumps(found).encode())
 
 
 def evaluate_on(

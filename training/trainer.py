@@ -91,11 +91,10 @@ class Trainer(BatchPredictor):
         variables = {**weights}
         if step is not None:
             # Distillation may also train a projection outside of the model.
-            saved = {id(variable) for variable in model.variables}
             variables |= {
                 variable.path: variable
                 for variable in step.model.trainable_variables
-                if id(variable) not in saved
+                if variable.path.startswith("distillation/")
             }
         self.checkpointer = checkpointing.Checkpointer(
             config.output_dir,
