@@ -7,7 +7,7 @@ same tags as legal_tags.py.
 N = number of texts, M = words in the longest text, L = number of tags.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -21,6 +21,9 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
 # Maximum number of words in a block of `decode_legal`.
 _BLOCK = 512
+
+# For a block of words, or for one: (values for each tag, number of the word).
+_Words = tuple[tf.Tensor, tf.Tensor]
 
 
 def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
@@ -52,28 +55,16 @@ def cut_texts(
         position in this window at which the network predicts the word's tag.
     """
     texts = drop_invalid(texts)
-    words = tf.strings.split(
-        tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " "), " "
-    )
-    indexes = tf.where(words.flat_values != "")[:, 0]
-    words = ragged.with_row_splits(
-        tf.gather(words.flat_values, indexes),
-        tf.searchsorted(indexes, words.row_splits),
-    )
+    texts = tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " ")
+    words = tf.strings.split(texts)
     pieces = tokenizer(words.flat_values)
     # Every word needs a token, whose output predicts the word's tag. So insert
-    # [UNK] if the tokenizer drops all characters of a word. tf.concat would
-    # need several times the memory.
-    ids, splits = pieces.flat_values, pieces.row_splits
-    is_empty = tf.cast(splits[1:] == splits[:-1], tf.int64)
-    splits += tf.concat([[0], tf.cumsum(is_empty)], 0)
-    inserted = tf.gather(splits, tf.where(is_empty > 0))
-    kept = 1 - tf.scatter_nd(
-        inserted, tf.ones_like(inserted[:, 0], tf.int32), [splits[-1]]
-    )
-    ids = tf.concat([[tokenizer.id_of("[UNK]")], ids], 0)
-    ids = tf.gather(ids, tf.cumsum(kept) * kept)
-    pieces = ragged.with_row_splits(ids, splits)
+    # [UNK] if the tokenizer drops all characters of a word.
+    lengths = pieces.row_lengths()
+    starts = tf.where(lengths > 0, pieces.row_starts() + 1, 0)
+    places = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
+    ids = tf.concat([[tokenizer.id_of("[UNK]")], pieces.flat_values], 0)
+    pieces = places.with_flat_values(tf.gather(ids, places.flat_values))
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
@@ -129,71 +120,51 @@ def _search_legal(
     # Does the search of `decode_legal`. The arrays are the result of
     # `legal_tags.find_penalties`.
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
-    # A loop keeps a small tensor for each of its steps, which needs several
-    # times the memory of its values. So search in blocks of words, whose values
-    # become one tensor. Pad the texts with at least one word, because tf.scan
-    # rejects empty tensors.
-    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+    num_texts, num_tags = tf.size(lengths), len(end)
+    longest = tf.reduce_max(lengths)
     num_blocks = longest // _BLOCK + 1
     size = longest // num_blocks + 1
-    num_texts, num_tags = tf.size(lengths), len(end)
     scores = probabilities.with_flat_values(
         tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
+    ).to_tensor(shape=tf.stack([num_texts, num_blocks * size, num_tags]))
+    scores = tf.reshape(
+        tf.transpose(scores, [1, 0, 2]), [num_blocks, size, num_texts, num_tags]
     )
-    padded = scores.to_tensor(
-        shape=tf.stack([num_texts, num_blocks * size, num_tags])
-    )
-    words = (
-        tf.reshape(
-            tf.transpose(padded, [1, 0, 2]),
-            [num_blocks, size, num_texts, num_tags],
-        ),
-        tf.reshape(tf.range(num_blocks * size), [num_blocks, size]),
-    )
-    # In the search, a padding word repeats the tag before it, so that padding
-    # does not change the tags of real words.
-    unchanged = tf.range(num_tags)
+    numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    def forward(
-        state: tuple[tf.Tensor, tf.Tensor], word: tuple[tf.Tensor, tf.Tensor]
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        total, row = state[0], word[0]
-        paths = total[:, :, None] + tf.where(word[1] == 0, start, between)
-        best = tf.reduce_max(paths, [1, 2])[:, None]
-        is_real = (word[1] < lengths)[:, None]
-        return (
-            tf.where(is_real, tf.reduce_max(paths, 1) - best + row, total),
-            tf.where(is_real, tf.argmax(paths, 1, tf.int32), unchanged),
-        )
-
-    def forward_block(
-        state: tuple[tf.Tensor, tf.Tensor], block: tuple[tf.Tensor, tf.Tensor]
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        totals, steps = tf.scan(forward, block, (state[0], state[1][0]))
-        return totals[-1], steps
-
-    def backward_block(following: tf.Tensor, steps: tf.Tensor) -> tf.Tensor:
+    def scan(
+        step: Callable[[tf.Tensor, _Words], tf.Tensor],
+        words: _Words,
+        first: tf.Tensor,
+        edge: int,
+    ) -> tf.Tensor:
+        # A loop keeps a small tensor for each of its steps, which needs several
+        # times the memory of its values. So scan blocks of words, whose values
+        # become one tensor. A block continues at the `edge` of another one.
         return tf.scan(
-            lambda tag, step: tf.gather(step, tag, batch_dims=1),
-            steps,
-            following[0],
-            reverse=True,
+            lambda state, block: tf.scan(
+                step, block, state[edge], reverse=not edge
+            ),
+            words,
+            tf.repeat(first[None], size, 0),
+            reverse=not edge,
         )
 
-    totals, steps = tf.scan(
-        forward_block,
-        words,
-        (
-            tf.zeros([num_texts, num_tags]),
-            tf.zeros([size, num_texts, num_tags], tf.int32),
-        ),
-    )
-    last = tf.argmax(totals[-1] + end, -1, tf.int32)[None]
-    before = tf.scan(
-        backward_block, steps, tf.repeat(last, size, 0), reverse=True
-    )
-    # `before` contains the tag before each word. Join the tags of all words,
-    # including padding. The return statement then drops the padding.
-    before = tf.reshape(before, [-1, num_texts])
-    ids = tf.transpose(tf.concat([before[1:], last], 0))
+    def add_word(total: tf.Tensor, word: _Words) -> tf.Tensor:
+        # Returns the score of the best sequence that ends in each tag.
+        paths = total[:, :, None] + between
+        best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
+        return tf.where(word[1] == 0, start, best) + word[0]
+
+    def choose(next_tag: tf.Tensor, word: _Words) -> tf.Tensor:
+        # Returns the best tag before a tag, or at the end of a text. The tags
+        # of the padding after it do not matter.
+        is_last = (word[1] + 1 == lengths)[:, None]
+        after = tf.where(is_last, end, tf.gather(between.T, next_tag))
+        return tf.argmax(word[0] + after, -1, tf.int32)
+
+    totals = scan(add_word, (scores, numbers), tf.zeros_like(scores[0, 0]), -1)
+    nothing = tf.zeros([num_texts], tf.int32)
+    ids = scan(choose, (totals, numbers), nothing, 0)
+    ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
