@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import rows
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding.
@@ -31,7 +30,7 @@ def pack_rows(
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
     """
-    packed = packing.pack(*(rows(some, begin, end) for some in tokens))
+    packed = packing.pack(*(some[begin:end] for some in tokens))
     return trim_padding(packed, multiple=1)
 
 

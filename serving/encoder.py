@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from data.classification.features import InputExample, convert_single_example
 from data.io import tfrecords
-from data.text.ragged import rows
 from data.text.token_windows import count_cut
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
@@ -70,7 +69,7 @@ def export_encoder(
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
 
         def embed_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            packed = packing.pack(rows(tokens, begin, end))
+            packed = packing.pack(tokens[begin:end])
             features = {name: ids[:, :longest] for name, ids in packed.items()}
             outputs = encode(features)
             is_real = features["input_mask"] > 0

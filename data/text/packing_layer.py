@@ -12,7 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text.ragged import row_ids, rows, with_row_splits
+from data.text.ragged import row_ids, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 
 
@@ -76,7 +76,7 @@ class PackingLayer(keras.layers.Layer):
         texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
         tokens = self.tokenizer(texts)
         count = tf.shape(text_a)[0]
-        return rows(tokens, 0, count), rows(tokens, count, 2 * count)
+        return tokens[:count], tokens[count:]
 
     def pack(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None

@@ -35,21 +35,6 @@ def with_row_splits(
     )
 
 
-def rows(
-    values: tf.RaggedTensor, begin: int | tf.Tensor, end: int | tf.Tensor
-) -> tf.RaggedTensor:
-    """Returns `values[begin:end]`, but needs half as many operations.
-
-    Args:
-        values: ragged tensor [number of rows, None].
-        begin: int32, from 0 to the number of rows.
-        end: int32, from `begin` to the number of rows.
-    """
-    row_splits = values.row_splits[begin : end + 1]
-    first, last = row_splits[0], row_splits[-1]
-    return with_row_splits(values.flat_values[first:last], row_splits - first)
-
-
 def where(condition: tf.Tensor) -> tf.Tensor:
     """Returns the indices, int32, at which `condition`, bool [C], is true."""
     # Cast to int32, which needs half the memory of the int64 of tf.where.
