@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,9 @@ class FullTokenizer:
 
     Attributes:
         vocab_file: path of the vocabulary.
-        vocab_bytes: decompressed contents of the vocabulary file. If it is a
-            tokenizer.json, the contents of an equivalent vocab.txt.
+        vocab_bytes: decompressed contents of the vocabulary file, without a
+            byte order mark. If it is a tokenizer.json, the contents of an
+            equivalent vocab.txt.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: id}.
         do_lower_case: whether text is lower-cased.
@@ -84,9 +86,8 @@ class FullTokenizer:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file begins with a byte order mark. Or it is a
-            tokenizer.json whose tokenizer is not BERT's, or whose casing
-            contradicts `do_lower_case`.
+        ValueError: the file is a tokenizer.json whose tokenizer is not BERT's,
+            or whose casing contradicts `do_lower_case`.
     """
 
     @classmethod
@@ -116,7 +117,7 @@ class FullTokenizer:
     ) -> None:
         self.vocab_file = vocab_file
         with text_files.open_binary(vocab_file) as file:
-            self.vocab_bytes: bytes = file.read()
+            self.vocab_bytes: bytes = file.read().removeprefix(BOM_UTF8)
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
         if path.removesuffix(".gz").endswith(".json"):
@@ -133,11 +134,6 @@ class FullTokenizer:
         # not UTF-8 are dropped.
         text = self.vocab_bytes.decode("utf-8", "ignore").removesuffix("\n")
         self.tokens = [line.strip() for line in text.split("\n")]
-        if self.tokens[0].startswith("\ufeff"):
-            raise ValueError(
-                f"{vocab_file} begins with a byte order mark, which would be "
-                "part of its first WordPiece; save the file without the mark"
-            )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self.set_casing(do_lower_case is not False)
