@@ -188,11 +188,6 @@ def extend_vocabulary(
     unused = [i for i, token in enumerate(vocab) if _UNUSED.fullmatch(token)]
     if num_new_words is None:
         num_new_words = len(unused)
-    if not num_new_words:
-        raise ValueError(
-            "the vocabulary contains no [unusedN] entries. Set --num_new_words "
-            "to add words at its end"
-        )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     saved = {}
     for word, count in counts.items():
@@ -208,7 +203,8 @@ def extend_vocabulary(
     if not words:
         raise ValueError(
             "nothing to add: the vocabulary already contains all words that "
-            "contain a letter and occur at least twice. Use a larger input"
+            "contain a letter and occur at least twice (use a larger input), "
+            "or it contains no [unusedN] entries (set --num_new_words)"
         )
     extended = list(vocab)
     for row, word in zip(unused, words, strict=False):
@@ -233,22 +229,17 @@ def extension_rows(
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     ids = {token: number for number, token in enumerate(vocab)}
     rows = []
-    for number, token in enumerate(extended):
-        before = vocab[number] if number < len(vocab) else None
+    pairs = itertools.zip_longest(vocab, extended)
+    for number, (before, token) in enumerate(pairs):
+        may_change = before is None or _UNUSED.fullmatch(before)
         if token == before:
             rows.append([number])
-            continue
-        if before is not None and not _UNUSED.fullmatch(before):
+        elif may_change and token is not None:
+            rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
+        else:
             raise ValueError(
                 f"the extended vocabulary replaces {before!r}, the WordPiece "
                 f"with id {number}, by {token!r}; only [unusedN] entries may "
-                "change"
+                "change. Use the file that --extend wrote"
             )
-        rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
-    if len(extended) < len(vocab):
-        raise ValueError(
-            f"the extended vocabulary has {len(extended)} entries, fewer than "
-            f"the {len(vocab)} entries of the model's vocabulary. Use the file "
-            "that --extend wrote"
-        )
     return rows
