@@ -152,11 +152,7 @@ class SquadDecoder:
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        # Keep the best of several spans at the same position in the passage.
         spans = spans.gather(order_by_score(spans))
-        start = tf.cast(spans.start_bytes, tf.int64)
-        stop = tf.cast(spans.end_bytes, tf.int64)
-        spans = spans.gather(first_of_equals(start * 2**32 + stop))
         num_spans, num_best = tf.size(spans.texts), self.options.n_best_size
 
         def add_spans(
