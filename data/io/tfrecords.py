@@ -261,9 +261,9 @@ def check_records(
     """
     is_empty = True
     for path in files:
-        number, some = -1, itertools.islice(read_records(path), limit)
+        some = itertools.islice(read_records(path), limit)
         for number, record in enumerate(some):
-            problem = ""
+            is_empty, problem = False, ""
             try:
                 values = _parse(tf.constant([record]), spec)
             except tf.errors.InvalidArgumentError as error:
@@ -277,9 +277,6 @@ def check_records(
                     f"{path}, record {number}: {problem}. Create the records "
                     "with this vocabulary and --max_seq_length"
                 )
-        if number < 0:
-            logging.warning("%s contains no record", path)
-        is_empty &= number < 0
     if is_empty:
         raise ValueError(f"no record in {', '.join(files)}")
 
