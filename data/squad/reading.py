@@ -150,17 +150,18 @@ def read_questions(
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    for where, entry in _read_entries(os.fspath(input_file)):
-        is_flat = isinstance(entry, dict) and "paragraphs" not in entry
-        if is_flat and "context" in entry:
-            if "qas" in entry:
-                yield from _read_paragraph(entry, where)
-            else:
-                context = field(entry, "context", str, where)
-                yield context, _in_squad_form(entry), where
-            continue
-        for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
-            yield from _read_paragraph(paragraph, f"{where}.paragraphs[{j}]")
+    for place, entry in _read_entries(os.fspath(input_file)):
+        paragraphs = [(place, entry)]
+        if "context" not in entry or "paragraphs" in entry:
+            found = enumerate(field(entry, "paragraphs", list, place))
+            paragraphs = [(f"{place}.paragraphs[{j}]", x) for j, x in found]
+        for where, paragraph in paragraphs:
+            context = field(paragraph, "context", str, where)
+            if "qas" not in paragraph:
+                yield context, _in_squad_form(paragraph), where
+                continue
+            for k, qa in enumerate(field(paragraph, "qas", list, where)):
+                yield context, _in_squad_form(qa), f"{where}.qas[{k}]"
 
 
 def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
@@ -179,14 +180,6 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
         if needed:
             row = {name: row[name] for name in names & row.keys()}
         yield where, {"id": where.rpartition(" ")[2]} | row
-
-
-def _read_paragraph(
-    paragraph: Any, where: str
-) -> Iterator[tuple[str, dict[str, Any], str]]:
-    context = field(paragraph, "context", str, where)
-    for k, qa in enumerate(field(paragraph, "qas", list, where)):
-        yield context, _in_squad_form(qa), f"{where}.qas[{k}]"
 
 
 def _in_squad_form(qa: Any) -> Any:
