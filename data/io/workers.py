@@ -10,15 +10,10 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
-
-# Maximum number of seconds that a worker spends on removing its partial output
-# before it ends.
-_GRACE = 5
 
 
 def run(
@@ -104,12 +99,10 @@ def _start(
 def _raise_death(process: BaseProcess) -> NoReturn:
     process.join()
     code = process.exitcode or 0
-    how = f"ended with status {code}"
-    if code < 0:
-        how = f"was killed by {signal.Signals(-code).name}"
+    how = f"status {code}" if code >= 0 else signal.Signals(-code).name
     raise ChildProcessError(
-        f"a worker process {how}; if memory ran out, use fewer processes. Run "
-        "the same command to resume"
+        f"a worker process failed or was killed ({how}); if memory ran out, "
+        "use fewer processes. Run the same command to resume"
     ) from None
 
 
@@ -149,6 +142,3 @@ def _end_with_parent(reader: connection.Connection) -> None:
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)
-    # The parent waits for this process, so end it even if the clean-up hangs.
-    time.sleep(_GRACE)
-    os._exit(1)
