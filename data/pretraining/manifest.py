@@ -78,29 +78,20 @@ class Output:
             contents = read_json(path)
         except FileNotFoundError:
             return None
-        if contents.get("version") != _VERSION:
-            changed = ["another version of this script"]
-        else:
-            flags, inputs = contents["flags"], contents["inputs"]
-            changed = [
-                f"--{name}={flags.get(name)}"
-                for name, value in self._description["flags"].items()
-                if flags.get(name) != value
-            ]
-            changed += [
-                f"another {entry['path']}"
-                for entry in self._description["inputs"]
-                if entry not in inputs
-            ]
-            if not changed and inputs != self._description["inputs"]:
-                changed = ["more input files"]
-        if changed:
-            raise ValueError(
-                f"{path} was written with {', '.join(changed)}; use another "
-                f"--output_file, or remove {self.manifest_file} and "
-                f"{self.work_dir} to start again"
-            )
-        return contents
+        if {**contents, **self._description} == contents:
+            return contents
+        flags = contents.get("flags", {})
+        changed = [
+            f"--{name}={flags.get(name)}"
+            for name, value in self._description["flags"].items()
+            if flags.get(name) != value
+        ]
+        others = "other input files, or another version of this script"
+        raise ValueError(
+            f"{path} was written with {', '.join(changed) or others}; use "
+            f"another --output_file, or remove {self.manifest_file} and "
+            f"{self.work_dir} to start again"
+        )
 
     def begin(self) -> None:
         """Creates OUTPUT.work with job.json, or checks them.

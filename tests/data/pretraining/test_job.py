@@ -123,7 +123,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
 def test_changed_input_is_noticed(tmp_path):
     text = "The harbor.\nThe keeper.\n\nA light.\nThe end.\n"
     create(tmp_path, text)
-    with pytest.raises(ValueError, match="corpus.txt"):
+    with pytest.raises(ValueError, match="other input"):
         create(tmp_path, text.replace("end", "and"))
 
 
