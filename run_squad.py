@@ -47,9 +47,6 @@ class Config(
         kind=Kind.INPUT_FILE,
     )
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
-    do_train: bool = flags.like(
-        FineTuningConfig, "do_train", help="Train on --train_file."
-    )
     do_predict: bool = flags.like(
         FineTuningConfig,
         "do_predict",
@@ -133,10 +130,8 @@ class SquadTask(task.Task):
         # Raises a ValueError if the flags request an evaluation, but the file
         # contains no answers.
         is_training = split == "train"
-        path = (
-            (self.options.train_file or "")
-            if is_training
-            else self.predict_file
+        path: Any = (
+            self.options.train_file if is_training else self.predict_file
         )
         examples = reading.read_squad_examples(
             path,
