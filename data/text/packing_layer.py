@@ -27,8 +27,9 @@ class PackingLayer(keras.layers.Layer):
 
     Args:
         tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
-        max_seq_length: F, length of a model input. If a text or pair is longer,
-            WordPieces are removed from the end of the longer text.
+        max_seq_length: F, length of a model input, at least 3. If a text or
+            pair is longer, WordPieces are removed from the end of the longer
+            text.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
@@ -39,20 +40,12 @@ class PackingLayer(keras.layers.Layer):
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
-
-    Raises:
-        ValueError: `max_seq_length` is less than 3.
     """
 
     def __init__(
         self, tokenizer: TokenizerLayer, max_seq_length: int, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        if max_seq_length < 3:
-            raise ValueError(
-                "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
-                f"Received: {max_seq_length}"
-            )
         self.max_seq_length = max_seq_length
         self.tokenizer = tokenizer
         self.built = True
