@@ -117,11 +117,6 @@ def create_at_scale(
         run,
     )
     logging.info("manifest: %s.manifest.json", output_file)
-    for entry in manifest.get("eval_shards", ()):
-        logging.info(
-            "evaluation set: %d instances in %s, crc32c %s",
-            *(entry["num_records"], entry["path"], entry["crc32c"]),
-        )
     verb = "written to" if is_new else "already written to"
     num_shards = len(manifest["shards"])
     return (

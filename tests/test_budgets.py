@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1737,
+    ".": 1727,
     "benchmarks": 1199,
-    "data": 9868,
+    "data": 9800,
     "docs": 189,
     "examples": 191,
     "files": 1216,
     "modeling": 6200,
-    "serving": 4160,
-    "tests": 19934,
+    "serving": 4158,
+    "tests": 19933,
     "tools": 738,
     "training": 4599,
 }
