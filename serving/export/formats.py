@@ -218,7 +218,7 @@ def _write_onnx(
     length = options.fixed_length
     graph = onnx.create(model, head_outputs, length, precision)
     if not options.quantize:
-        onnx.save(graph, path)
+        path.write_bytes(graph.SerializeToString())
         return
     # An optional package.
     from onnxruntime import quantization
@@ -228,5 +228,5 @@ def _write_onnx(
     quantization.quant_utils.add_pre_process_metadata(graph)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, "model.onnx")
-        onnx.save(graph, whole)
+        whole.write_bytes(graph.SerializeToString())
         quantization.quantize_dynamic(whole, path, per_channel=True)

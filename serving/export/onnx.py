@@ -27,9 +27,6 @@ from serving import engines
 _OPSET = 20
 # Version of ONNX's file format.
 _IR_VERSION = 10
-# Maximum total size in bytes of the weights in the model's file, because
-# Protobuf's limit is 2 GiB. Larger weights are written to a second file.
-_MAX_BYTES = 2_000_000_000
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 Shape = list[Any]
 
@@ -78,17 +75,6 @@ def create(
     for name in [*writer.weights]:
         created.graph.initializer.append(writer.weights.pop(name))
     return created
-
-
-def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model, and its weights to a second file if they exceed 2 GB."""
-    num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
-    onnx.save(
-        model,
-        path,
-        save_as_external_data=num_bytes > _MAX_BYTES,
-        location="model.onnx_data",
-    )
 
 
 class _Writer:
