@@ -69,8 +69,7 @@ class TextModel:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(folder, engine, num_threads)
-        found = self.engine
-        logging.info("%s: engine %s, %s", path, found.name, found.precision)
+        logging.info("%s: engine %s", path, self.engine.name)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / presets.FILE).is_file():
             folder = extra

@@ -51,8 +51,6 @@ class Engine(abc.ABC):
 
     Attributes:
         name: name of the runtime, a key of RUNTIMES.
-        precision: numeric type of the matrix products: "float32", "bfloat16",
-            "float16" or "int8".
         is_row_wise: True if the result for a row depends on the other rows of
             the batch and on the padding. Then pass one row at a time, with as
             little padding as possible.
@@ -64,7 +62,6 @@ class Engine(abc.ABC):
     """
 
     name: str
-    precision: str
     is_row_wise = False
     inputs: dict[str, tuple[int | None, ...]]
 

@@ -24,8 +24,6 @@ class LiteRt(engines.Engine):
         # Allow one call at a time, because calls share memory.
         self._lock = threading.Lock()
         self._serve = interpreter.get_signature_runner("serve")
-        kinds = {each["dtype"] for each in interpreter.get_tensor_details()}
-        self.precision = "int8" if np.int8 in kinds else "float32"
         self.inputs = {
             name: tuple(
                 None if size < 0 else int(size)

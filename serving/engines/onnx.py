@@ -46,8 +46,7 @@ class OnnxRuntime(engines.Engine):
                 path.parents[1],
             )
         written = self._session.get_modelmeta().custom_metadata_map
-        self.precision = written.get("precision", "float32")
-        self.is_row_wise = self.precision == "int8"
+        self.is_row_wise = written.get("precision") == "int8"
         theirs = {
             each.name: tuple(
                 size if isinstance(size, int) else None for size in each.shape

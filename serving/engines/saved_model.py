@@ -37,16 +37,6 @@ class SavedModel(engines.Engine):
         self._serve = self._loaded.signatures["ids"]
         specs = self._serve.structured_input_signature[1]
         self.inputs = {name: tuple(spec.shape) for name, spec in specs.items()}
-        functions = self._serve.graph.as_graph_def().library.function
-        kinds = {
-            node.attr["T"].type
-            for function in functions
-            for node in function.node_def
-            if node.op == "MatMul"
-        }
-        lower = (tf.bfloat16, tf.float16)
-        found = [x.name for x in lower if x.as_datatype_enum in kinds]
-        self.precision = [*found, "float32"][0]
 
     def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
         inputs = {name: tf.constant(x) for name, x in features.items()}

@@ -116,7 +116,6 @@ def test_an_answer_does_not_depend_on_its_neighbors(engine, method, ask):
 def test_in_int8_too_it_does_not(in_int8):
     """A range is that of a row, or a row runs by itself."""
     assert in_int8.path.endswith(in_int8.engine.name)
-    assert in_int8.engine.precision == "int8"
     for text, together in zip(TEXTS, in_int8.classify(TEXTS), strict=True):
         assert_same(in_int8.classify(text), together)
 

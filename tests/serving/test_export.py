@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving import engines, signatures
+from serving import signatures
 from serving.export import formats
 from tests.golden import ROOT
 from tests.modeling import kinds
@@ -68,8 +68,6 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
     dtypes = [*stored.get_variable_to_dtype_map().values()]
     assert dtypes.count(dtype) == num_cast
     assert dtypes.count(tf.float32) == len(model.weights) - num_cast
-    precision = engines.open_engine(tmp_path / "model").precision
-    assert precision == (dtype.name if dtype else "float32")
     features = kinds.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(
