@@ -213,15 +213,11 @@ def to_plain(value: Any) -> Any:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: Model, request: Request) -> tuple[list[Input], None]:
-    """Packs a text, or two texts, into one input. Returns no context."""
-    return [pack_texts(model, *pair_of(request))], None
-
-
-def pack_texts(model: Model, *texts: str) -> Input:
-    """Packs one or two texts into one input."""
+def encode_pair(model: Model, request: Request) -> tuple[list[Input], Input]:
+    """Packs a text, or two texts, into one input, which is the context too."""
     most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
-    return pack(model, *(cut(text, most) for text in texts))
+    packed = pack(model, *(cut(text, most) for text in pair_of(request)))
+    return [packed], packed
 
 
 def pack(
@@ -283,11 +279,6 @@ CLASSIFY = TextTask(
 )
 
 
-def _encode_text(model: Model, request: Request) -> tuple[list[Input], Input]:
-    packed = pack_texts(model, request["text"])
-    return [packed], packed
-
-
 def _decode_vectors(
     model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
@@ -306,7 +297,7 @@ def _decode_vectors(
     return reply
 
 
-EMBED = TextTask("embed", _encode_text, _decode_vectors, {"text": True})
+EMBED = TextTask("embed", encode_pair, _decode_vectors, {"text": True})
 
 
 def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:

@@ -38,10 +38,6 @@ def _decode_masks(
     ids, num_masks = context
     mask = model.tokenizer.vocab[MASK]
     places = [place for place, each in enumerate(ids) if each == mask]
-    if not places:
-        raise ValueError(
-            f"every {MASK} is beyond the model's maximum length; shorten 'text'"
-        )
     # Drop probabilities of ids beyond the vocabulary, because the model's
     # embedding table may contain additional rows.
     tokens = model.tokenizer.tokens
