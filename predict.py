@@ -159,10 +159,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     model = TextModel(config.model, config.num_threads, config.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    if config.min_probability and task.name != "classify":
-        raise ValueError(
-            f"--min_probability={config.min_probability} is only for classify"
-        )
 
     def read() -> Iterator[requests.Item]:
         columns = config.text_column, config.text_b_column

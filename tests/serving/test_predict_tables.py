@@ -129,7 +129,6 @@ def test_bad_rows_of_tables(folder, predict, caplog):
         ({"input_file": "a.csv,absent"}, "'a.csv'"),
         ({"output_fields": ["vector"]}, "--output_fields=vector.*label"),
         ({"output_fields": ["label"], "output_format": "npy"}, "float"),
-        ({"model": "ner", "min_probability": 0.5}, "--min_probability"),
         ({"output_file": "no.out.tsv"}, "--output_file=no.out.tsv"),
         ({"output_file": "no.out.parquet.gz"}, "--output_file"),
         ({"model": "features", "text_b_column": "id"}, "--text_b_column=id"),
