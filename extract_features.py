@@ -80,7 +80,7 @@ def format_features(
         number: index of the text's line in --input_file.
         tokens: N WordPieces of the text.
         layers: indices of L blocks.
-        vectors: outputs of the blocks, float [L, N, W].
+        vectors: outputs of the blocks, L arrays, float [N, W].
     """
     # Round in double precision, because JSON would show a rounded float32 as
     # 0.10000000149011612.
@@ -143,9 +143,7 @@ def main(flags: Config) -> None:
     modeling.load_checkpoint(model, options.init_checkpoint)
 
     ##### Vectors #####
-    predictor = BatchPredictor(
-        encoder.Layers(model, layers), options.jit_compile
-    )
+    predictor = BatchPredictor(model, options.jit_compile)
     batches = encoder.create_batches(
         read_examples(options.input_file),
         tokenizer,
@@ -155,13 +153,13 @@ def main(flags: Config) -> None:
     )
     output_file, number = options.output_file, 0
     with atomic_open(output_file) as file:
-        for features, vectors in predictor.predict(batches, label="Extracting"):
+        for features, outputs in predictor.predict(batches, label="Extracting"):
+            blocks = outputs["all_encoder_layers"]
             for row, length in enumerate(features["input_mask"].sum(1)):
                 ids = features["input_ids"][row, :length].tolist()
                 tokens = tokenizer.convert_ids_to_tokens(ids)
-                line = format_features(
-                    number, tokens, layers, vectors[row, :, :length]
-                )
+                vectors = [blocks[layer][row, :length] for layer in layers]
+                line = format_features(number, tokens, layers, vectors)
                 number += 1
                 # JSON has no value that is not finite.
                 text = json.dumps(line, allow_nan=False)

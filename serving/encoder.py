@@ -1,12 +1,12 @@
-"""Exports encoders, and computes token vectors for extract_features.py.
+"""Exports encoders, and creates the batches of extract_features.py.
 
-N = number of texts, B = batch size, T = WordPieces of the longest text, L =
-number of returned layers, W = hidden size.
+N = number of texts, B = batch size, T = WordPieces of the longest text, W =
+hidden size.
 """
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import keras
 import tensorflow as tf
@@ -15,7 +15,6 @@ from data.classification.features import InputExample, convert_single_example
 from data.io import tfrecords
 from data.text.token_windows import count_cut
 from data.text.tokenization import FullTokenizer
-from modeling import BertModel
 from serving import batches, engines, signatures
 from serving.batches import Features
 from serving.export.formats import ExportOptions, trace_once
@@ -128,27 +127,3 @@ def create_batches(
             for name in engines.INPUTS
         }
         yield tfrecords.trim_padding(features) if trim else features
-
-
-class Layers(keras.Model):
-    """Computes the vectors that extract_features.py writes.
-
-    A call returns the outputs of L blocks, float32 [B, L, T, W].
-
-    Args:
-        bert: a built BertModel.
-        layers: L indices of blocks, such as -1 for the last block.
-    """
-
-    def __init__(self, bert: BertModel, layers: Sequence[int]) -> None:
-        super().__init__(dtype=bert.dtype_policy)
-        self.bert = bert
-        self.layers_to_return = layers
-
-    def call(
-        self, features: dict[str, tf.Tensor], training: bool = False
-    ) -> tf.Tensor:
-        """Returns the vectors of a batch of features."""
-        blocks = self.bert(features, training=training)["all_encoder_layers"]
-        chosen = [blocks[index] for index in self.layers_to_return]
-        return tf.cast(tf.stack(chosen, axis=1), tf.float32)

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1727,
+    ".": 1721,
     "benchmarks": 1199,
     "data": 9800,
     "docs": 189,
     "examples": 191,
     "files": 1216,
     "modeling": 6200,
-    "serving": 4158,
-    "tests": 19933,
+    "serving": 4081,
+    "tests": 19923,
     "tools": 738,
     "training": 4599,
 }
@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23566
+WORDS = 23563
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
