@@ -120,15 +120,16 @@ class ClassifierTask(task.Task):
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
-        purpose, mark, suffix = split.partition("_")
+        purpose, processor = split.partition("_")[0], self._processor(split)
+        name = text_files.SETS[purpose]
         try:
-            examples = self.processors[mark + suffix].read_set(
-                self.options.data_dir, text_files.SETS[purpose]
-            )
+            examples = processor.read_set(self.options.data_dir, name)
         except FileNotFoundError:
-            if not suffix:
+            if split == purpose:
                 raise
             return None
+        if name == "test" and not processor.test_set_has_labels:
+            examples = [dataclasses.replace(x, label=None) for x in examples]
         stride = self.options.doc_stride
         if stride and any(example.text_b for example in examples):
             raise ValueError(
@@ -142,6 +143,10 @@ class ClassifierTask(task.Task):
             self.loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
         return examples
+
+    def _processor(self, split: str) -> features.DataProcessor:
+        # "eval_mm" belongs to the processor of "_mm".
+        return self.processors["".join(split.partition("_")[1:])]
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """Yields the examples of a split, or their windows, as TFRecords."""
@@ -186,26 +191,20 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        outputs = decoding.concatenate(batches)
-        examples = self.examples[split]
-        labels = self.decoder.label_ids([x.label for x in examples])
-        predictions = self.decoder.predictions(outputs)
-        processor = self.processors[split.removeprefix("eval")]
-        return processor.score(examples, labels, predictions)
+        labels = self.decoder.labels(decoding.concatenate(batches))
+        examples, score = self.examples[split], self._processor(split).score
+        return metrics.score_known(examples, labels, self.decoder, score)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
         examples = self.examples[split]
-        has_rows = examples[0].row is not None
-        if not (self.options.report or has_rows):
+        if not self.options.report and examples[0].row is None:
             return
         outputs = decoding.concatenate(batches)
-        if has_rows:
-            path = os.path.join(output_dir, "dev_predictions.csv")
-            rows = decoding.describe_rows(examples, outputs, self.decoder)
-            answers.write(path, "csv", [[*rows]], None)
+        path = os.path.join(output_dir, "dev_predictions.csv")
+        self._write_table(path, examples, outputs)
         if self.options.report:
             suffix = split.removeprefix("eval")
             path = os.path.join(output_dir, f"report{suffix}.html")
@@ -226,25 +225,23 @@ class ClassifierTask(task.Task):
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
         suffix = split.removeprefix("predict")
-        examples = self.examples[split]
-        processor = self.processors[suffix]
-        if not processor.test_set_has_labels:
-            examples = [dataclasses.replace(x, label=None) for x in examples]
+        examples, outputs = self.examples[split], decoding.concatenate(batches)
+        path = os.path.join(output_dir, "predictions.csv")
+        self._write_table(path, examples, outputs)
         entries = map(decoding.describe_example, examples)
-        outputs = decoding.concatenate(batches)
-        if examples[0].row is not None:
-            path = os.path.join(output_dir, "predictions.csv")
-            rows = decoding.describe_rows(examples, outputs, self.decoder)
-            answers.write(path, "csv", [[*rows]], None)
         labels = decoding.write_predictions(
-            output_dir, entries, [({}, outputs)], self.decoder, suffix
+            output_dir, entries, outputs, self.decoder, suffix
         )
         if self.options.glue_submission:
             name = self.options.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
-        return metrics.score_known(
-            examples, labels, self.decoder, processor.score
-        )
+        return self.evaluate(split, [({}, outputs)])
+
+    def _write_table(self, path: str, examples: Any, outputs: Any) -> None:
+        # Writes the rows of a user's table, and the answers beside them.
+        if examples[0].row is not None:
+            rows = decoding.describe_rows(examples, outputs, self.decoder)
+            answers.write(path, "csv", [[*rows]], None)
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the classifier in the formats of --export_format."""
@@ -318,7 +315,7 @@ class EmbeddingTask(ClassifierTask):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        if self.has_scores[split]:
+        if self.has_scores.get(split, True):
             return super().evaluate(split, batches)
         every = decoding.concatenate(batches)
         partners = [each.text_b for each in self.examples[split]]

@@ -67,15 +67,12 @@ class SwagTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        labels = self.decoder.labels(decoding.concatenate(batches))
-        examples = self.examples[split]
-        return metrics.score_known(examples, labels, self.decoder, self.score)
-
-    def score(
-        self, examples: Sequence[Any], labels: Any, predictions: Any
-    ) -> dict[str, float]:
-        """Computes the accuracy of predicted endings."""
-        return metrics.compute_metrics(self.metrics, labels, predictions)
+        return metrics.score_known(
+            self.examples[split],
+            self.decoder.labels(decoding.concatenate(batches)),
+            self.decoder,
+            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
+        )
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -85,16 +82,14 @@ class SwagTask(task.Task):
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        examples = self.examples[split]
+        outputs = decoding.concatenate(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
-            for example in examples
+            for example in self.examples[split]
         )
-        labels = decoding.write_predictions(
-            output_dir, entries, batches, self.decoder
-        )
-        return metrics.score_known(examples, labels, self.decoder, self.score)
+        decoding.write_predictions(output_dir, entries, outputs, self.decoder)
+        return self.evaluate(split, [({}, outputs)])
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""

@@ -53,24 +53,6 @@ class LabelDecoder:
         """Number of the network's outputs: one per label, 1 in regression."""
         return len(self.label_list) or 1
 
-    def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Converts the network's outputs to predicted label indices or values.
-
-        Args:
-            outputs: logits, float [examples, labels], or values [examples, 1]
-                in regression.
-
-        Returns:
-            label indices, int [examples]. In multi-label classification, 1 for
-            each label with a probability above 0.5, else 0, int [examples,
-            labels]. In regression, predicted values, float [examples].
-        """
-        if self.output_mode == "regression":
-            return outputs[:, 0]
-        if self.output_mode == "multilabel":
-            return (self.probabilities(outputs) > 0.5).astype(np.int64)
-        return np.argmax(outputs, axis=-1)
-
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Converts logits to probabilities, float32 [examples, labels].
 
@@ -97,16 +79,20 @@ class LabelDecoder:
         return np.array([self.label_list.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
-        """Converts a batch of outputs, as in `predictions`, to Labels."""
-        predictions = self.predictions(outputs)
+        """Converts the network's outputs to the predicted Label of each text.
+
+        In multi-label classification, a text has each label whose probability
+        is above 0.5. `outputs` are logits, float [examples, labels], or values
+        [examples, 1] in regression.
+        """
         if self.output_mode == "regression":
-            return predictions.tolist()
+            return outputs[:, 0].tolist()
         if self.output_mode == "multilabel":
             return [
-                [self.label_list[index] for index in np.flatnonzero(row)]
-                for row in predictions
+                [self.label_list[index] for index in np.flatnonzero(row > 0.5)]
+                for row in self.probabilities(outputs)
             ]
-        return [self.label_list[index] for index in predictions]
+        return [self.label_list[index] for index in outputs.argmax(-1)]
 
 
 def concatenate(batches: Iterable[Batch]) -> np.ndarray:
@@ -169,7 +155,7 @@ def describe_rows(
     The answer is `label`, `probability` and `correct`, or `value` in
     regression. If the input has a column of that name, the new one begins with
     `predicted_`. An empty text has an empty answer, and `correct` is empty if
-    the right label is unknown. `outputs` are as in `LabelDecoder.predictions`.
+    the right label is unknown. `outputs` are as in `LabelDecoder.labels`.
     """
     probabilities = decoder.probabilities(outputs).max(-1).tolist()
     for example, label, probability in zip(
@@ -193,7 +179,7 @@ def describe_rows(
 def write_predictions(
     output_dir: StrPath,
     entries: Iterable[dict[str, Any]],
-    batches: Iterable[Batch],
+    outputs: np.ndarray,
     decoder: LabelDecoder,
     suffix: str = "",
 ) -> list[Label]:
@@ -208,7 +194,7 @@ def write_predictions(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example (see `describe_example`).
-        batches: the outputs are as in `LabelDecoder.predictions`.
+        outputs: outputs of the network, as in `LabelDecoder.labels`.
         decoder: LabelDecoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".
 
@@ -221,7 +207,6 @@ def write_predictions(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    outputs = concatenate(batches)
     labels, rows = decoder.labels(outputs), decoder.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for entry, label, row in zip(entries, labels, rows, strict=True):

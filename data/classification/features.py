@@ -81,9 +81,9 @@ class DataProcessor(abc.ABC):
         """Computes the task's metrics and each label's scores, {name: value}.
 
         Args:
-            examples: all examples of the set, including unlabeled ones.
-            labels: right labels of the examples whose label is known.
-            predictions: predictions for the same examples as `labels`.
+            examples: the examples whose label is known.
+            labels: right label of each example.
+            predictions: predicted label of each example.
         """
         return metrics.compute_metrics(
             self.metrics, labels, predictions, self.get_labels()

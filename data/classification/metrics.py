@@ -116,16 +116,15 @@ def score_known(
         {name: value} of the metrics, or {} if no label is known. If some
         labels are unknown, `num_without_label` is the number of such examples.
     """
-    pairs = [
-        (example.label, label)
-        for example, label in zip(examples, predicted, strict=True)
-        if example.label is not None
-    ]
-    if not pairs:
+    known = [i for i, each in enumerate(examples) if each.label is not None]
+    if not known:
         return {}
-    scores = score(examples, *map(decoder.label_ids, zip(*pairs, strict=True)))
-    num_unknown = len(examples) - len(pairs)
-    if num_unknown:
+    scores = score(
+        [examples[i] for i in known],
+        decoder.label_ids([examples[i].label for i in known]),
+        decoder.label_ids([predicted[i] for i in known]),
+    )
+    if num_unknown := len(examples) - len(known):
         scores["num_without_label"] = num_unknown
         logging.warning(
             "%d of %d test examples have no label and are not scored",

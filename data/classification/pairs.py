@@ -11,7 +11,7 @@ import numpy as np
 from absl import logging
 
 from data.classification.classifier_flags import TableOptions
-from data.classification.decoding import LabelDecoder
+from data.classification.decoding import Label, LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
     InputExample,
@@ -67,8 +67,7 @@ class RankingProcessor(TableProcessor):
         query has a relevant passage.
         """
         groups: dict[str, list[int]] = {}
-        known = (each for each in examples if each.label is not None)
-        for row, example in enumerate(known):
+        for row, example in enumerate(examples):
             groups.setdefault(example.text_a, []).append(row)
         scores = []
         for rows in groups.values():
@@ -203,9 +202,9 @@ class CosineDecoder(LabelDecoder):
         """Computes the cosines of vectors, as in `cosines`."""
         return cosines(outputs)
 
-    def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Computes the cosines of vectors, float [pairs]."""
-        return cosines(outputs)[:, 0]
+    def labels(self, outputs: np.ndarray) -> list[Label]:
+        """Computes the cosines of vectors, as in `cosines`."""
+        return cosines(outputs)[:, 0].tolist()
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:

@@ -15,7 +15,7 @@ REGRESSION = LabelDecoder("regression", None)
 
 def write(folder, entries, outputs, decoder=CLASSES):
     return decoding.write_predictions(
-        folder, entries, [({}, np.array(outputs, np.float32))], decoder
+        folder, entries, np.array(outputs, np.float32), decoder
     )
 
 

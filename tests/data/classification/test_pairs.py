@@ -6,7 +6,9 @@ from sklearn import metrics
 
 from data.classification import pairs
 from data.classification.classifier_flags import TableOptions
+from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
+from data.classification.metrics import score_known
 from data.text.tokenization import FullTokenizer
 from tests.script_runner import SAMPLES
 
@@ -25,8 +27,8 @@ def rank(tmp_path, gains, scores, queries):
         InputExample(i, query, "p", gain)
         for i, (query, gain) in enumerate(zip(queries, gains, strict=True))
     ]
-    known = [gain for gain in gains if gain is not None]
-    return processor.score(examples, np.array(known, float), np.array(scores))
+    decoder = LabelDecoder("regression", None)
+    return score_known(examples, scores, decoder, processor.score)
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
@@ -56,7 +58,7 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
 
 
 def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
-    gains, scores = [1, 0, 0, None], [0.0, 0.0, 0.0]
+    gains, scores = [1, 0, 0, None], [0.0, 0.0, 0.0, 1.0]
     found = rank(tmp_path, gains, scores, ["q"] * 4)
     assert found["mrr_10"] == pytest.approx(1 / 3)
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
