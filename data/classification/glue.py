@@ -3,6 +3,7 @@
 table_task.py reads a user's own tables.
 """
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,12 +23,15 @@ from files.atomic import atomic_open
 from files.paths import StrPath
 
 
+@dataclasses.dataclass(kw_only=True)
 class SplitFilesProcessor(DataProcessor):
     """Reads a task whose train, dev and test sets are TSV files.
 
     Attributes:
         labels: names of the labels. Not used in regression.
-        set_files: {name of a set: name of its file}.
+        train_file: name of the train set's file.
+        other_files: name of the dev and the test set's file. {} stands for
+            "dev" or "test".
         dev_guid: first part of the guids of the dev set's examples.
         text_columns: column of the text, or the two columns of a pair. A column
             is a name in the file's first line, or a number, counted from 0.
@@ -38,15 +42,19 @@ class SplitFilesProcessor(DataProcessor):
             warning, False to raise an error. If True, a test set's short lines
             are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
+        output_mode, metrics: see DataProcessor.
     """
 
-    labels: tuple[str, ...] = ("0", "1")
-    set_files = {name: f"{name}.tsv" for name in ("train", "dev", "test")}
-    dev_guid = "dev"
+    labels: Sequence[str] = ("0", "1")
+    train_file: str = "train.tsv"
+    other_files: str = "{}.tsv"
+    dev_guid: str = "dev"
     text_columns: Sequence[str | int] = ("sentence1", "sentence2")
     label_column: str | int = "label"
     guid_column: int | None = None
-    drops_short_lines = False
+    drops_short_lines: bool = False
+    output_mode: str = "classification"
+    metrics: tuple[str, ...] = ("eval_accuracy",)
 
     def get_labels(self) -> list[str] | None:
         """Returns the attribute `labels`, or None in regression."""
@@ -54,10 +62,10 @@ class SplitFilesProcessor(DataProcessor):
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its TSV file."""
-        if name not in self.set_files:
-            raise ValueError(f"this task has no {name} set")
         set_type = self.dev_guid if name == "dev" else name
-        path = find_set_file(data_dir, name, [self.set_files[name]])
+        is_train = name == "train"
+        file = self.train_file if is_train else self.other_files.format(name)
+        path = find_set_file(data_dir, name, [file])
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         lines = [line.split("\t") for _, line in read_numbered(path)]
@@ -132,68 +140,35 @@ class SplitFilesProcessor(DataProcessor):
 
 
 class ColaProcessor(SplitFilesProcessor):
-    """CoLA: is the sentence grammatical?"""
-
-    metrics = ("matthews", "eval_accuracy")
-    text_columns = (3,)
-    label_column = 1
+    """CoLA. Only the file of its test set begins with a header line."""
 
     def _create_example(
         self, i: int, line: list[str], set_type: str, columns: list[int]
     ) -> InputExample | None:
-        # In CoLA, only the file of the test set begins with a header line.
         guid = f"{set_type}-{i}"
         if set_type != "test":
             return InputExample(guid, line[3], label=self._label(line, 1))
         return InputExample(guid, line[1], label="0") if i > 0 else None
 
 
-class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second?
-
-    The dev and test texts are of the same genres as the train set.
-    """
-
-    labels = ("contradiction", "entailment", "neutral")
-    set_files = {
-        "train": "train.tsv",
-        "dev": "dev_matched.tsv",
-        "test": "test_matched.tsv",
-    }
-    dev_guid = "dev_matched"
-    text_columns = (8, 9)
-    label_column = -1
-    guid_column = 0
-
-
-class MrpcProcessor(SplitFilesProcessor):
-    """MRPC: do the two sentences have the same meaning?"""
-
-    metrics = ("f1", "eval_accuracy")
-    text_columns = (3, 4)
-    label_column = 0
-
-
 class XnliProcessor(SplitFilesProcessor):
-    """XNLI: does the first text entail the second? Covers 15 languages.
+    """XNLI: MultiNLI's task in 15 languages.
 
-    `language` is the language of the texts, one of `languages`. Google's code
-    uses "zh".
+    `language` is the language of the texts. Google's code uses "zh", and does
+    not read the test set.
     """
 
-    labels = ("contradiction", "entailment", "neutral")
     test_set_has_labels = True
-    text_columns = (0, 1)
-    label_column = 2
 
     def __init__(self, language: str = "zh") -> None:
+        super().__init__(
+            labels=_NLI,
+            train_file=f"multinli/multinli.train.{language}.tsv",
+            other_files="xnli.{}.tsv",
+            text_columns=(0, 1),
+            label_column=2,
+        )
         self.language = language
-        self.set_files = {
-            "train": f"multinli/multinli.train.{language}.tsv",
-            "dev": "xnli.dev.tsv",
-            # Google's code does not read XNLI's test set.
-            "test": "xnli.test.tsv",
-        }
 
     def _create_example(
         self, i: int, line: list[str], set_type: str, columns: list[int]
@@ -211,83 +186,64 @@ class XnliProcessor(SplitFilesProcessor):
         return None
 
 
-class MnliMismatchedProcessor(MnliProcessor):
-    """MultiNLI, mismatched: does the first text entail the second?
-
-    The genres of the dev and test texts do not occur in the train set.
-    """
-
-    set_files = {
-        "train": "train.tsv",
-        "dev": "dev_mismatched.tsv",
-        "test": "test_mismatched.tsv",
-    }
-    dev_guid = "dev_mismatched"
-
-
-class AxProcessor(SplitFilesProcessor):
-    """GLUE's diagnostic set (AX), a test set for models trained on MultiNLI."""
-
-    labels = MnliProcessor.labels
-    set_files = {"test": "diagnostic.tsv"}
-    metrics = ("matthews",)
-
-
-class QnliProcessor(SplitFilesProcessor):
-    """QNLI: does the sentence contain the answer to the question?"""
-
-    labels = ("entailment", "not_entailment")
-    text_columns = ("question", "sentence")
-
-
-class QqpProcessor(SplitFilesProcessor):
-    """QQP: do two questions have the same meaning?"""
-
-    text_columns = ("question1", "question2")
-    label_column = "is_duplicate"
-    metrics = ("f1", "eval_accuracy")
-    # A few rows of GLUE's train.tsv contain a line break, so they are read as
-    # two lines that are too short.
-    drops_short_lines = True
-
-
-class RteProcessor(SplitFilesProcessor):
-    """RTE: does the first text entail the second?"""
-
-    labels = ("entailment", "not_entailment")
-
-
-class Sst2Processor(SplitFilesProcessor):
-    """SST-2: is a sentence of a film review positive?"""
-
-    text_columns = ("sentence",)
-
-
-class StsbProcessor(SplitFilesProcessor):
-    """STS-B: how similar are two sentences, on a scale from 0 to 5?"""
-
-    output_mode = "regression"
-    label_column = "score"
-    metrics = ("spearman", "pearson")
-
-
-class WnliProcessor(SplitFilesProcessor):
-    """WNLI: does the second sentence follow from the first?"""
-
-
-PROCESSORS: dict[str, type[SplitFilesProcessor]] = {
-    "ax": AxProcessor,
-    "cola": ColaProcessor,
-    "mnli": MnliProcessor,
-    "mnli-mm": MnliMismatchedProcessor,
-    "mrpc": MrpcProcessor,
-    "qnli": QnliProcessor,
-    "qqp": QqpProcessor,
-    "rte": RteProcessor,
-    "sst-2": Sst2Processor,
-    "sts-b": StsbProcessor,
-    "wnli": WnliProcessor,
-    "xnli": XnliProcessor,
+_NLI = ("contradiction", "entailment", "neutral")
+_ENTAILMENT = ("entailment", "not_entailment")
+# MultiNLI, matched: does the first text entail the second? The dev and test
+# texts are of the same genres as the train set.
+_MNLI = SplitFilesProcessor(
+    labels=_NLI,
+    other_files="{}_matched.tsv",
+    dev_guid="dev_matched",
+    text_columns=(8, 9),
+    label_column=-1,
+    guid_column=0,
+)
+# {task: its processor}.
+PROCESSORS: dict[str, SplitFilesProcessor] = {
+    # GLUE's diagnostic set, a test set for models trained on MultiNLI.
+    "ax": SplitFilesProcessor(
+        labels=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
+    ),
+    # Is the sentence grammatical?
+    "cola": ColaProcessor(
+        text_columns=(3,),
+        label_column=1,
+        metrics=("matthews", "eval_accuracy"),
+    ),
+    "mnli": _MNLI,
+    # MultiNLI, mismatched: these genres do not occur in the train set.
+    "mnli-mm": dataclasses.replace(
+        _MNLI, other_files="{}_mismatched.tsv", dev_guid="dev_mismatched"
+    ),
+    # Do the two sentences have the same meaning?
+    "mrpc": SplitFilesProcessor(
+        text_columns=(3, 4), label_column=0, metrics=("f1", "eval_accuracy")
+    ),
+    # Does the sentence contain the answer to the question?
+    "qnli": SplitFilesProcessor(
+        labels=_ENTAILMENT, text_columns=("question", "sentence")
+    ),
+    # Do two questions have the same meaning? A few rows of GLUE's train.tsv
+    # contain a line break, so they are read as two lines that are too short.
+    "qqp": SplitFilesProcessor(
+        text_columns=("question1", "question2"),
+        label_column="is_duplicate",
+        metrics=("f1", "eval_accuracy"),
+        drops_short_lines=True,
+    ),
+    # Does the first text entail the second?
+    "rte": SplitFilesProcessor(labels=_ENTAILMENT),
+    # Is a sentence of a film review positive?
+    "sst-2": SplitFilesProcessor(text_columns=("sentence",)),
+    # How similar are two sentences, on a scale from 0 to 5?
+    "sts-b": SplitFilesProcessor(
+        output_mode="regression",
+        label_column="score",
+        metrics=("spearman", "pearson"),
+    ),
+    # Does the second sentence follow from the first?
+    "wnli": SplitFilesProcessor(),
+    "xnli": XnliProcessor(),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.
 _SUBMISSIONS = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
@@ -328,9 +284,8 @@ def create_processors(options: Any) -> Mapping[str, DataProcessor]:
         return {"": _TABLES[name](source, options)}
     if name == "xnli":
         return {"": XnliProcessor(options.xnli_language)}
-    if name == "mnli":
-        return {"": MnliProcessor(), "_mm": MnliMismatchedProcessor()}
-    return {"": PROCESSORS[name]()}
+    mismatched = {"_mm": PROCESSORS["mnli-mm"]} if name == "mnli" else {}
+    return {"": PROCESSORS[name], **mismatched}
 
 
 def submission_file(task_name: str) -> str:

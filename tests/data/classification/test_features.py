@@ -38,7 +38,7 @@ def recorded_sets():
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
     task, split = name.split("/")
-    processor = glue.PROCESSORS[task]()
+    processor = glue.PROCESSORS[task]
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
@@ -170,5 +170,5 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = glue.ColaProcessor().read_set(tmp_path, "train")
+    examples = glue.PROCESSORS["cola"].read_set(tmp_path, "train")
     assert [e.text_a for e in examples] == [row[3] for row in expected]
