@@ -46,7 +46,10 @@ def export_task(
         found = evaluate_export(task, folder, {x: splits[x] for x in names})
         if found:
             trainer.write_results("export_eval_results.txt", found)
-            _add_to_card(folder / descriptions.CARD, found)
+            card = folder / descriptions.CARD
+            # A multiple-choice model, which reads no text, has no card.
+            if card.exists():
+                _add_to_card(card, found)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
