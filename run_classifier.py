@@ -41,10 +41,10 @@ class Config(DataFileConfig, classifier_flags.ClassifierOptions):
 
     task_name: str = flags.head(
         None,
-        f"One of {', '.join(glue.TASK_NAMES)}. csv reads your own train, dev "
-        "and test files (.csv, .tsv, .jsonl or .parquet). embedding reads "
-        "pairs of texts from such files, and ranking reads queries, passages "
-        "and relevances.",
+        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl or "
+        ".parquet). embedding reads pairs of texts from such files, and "
+        "ranking reads queries, passages and relevances.",
+        choices=glue.TASK_NAMES,
     )
 
     @property
@@ -228,7 +228,12 @@ class ClassifierTask(task.Task):
         examples, outputs = self.examples[split], decoding.concatenate(batches)
         path = os.path.join(output_dir, "predictions.csv")
         self._write_table(path, examples, outputs)
-        entries = map(decoding.describe_example, examples)
+        entries = (
+            {"guid": x.guid, "text_a": x.text_a}
+            | ({} if x.text_b is None else {"text_b": x.text_b})
+            | ({} if x.label is None else {"gold_label": x.label})
+            for x in examples
+        )
         labels = decoding.write_predictions(
             output_dir, entries, outputs, self.decoder, suffix
         )
@@ -330,10 +335,6 @@ class EmbeddingTask(ClassifierTask):
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    if flags.task_name:
-        # Accept names in upper and lower case, as Google's script does.
-        name = flags.task_name.lower()
-        flags = dataclasses.replace(flags, task_name=name)
     if flags.task_name == "csv":
         flags = classifier_flags.find_columns(flags)
     preset = read_preset(flags)

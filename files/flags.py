@@ -146,6 +146,7 @@ def define(config: type, module: str) -> list[str]:
         if meta.choices:
             create = flags.DEFINE_enum
             options["enum_values"] = [*meta.choices]
+            options["case_sensitive"] = False
         elif meta.is_repeated:
             create = flags.DEFINE_multi_string
         elif kind in (int, float):

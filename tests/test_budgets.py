@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1721,
+    ".": 1714,
     "benchmarks": 1199,
-    "data": 9800,
+    "data": 9708,
     "docs": 189,
     "examples": 191,
-    "files": 1216,
+    "files": 1217,
     "modeling": 6200,
-    "serving": 4081,
-    "tests": 19923,
+    "serving": 4084,
+    "tests": 19922,
     "tools": 738,
     "training": 4599,
 }

@@ -133,20 +133,6 @@ def pool_batches(
     )
 
 
-def describe_example(example: InputExample) -> dict[str, Any]:
-    """Returns the fields that describe an example in predictions.jsonl.
-
-    The fields are `guid` (the example's name), `text_a`, `text_b` for a pair,
-    and `gold_label` if the right label is known.
-    """
-    entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
-    if example.text_b is not None:
-        entry["text_b"] = example.text_b
-    if example.label is not None:
-        entry["gold_label"] = example.label
-    return entry
-
-
 def describe_rows(
     examples: Sequence[InputExample], outputs: np.ndarray, decoder: LabelDecoder
 ) -> Iterator[dict[str, Any]]:
@@ -193,7 +179,7 @@ def write_predictions(
 
     Args:
         output_dir: folder to write to.
-        entries: the fields of each example (see `describe_example`).
+        entries: the fields of each example, such as its `guid`.
         outputs: outputs of the network, as in `LabelDecoder.labels`.
         decoder: LabelDecoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".

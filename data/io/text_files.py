@@ -11,7 +11,6 @@ import contextlib
 import gzip
 import io
 import os
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,8 +22,6 @@ from files.paths import StrPath, find_matches, is_remote, named_errors
 SETS = {"train": "train", "eval": "dev", "predict": "test"}
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
-# Characters that are not in text: control, private and malformed ones.
-_NOT_IN_TEXT = re.compile("[\0-\b\x0e-\x1f\ue000-\uf8ff\ufffd]")
 _NOT_UTF8 = (
     "the text is not UTF-8. Convert the file, such as with iconv -f {} -t UTF-8"
 )
@@ -197,10 +194,6 @@ def _check_encoding(line: bytes, path: StrPath) -> None:
     is_wide = line.count(0) > max(len(line) // 3, 4)
     is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        even = line[: len(line) & ~1]
-        wide = (even.decode(f"utf-16-{x}", "replace") for x in ("le", "be"))
-        if all(map(_NOT_IN_TEXT.search, wide)):
-            raise ValueError(f"{path} is not a text file")
         raise ValueError(f"{path}, line 1: {_NOT_UTF8.format('UTF-16')}")
 
 
