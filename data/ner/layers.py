@@ -18,7 +18,7 @@ from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
-_WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
+_WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
 # Maximum number of words in a block of `decode_legal`.
 _BLOCK = 512
 
@@ -34,8 +34,9 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
     `texts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = drop_invalid(texts)
-    texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
-    return tf.strings.regex_replace(texts, r"(\pP+)([\s\pZ]|$)", r" \1\2")
+    begins, ends = rf"(^|{_WHITE_SPACE})(\pP+)", rf"(\pP+)({_WHITE_SPACE}|$)"
+    texts = tf.strings.regex_replace(texts, begins, r"\1\2 ")
+    return tf.strings.regex_replace(texts, ends, r" \1\2")
 
 
 def cut_texts(
@@ -55,7 +56,7 @@ def cut_texts(
         position in this window at which the network predicts the word's tag.
     """
     texts = drop_invalid(texts)
-    texts = tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " ")
+    texts = tf.strings.regex_replace(texts, f"{_WHITE_SPACE}+", " ")
     words = tf.strings.split(texts)
     pieces = tokenizer(words.flat_values)
     # Every word needs a token, whose output predicts the word's tag. So insert

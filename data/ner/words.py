@@ -17,11 +17,6 @@ _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as [\s\pZ] in layers.py, so that both modules split text
-# at the same places. str.split would also split at other characters.
-_SPACES = re.compile(
-    "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
-)
 
 
 def split_words(text: str) -> list[str]:
@@ -34,15 +29,14 @@ def split_words(text: str) -> list[str]:
     em dash, -- or an ellipsis becomes a separate word even between letters, and
     so does each ideograph.
     """
-    words = []
-    for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):
+    words: list[str] = []
+    for chunk in _BETWEEN_WORDS.sub(r" \1 ", text).split():
         begin, end = 0, len(chunk)
         while begin < end and _is_punctuation(chunk[begin]):
             begin += 1
         while begin < end and _is_punctuation(chunk[end - 1]):
             end -= 1
-        parts = chunk[:begin], chunk[begin:end], chunk[end:]
-        words += [word for part in parts for word in part.split()]
+        words += filter(None, (chunk[:begin], chunk[begin:end], chunk[end:]))
     return words
 
 
