@@ -18,7 +18,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs, records, text_files
-from data.ner import legal_tags, reading, scoring, sentence_windows
+from data.ner import reading, scoring, sentence_windows
 from files import flags
 from training import task
 from training.command_line import cli
@@ -135,19 +135,18 @@ class NerTask(task.Task):
     ) -> tuple[list[list[str]], list[np.ndarray]]:
         # Returns the tags of the words of each sentence, and the probabilities
         # of these tags.
-        labels, tags, probabilities = self.labels, [], []
-        for rows in sentence_windows.select_words(
+        def probabilities() -> Iterator[np.ndarray]:
+            for _, logits in batches:
+                every = np.exp(logits - logits.max(-1, keepdims=True))
+                yield from every / every.sum(-1, keepdims=True)
+
+        return sentence_windows.choose_tags(
             self.examples[split],
             self.features[split],
-            (row for _, logits in batches for row in logits),
-            len(labels),
-        ):
-            ids = legal_tags.decode(rows, labels, self.options.legal_tags)
-            tags.append([labels[i] for i in ids])
-            every = np.exp(rows - rows.max(-1, keepdims=True))
-            sure = every / every.sum(-1, keepdims=True)
-            probabilities.append(sure[np.arange(len(ids)), ids])
-        return tags, probabilities
+            probabilities(),
+            self.labels,
+            self.options.legal_tags,
+        )
 
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model in the formats of --export_format."""

@@ -22,6 +22,7 @@ import numpy as np
 from absl import logging
 
 from data.io import tables
+from data.ner import legal_tags
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
 from data.text.token_windows import cut_spans, most_context
@@ -134,32 +135,40 @@ def create_features(
             yield feature
 
 
-def select_words(
+def choose_tags(
     examples: Sequence[NerExample],
     features: Iterable[NerFeatures],
-    values: Iterable[np.ndarray],
-    num_labels: int,
-) -> list[np.ndarray]:
-    """Selects the values at the first WordPiece of each word.
+    probabilities: Iterable[np.ndarray],
+    labels: Sequence[str],
+    only_legal: bool,
+) -> tuple[list[list[str]], list[np.ndarray]]:
+    """Chooses the tag of each word, as the network predicts it.
 
     Args:
         examples: the sentences.
         features: windows of the sentences.
-        values: for each window, values of all tags at each position, such as
-            logits, float [max_seq_length, num_labels].
-        num_labels: number of tags.
+        probabilities: for each window, the probabilities of the L tags at each
+            position, float [max_seq_length, L].
+        labels: names of the L tags.
+        only_legal: whether to choose the best legal sequence of tags.
 
     Returns:
-        for each sentence, the values of its words, float [words, num_labels].
+        for each sentence, the tags of its words, and the probabilities of these
+        tags, float [words].
     """
     found = [
-        np.zeros((len(example.words), num_labels), np.float32)
+        np.zeros((len(example.words), len(labels)), np.float32)
         for example in examples
     ]
-    for feature, rows in zip(features, values, strict=True):
+    for feature, rows in zip(features, probabilities, strict=True):
         for position, example_index, word_index in feature.words:
             found[example_index][word_index] = rows[position]
-    return found
+    tags = []
+    for i, rows in enumerate(found):
+        ids = legal_tags.decode(legal_tags.to_scores(rows), labels, only_legal)
+        tags.append([labels[j] for j in ids])
+        found[i] = rows[np.arange(len(ids)), ids]
+    return tags, found
 
 
 def write_columns(

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
-from data.ner import legal_tags, scoring, sentence_windows
+from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
@@ -45,16 +43,13 @@ def _decode(
     text, example, features = context
     labels, words = model.settings["labels"], example.words
     values = [each["probabilities"] for each in outputs]
-    (found,) = sentence_windows.select_words(
-        [example], features, values, len(labels)
-    )
-    ids = legal_tags.decode(
-        legal_tags.to_scores(found),
+    (tags,), (probabilities,) = sentence_windows.choose_tags(
+        [example],
+        features,
+        values,
         labels,
         model.settings.get("legal_tags", False),
     )
-    tags = [labels[i] for i in ids]
-    probabilities = np.take_along_axis(found, ids[:, None], -1)[:, 0]
     reply: Reply = {"words": words, "tags": tags}
     reply["probabilities"] = probabilities
     if text is None:
