@@ -7,9 +7,9 @@ same tags as legal_tags.py.
 N = number of texts, M = words in the longest text, L = number of tags.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from data.ner import legal_tags
@@ -21,9 +21,6 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 _WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
 # Maximum number of words in a block of `decode_legal`.
 _BLOCK = 512
-
-# For a block of words, or for one: (values for each tag, number of the word).
-_Words = tuple[tf.Tensor, tf.Tensor]
 
 
 def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
@@ -108,18 +105,15 @@ def decode_legal(
     return tf.cond(
         tf.reduce_all(penalties == 0) & tf.reduce_all(outer == 0),
         lambda: best,
-        lambda: _search_legal(probabilities, start, between, end),
+        lambda: _search_legal(probabilities, labels),
     )
 
 
 def _search_legal(
-    probabilities: tf.RaggedTensor,
-    start: np.ndarray,
-    between: np.ndarray,
-    end: np.ndarray,
+    probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
-    # Does the search of `decode_legal`. The arrays are the result of
-    # `legal_tags.find_penalties`.
+    # Searches for `decode_legal` in the two passes of `legal_tags.decode`.
+    start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts, num_tags = tf.size(lengths), len(end)
     longest = tf.reduce_max(lengths)
@@ -133,12 +127,8 @@ def _search_legal(
     )
     numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    def scan(
-        step: Callable[[tf.Tensor, _Words], tf.Tensor],
-        words: _Words,
-        first: tf.Tensor,
-        edge: int,
-    ) -> tf.Tensor:
+    # A word is (values of its tags, number of the word in its text).
+    def scan(step: Any, words: Any, first: tf.Tensor, edge: int) -> tf.Tensor:
         # A loop keeps a small tensor for each of its steps, which needs several
         # times the memory of its values. So scan blocks of words, whose values
         # become one tensor. A block continues at the `edge` of another one.
@@ -151,13 +141,13 @@ def _search_legal(
             reverse=not edge,
         )
 
-    def add_word(total: tf.Tensor, word: _Words) -> tf.Tensor:
+    def add_word(total: tf.Tensor, word: Any) -> tf.Tensor:
         # Returns the score of the best sequence that ends in each tag.
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word[1] == 0, start, best) + word[0]
 
-    def choose(next_tag: tf.Tensor, word: _Words) -> tf.Tensor:
+    def choose(next_tag: tf.Tensor, word: Any) -> tf.Tensor:
         # Returns the best tag before a tag, or at the end of a text. The tags
         # of the padding after it do not matter.
         is_last = (word[1] + 1 == lengths)[:, None]

@@ -88,14 +88,14 @@ def decode(
     # which needs no search.
     if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
         return best
-    total, steps = scores[0] + start, []
+    totals = [scores[0] + start]
     for row in scores[1:]:
-        paths = total[:, None] + between
-        steps.append(paths.argmax(0))
+        paths = totals[-1][:, None] + between
         # Subtract the maximum, so that the totals stay small. Only differences
         # between totals matter, and rounding would lose them in large totals.
-        total = paths.max(0) - paths.max() + row
-    best[-1] = np.argmax(total + end)
-    for place in reversed(range(len(steps))):
-        best[place] = steps[place][best[place + 1]]
+        totals.append(paths.max(0) - paths.max() + row)
+    after = end
+    for place in reversed(range(len(best))):
+        best[place] = np.argmax(totals[place] + after)
+        after = between[:, best[place]]
     return best
