@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1714,
+    ".": 1713,
     "benchmarks": 1199,
-    "data": 9708,
+    "data": 9688,
     "docs": 189,
     "examples": 191,
     "files": 1217,
     "modeling": 6200,
-    "serving": 4084,
-    "tests": 19922,
+    "serving": 4079,
+    "tests": 19920,
     "tools": 738,
     "training": 4599,
 }

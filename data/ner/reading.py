@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from absl import logging
 
@@ -22,8 +22,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# Tags of a line of column names, which are no types of entities.
-_COLUMN_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags"}
+# Tags of a scheme, and column names. Neither are types of entities.
+_NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -165,22 +165,18 @@ class NerProcessor(SetReader):
         return example.document if by_document else tuple(example.words)
 
 
-class _Row(NamedTuple):
-    # A line with a word: the numbers of its sentence, its document and itself,
-    # and its columns.
-    sentence: int
-    document: int
-    line: int
-    cells: list[str]
+# (number of a sentence's document, [(number of the line, columns) of a word]).
+_Sentence = tuple[int, list[tuple[int, list[str]]]]
 
 
 def _read_columns(
     path: str, options: NerOptions, is_test: bool
 ) -> Iterator[NerExample]:
-    rows = [*_read_rows(path, options.label_column)]
-    if not rows:
+    sentences = [*_read_sentences(path, options.label_column)]
+    if not sentences:
         return
-    columns = [*zip(*(row.cells for row in rows), strict=True)]
+    rows = (cells for _, lines in sentences for _, cells in lines)
+    columns = [*zip(*rows, strict=True)]
     width = len(columns)
     tags_at = options.label_column or width
     if is_test and (width == 1 or tags_at > width):
@@ -192,47 +188,44 @@ def _read_columns(
             f"tab or spaces. Of {width} columns, the words' is {words_at} and "
             f"the tags' is {tags_at}: set --text_column and --label_column"
         )
-    words = columns[words_at - 1]
-    tags = columns[tags_at - 1] if tags_at else ("O",) * len(rows)
-    has_digits = all(re.search(r"\d", word) for word in words)
-    if has_digits and width > 1 and not options.text_column:
+    every_word = columns[words_at - 1]
+    has_digits = all(re.search(r"\d", word) for word in every_word)
+    if has_digits and not options.text_column:
         raise ValueError(
-            f"{path}: the words, such as {[*words[:3]]}, all contain a digit. "
-            "Remove the digits, or set --text_column to the column of the "
-            "words, even if it is this one"
+            f"{path}: the words, such as {[*every_word[:3]]}, all contain a "
+            "digit. Remove the digits, or set --text_column to the column of "
+            "the words, even if it is this one"
         )
     if not options.label_column:
-        _check_nested(path, columns, words_at)
+        _check_nested(path, columns)
     # PAN-X writes a language before each word, such as "en:".
-    found = re.match("[a-z-]+:", os.path.commonprefix(words))
-    prefix = found.group() if found and rows[-1].sentence > 1 else ""
+    found = re.match("[a-z-]+:", os.path.commonprefix(every_word))
+    language = found.group() if found and len(sentences) > 1 else ""
     # Tags without a scheme, such as PER, are the types of words. Successive
     # words of one type are an entity, as in IOB1.
-    types = {*tags} - {"O"}
-    is_scheme = any(map(_TAG.fullmatch, types)) or "O" not in tags
-    if not (is_scheme or _COLUMN_NAMES & {*map(str.lower, types)}):
-        tags = tuple(tag if tag == "O" else f"I-{tag}" for tag in tags)
-    for row, word, tag in zip(rows, words, tags, strict=True):
-        if not word or not _TAG.fullmatch(tag):
-            raise ValueError(
-                f"{path}, line {row.line}: the word is {word!r}, and its tag "
-                f"is {tag!r}, but a tag is such as O, B-PER or I-PER. Set "
-                "--label_column, or remove a line of column names"
-            )
-    for _, group in itertools.groupby(
-        zip(rows, words, tags, strict=True), key=lambda each: each[0].sentence
-    ):
-        (first, *_), some_words, labels = map(list, zip(*group, strict=True))
+    tags = {*columns[tags_at - 1]} if tags_at else {"O"}
+    is_typed = "O" in tags and not any(map(_NO_TYPE.fullmatch, tags - {"O"}))
+    for document, lines in sentences:
+        words, labels = [], []
+        for number, cells in lines:
+            word = cells[words_at - 1]
+            tag = cells[tags_at - 1] if tags_at else "O"
+            label = f"I-{tag}" if is_typed and tag != "O" else tag
+            if not word or not _TAG.fullmatch(label):
+                raise ValueError(
+                    f"{path}, line {number}: the word is {word!r}, and its tag "
+                    f"is {tag!r}, but a tag is such as O, B-PER or I-PER. Set "
+                    "--label_column, or remove a line of column names"
+                )
+            words.append(word.removeprefix(language) or word)
+            labels.append(label)
+        row = None if is_test else {"labels": labels}
         yield NerExample(
-            f"line {first.line}",
-            [word.removeprefix(prefix) or word for word in some_words],
-            labels,
-            first.document,
-            row=None if is_test else {"labels": labels},
+            f"line {lines[0][0]}", words, labels, document, row=row
         )
 
 
-def _check_nested(path: str, columns: list[Any], words_at: int) -> None:
+def _check_nested(path: str, columns: list[Any]) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
@@ -241,15 +234,13 @@ def _check_nested(path: str, columns: list[Any], words_at: int) -> None:
         {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
         for column in columns
     )
-    for number, types in enumerate(others, start=1):
-        if number != words_at and types & last:
-            raise ValueError(
-                f"{path}: columns {number} and {len(columns)} both tag "
-                f"{min(types & last)}. Set --label_column to one of them"
-            )
+    if both := last.intersection(itertools.chain(*others)):
+        raise ValueError(
+            f"{path}: two columns tag {min(both)}. Set --label_column to one"
+        )
 
 
-def _read_rows(path: StrPath, label_column: int | None) -> Iterator[_Row]:
+def _read_sentences(path: str, label_column: int | None) -> Iterator[_Sentence]:
     lines = [*text_files.read_numbered(path)]
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
@@ -257,31 +248,30 @@ def _read_rows(path: StrPath, label_column: int | None) -> Iterator[_Row]:
     first = min(words, key=lambda line: line[0] == "#", default="")
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
-    sentence, document, is_between = 0, 0, True
-    for number, line in lines:
+    document, sentence = 0, list[tuple[int, list[str]]]()
+    for number, line in [*lines, (0, "")]:
         cells = _cut(line, separator)
         # Check all columns, because the first one need not contain the words.
         if not cells or any(cell.startswith(_DOCUMENT) for cell in cells):
-            document, is_between = document + bool(cells), True
+            if sentence:
+                yield document, sentence
+            document, sentence = document + bool(cells), []
             continue
         # A line that starts with "# " or "## " may precede a sentence as a
         # comment. It may have as many columns as a word's line, but contains no
         # tag.
-        is_comment = len(cells) != width or (
-            is_between
-            and width > 1
-            and re.match("#+( |$)", cells[0])
-            and not _TAG.fullmatch(cells[min(label_column or width, width) - 1])
-        )
-        if is_comment and line.startswith("#"):
+        begins = not sentence and width > 1 and re.match("#+( |$)", cells[0])
+        tag = cells[min(label_column or width, len(cells)) - 1]
+        if begins and not _TAG.fullmatch(tag):
             continue
         if len(cells) != width:
+            if line.startswith("#"):
+                continue
             raise ValueError(
                 f"{path}, line {number}: the line has {len(cells)} columns, "
                 f"but the first line has {width}. Received: {line[:80]!r}"
             )
-        sentence, is_between = sentence + is_between, False
-        yield _Row(sentence, document, number, cells)
+        sentence.append((number, cells))
 
 
 def _cut(line: str, separator: str | None) -> list[str]:

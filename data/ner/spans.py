@@ -50,13 +50,11 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
             are tags such as B-PER, or many offsets seem to count bytes, UTF-16
             units, or CR LF as one.
     """
-    num_spans = num_texts = num_unknown = num_shifted = 0
-    labels: set[str] = set()
+    num_texts = num_unknown = num_shifted = 0
+    labels: list[str] = []
     widened: list[str] = []
     for num_texts, (guid, row) in enumerate(_read_entries(path), start=1):
         where = f"{path}, {guid}"
-        if isinstance(row, list) and [*map(type, row)] == [str, dict]:
-            row = {**row[1], "text": row[0]}  # spaCy's training data
         text, values = _find_spans(row, where, needs_spans)
         num_unknown += values is None
         if values is None and needs_spans:
@@ -75,8 +73,7 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
                 )
             tags[first:after] = [f"I-{label}"] * (after - first)
             tags[first] = f"B-{label}"
-            num_spans += 1
-            labels.add(label)
+            labels.append(label)
             complete = text[places[first][0] : places[after - 1][1]]
             if complete != text[start:end].strip():
                 widened.append(f"{shown} to {complete!r}")
@@ -99,7 +96,7 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
     if widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s",
-            *(path, len(widened), num_spans, widened[0]),
+            *(path, len(widened), len(labels), widened[0]),
         )
     if 0 < num_unknown < num_texts:
         logging.warning(
@@ -149,6 +146,8 @@ def _find_spans(
 ) -> tuple[str, list[Any] | None]:
     # Returns (text, spans) of an entry of the file. The spans are None if the
     # text was not annotated or was rejected.
+    if isinstance(row, list) and [*map(type, row)] == [str, dict]:
+        row = {**row[1], "text": row[0]}  # spaCy's training data
     if not isinstance(row, dict):
         row = {}
     if isinstance(row.get("data"), dict) and "text" not in row:
@@ -217,21 +216,18 @@ def _parse(value: Any) -> Span | None:
 
 def _read_span(value: Any, text: str, where: str) -> Span:
     span = _parse(value)
-    start, end, _ = span or (0, 1, "")
+    start, end, _ = span or (0, 0, "")
     own = value.get("text") if isinstance(value, dict) else None
     # Label Studio changes white space in the texts that it records for spans.
     words = own.replace("\\n", "\n").split() if isinstance(own, str) else None
-    if span is None:
-        problem = "has not two positions and exactly one label"
-    elif not 0 <= start < end <= len(text):
-        problem = f"is from {start} to {end} of {len(text)} characters"
-    elif words not in (None, text[start:end].split()):
-        problem = f"is the text {text[start:end]!r}"
-    else:
-        return span
-    raise ValueError(
-        f"{where}: the span {repr(value)[:120]} {problem}. A span is "
-        '[start, end, label] or {"start", "end", "label"}. Positions count '
-        "characters (code points, not bytes or UTF-16 units), and the end is "
-        f"exclusive. Text: {text[:80]!r}"
-    )
+    found = text[start:end]
+    is_inside = 0 <= start < end <= len(text)
+    if span is None or not is_inside or words not in (None, found.split()):
+        raise ValueError(
+            f"{where}: the span {repr(value)[:120]} is {found!r} of a text of "
+            f"{len(text)} characters. A span is [start, end, label] or "
+            '{"start", "end", "label"}. Positions count characters (code '
+            "points, not bytes or UTF-16 units), and the end is exclusive. "
+            f"Text: {text[:80]!r}"
+        )
+    return span
