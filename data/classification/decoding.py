@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.classification.features import InputExample
+from data.classification.features import InputExample, label_id
 from data.io import tables
 from files.atomic import atomic_open
 from files.paths import StrPath
@@ -62,21 +62,14 @@ class LabelDecoder:
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts a Label of each example to the numbers of its record.
+        """Converts a Label of each example, as in `features.label_id`.
 
-        Returns label indices [examples]. In multi-label classification, 0 or 1
-        for each label [examples, labels]. In regression, numbers [examples].
+        Returns int [examples], in multi-label classification int [examples,
+        labels], and in regression float32 [examples].
         """
-        if self.output_mode == "regression":
-            return np.array(labels, np.float32)
-        if self.output_mode == "multilabel":
-            return np.array(
-                [
-                    [int(name in row) for name in self.label_list]
-                    for row in labels
-                ]
-            )
-        return np.array([self.label_list.index(label) for label in labels])
+        is_number = self.output_mode == "regression"
+        ids = [label_id(label, self.label_list or None) for label in labels]
+        return np.array(ids, np.float32 if is_number else np.int64)
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
         """Converts the network's outputs to the predicted Label of each text.

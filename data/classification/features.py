@@ -163,7 +163,7 @@ def convert_single_example(
         max_seq_length,
     )
     features = ClassificationFeatures(
-        label_id=_label_id(example, label_list),
+        label_id=label_id(example.label, label_list),
         is_cut=num_cut > 0,
         **tokenizer.create_inputs(tokens, first_length, max_seq_length),
     )
@@ -217,8 +217,8 @@ def create_joined_features(
     `max_seq_length`. `groups` contains (inputs, label_id) for each example. The
     inputs have no labels.
     """
-    for ex_index, (inputs, label_id) in enumerate(groups):
-        joined = ClassificationFeatures([], [], [], label_id)
+    for ex_index, (inputs, label) in enumerate(groups):
+        joined = ClassificationFeatures([], [], [], label)
         for example in inputs:
             part = convert_single_example(
                 ex_index, example, None, max_seq_length, tokenizer
@@ -257,7 +257,7 @@ def create_windows(
         parts = [pieces[start : start + length] for start, length in spans]
         return [
             ClassificationFeatures(
-                label_id=_label_id(example, label_list),
+                label_id=label_id(example.label, label_list),
                 weight=1 / len(spans),
                 **tokenizer.create_inputs(
                     ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length
@@ -308,23 +308,25 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
     values: dict[str, Any] = {"is_real_example": [1]}
-    label_id = feature.label_id
-    if label_id is not None:
-        is_list = isinstance(label_id, list)
-        values["label_ids"] = label_id if is_list else [label_id]
+    label = feature.label_id
+    if label is not None:
+        values["label_ids"] = label if isinstance(label, list) else [label]
     if feature.weight is not None:
         values["example_weights"] = [feature.weight]
     return records.encode_inputs(feature, values)
 
 
-def _label_id(
-    example: InputExample, label_list: Sequence[str] | None
-) -> int | float | list[int] | None:
-    label: Any = example.label
+def label_id(label: Any, label_list: Sequence[str] | None) -> Any:
+    """Converts an example's label to the value of its record.
+
+    Returns the label's index, in multi-label classification 0 or 1 for each
+    label, in regression a float, and None for an unknown label. In regression,
+    `label_list` is None.
+    """
     if label is None:
         return None
     if label_list is None:
-        return regression_label(label, f"example {example.guid}")
+        return float(label)
     if isinstance(label, list):
         return [int(name in label) for name in label_list]
     return label_list.index(label)

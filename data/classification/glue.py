@@ -36,6 +36,8 @@ class SplitFilesProcessor(DataProcessor):
         text_columns: column of the text, or the two columns of a pair. A column
             is a name in the file's first line, or a number, counted from 0.
         label_column: column of the label. A test set may lack this column.
+        has_header: False if only the test set's file begins with a header line,
+            and contains a text in column 1.
         guid_column: column of the last part of the examples' guids. None = the
             number of the line, counted from 0.
         drops_short_lines: True to skip lines with too few columns and log a
@@ -51,6 +53,7 @@ class SplitFilesProcessor(DataProcessor):
     dev_guid: str = "dev"
     text_columns: Sequence[str | int] = ("sentence1", "sentence2")
     label_column: str | int = "label"
+    has_header: bool = True
     guid_column: int | None = None
     drops_short_lines: bool = False
     output_mode: str = "classification"
@@ -72,13 +75,14 @@ class SplitFilesProcessor(DataProcessor):
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1] == [""]:
             lines.pop()
-        examples = []
+        examples: list[InputExample | None] = []
         columns: list[int] = []
         for i, line in enumerate(lines):
             try:
-                if not columns:
-                    columns = self._find_columns(line, set_type)
-                found = self._create_example(i, line, set_type, columns)
+                columns = columns or self._find_columns(line, name)
+                if i or not (self.has_header or name == "test"):
+                    created = self._create_example(i, line, set_type, columns)
+                    examples.append(created)
             except IndexError:
                 raise ValueError(
                     f"{path}, line {i + 1}: the line has too few columns "
@@ -86,21 +90,22 @@ class SplitFilesProcessor(DataProcessor):
                 ) from None
             except ValueError as error:
                 raise ValueError(f"{path}, line {i + 1}: {error}") from error
-            if found:
-                examples.append(found)
-        if not examples:
+        found = [example for example in examples if example]
+        if not found:
             raise ValueError(f"{path} contains no example")
         num_short = sum(len(line) <= max(columns) for line in lines)
         if self.drops_short_lines and num_short:
             done = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, done, num_short)
-        return examples
+        return found
 
-    def _find_columns(self, header: list[str], set_type: str) -> list[int]:
+    def _find_columns(self, header: list[str], name: str) -> list[int]:
         # Returns the indices of the texts' columns and of the label's.
+        if name == "test" and not self.has_header:
+            return [1]
         names = [*self.text_columns]
-        if set_type != "test" or self.label_column in header:
+        if name != "test" or self.label_column in header:
             names.append(self.label_column)
         return [
             header.index(name) if isinstance(name, str) else name
@@ -110,16 +115,14 @@ class SplitFilesProcessor(DataProcessor):
     def _create_example(
         self, i: int, line: list[str], set_type: str, columns: list[int]
     ) -> InputExample | None:
-        # Line 0 is the header.
-        if i == 0:
-            return None
         if self.drops_short_lines and len(line) <= max(columns):
             if set_type != "test":
                 return None
             line = line + [""] * (max(columns) + 1 - len(line))
         is_pair = len(self.text_columns) == 2
         text_a, text_b = line[columns[0]], line[columns[1]] if is_pair else None
-        label = self._label(line, None if set_type == "test" else columns[-1])
+        is_known = set_type != "test" or self.test_set_has_labels
+        label = self._label(line, columns[-1] if is_known else None)
         name = i if self.guid_column is None else line[self.guid_column]
         return InputExample(f"{set_type}-{name}", text_a, text_b, label)
 
@@ -139,18 +142,6 @@ class SplitFilesProcessor(DataProcessor):
         return label
 
 
-class ColaProcessor(SplitFilesProcessor):
-    """CoLA. Only the file of its test set begins with a header line."""
-
-    def _create_example(
-        self, i: int, line: list[str], set_type: str, columns: list[int]
-    ) -> InputExample | None:
-        guid = f"{set_type}-{i}"
-        if set_type != "test":
-            return InputExample(guid, line[3], label=self._label(line, 1))
-        return InputExample(guid, line[1], label="0") if i > 0 else None
-
-
 class XnliProcessor(SplitFilesProcessor):
     """XNLI: MultiNLI's task in 15 languages.
 
@@ -165,25 +156,20 @@ class XnliProcessor(SplitFilesProcessor):
             labels=_NLI,
             train_file=f"multinli/multinli.train.{language}.tsv",
             other_files="xnli.{}.tsv",
-            text_columns=(0, 1),
-            label_column=2,
         )
         self.language = language
+
+    def _find_columns(self, header: list[str], name: str) -> list[int]:
+        return [0, 1, 2] if name == "train" else [6, 7, 1]
 
     def _create_example(
         self, i: int, line: list[str], set_type: str, columns: list[int]
     ) -> InputExample | None:
-        guid = f"{set_type}-{i}"
-        if i == 0:
+        if set_type != "train" and line[0] != self.language:
             return None
-        if set_type == "train":
-            if line[2] == "contradictory":
-                line[2] = "contradiction"
-            label = self._label(line, 2)
-            return InputExample(guid, line[0], line[1], label)
-        if line[0] == self.language:
-            return InputExample(guid, line[6], line[7], self._label(line, 1))
-        return None
+        if line[columns[-1]] == "contradictory":
+            line[columns[-1]] = "contradiction"
+        return super()._create_example(i, line, set_type, columns)
 
 
 _NLI = ("contradiction", "entailment", "neutral")
@@ -205,9 +191,10 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
         labels=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
     ),
     # Is the sentence grammatical?
-    "cola": ColaProcessor(
+    "cola": SplitFilesProcessor(
         text_columns=(3,),
         label_column=1,
+        has_header=False,
         metrics=("matthews", "eval_accuracy"),
     ),
     "mnli": _MNLI,
