@@ -15,10 +15,10 @@ def is_label(label: object) -> bool:
     return isinstance(label, str) and label.splitlines() == [label]
 
 
-def first_labels(labels: Sequence[str], most: int = 10) -> str:
-    """Joins the first labels for a message, which should not be long."""
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(labels[:most]) + more
+def first_labels(labels: Sequence[str]) -> str:
+    """Joins the first ten labels for a message, which should not be long."""
+    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+    return ", ".join(labels[:10]) + more
 
 
 def check_labels(

@@ -151,15 +151,13 @@ def named_errors(path: StrPath) -> Iterator[None]:
     writing.
 
     Raises:
-        OSError: the error of the block, with the same error number and type.
+        OSError: the error of the block.
     """
     try:
         yield
     except OSError as error:
         if error.filename is None and error.errno is not None:
-            raise OSError(
-                error.errno, error.strerror, os.fspath(path)
-            ) from error
+            error.filename = os.fspath(path)
         raise
 
 

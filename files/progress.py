@@ -54,8 +54,7 @@ class Progress:
         self._first = True
 
     def __enter__(self) -> Self:
-        """Starts measuring the time of the first units."""
-        self._shown_at = time.monotonic()
+        """Starts the line on the terminal."""
         return self
 
     def __exit__(self, *unused_args: object) -> None:

@@ -35,15 +35,13 @@ from training.trainer import Trainer
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
-# Function (task, trainer, splits, scores on the dev set).
-Export = Callable[[Task, Trainer, Splits, Scores], None]
 
 
 def run(
     task: Task,
     config: FineTuningConfig,
     preset: Preset | None,
-    export: Export,
+    export: Callable[[Task, Trainer, Splits, Scores], None],
 ) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 

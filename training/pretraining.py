@@ -26,12 +26,11 @@ from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
 from training.trainer import Trainer
 
-# Function (flags, Trainer).
-Export = Callable[[PretrainingConfig, Trainer], None]
-
 
 def run(
-    config: PretrainingConfig, preset: Preset | None, export: Export
+    config: PretrainingConfig,
+    preset: Preset | None,
+    export: Callable[[PretrainingConfig, Trainer], None],
 ) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 

@@ -145,8 +145,10 @@ class Trainer(BatchPredictor):
             model.build()
             if not num_steps:
                 return cls(model, config, **options)
-            if config.freeze_layers:
-                optimization.freeze_layers(model, config.freeze_layers)
+            if number := config.freeze_layers:
+                bert = model.bert
+                for layer in [bert.embeddings, *bert.encoder.blocks[:number]]:
+                    layer.trainable = False
             optimizer: Any = optimization.create_optimizer(config, *num_steps)
             if config.mixed_precision == "float16":
                 # Small gradients underflow in float16 without a loss scale.
@@ -269,7 +271,12 @@ class Trainer(BatchPredictor):
                 "(--nokeep_optimizer, the default of --data_file). Set it as "
                 "--init_checkpoint of another --output_dir"
             )
-        self._log_start()
+        count = self.model.count_params()
+        logging.info("***** Running training *****")
+        logging.info("  Batch size = %d", config.batch_size)
+        logging.info("  Steps = %d", num_train_steps)
+        # A weight, its gradient and the optimizer's m and v are 16 bytes.
+        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
         if self.is_chief and self.settings is not None:
             run_folder.write(
                 config,
@@ -356,14 +363,6 @@ class Trainer(BatchPredictor):
     def _is_time_over(self) -> bool:
         limit = self.config.max_hours
         return limit is not None and self.history.hours >= limit
-
-    def _log_start(self) -> None:
-        logging.info("***** Running training *****")
-        logging.info("  Batch size = %d", self.config.batch_size)
-        logging.info("  Steps = %d", self.num_train_steps)
-        count = self.model.count_params()
-        # A weight, its gradient and the optimizer's m and v are 16 bytes.
-        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
 
     # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:

@@ -80,7 +80,7 @@ class BestStep(Callback):
             or self._sign * (value - self._best[self._metric]) > 0
         )
         rate = logs.get("learning_rate")
-        trainer.history.add("eval", step, results, rate, is_best)
+        trainer.history.add("eval", step, results, rate)
         shown = {"training loss": logs["loss"], **overall_scores(results)}
         logging.info(
             "Evaluation after step %d: %s%s",
@@ -90,7 +90,7 @@ class BestStep(Callback):
         )
         if not is_best:
             return self.has_ended(step)
-        self._best = results
+        self._best, trainer.history.best_step = results, step
         trainer.save_best(step)
         return False
 

@@ -40,7 +40,7 @@ class History:
 
     Attributes:
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. Each `checkpoint` line contains it.
+            evaluation. BestStep sets it, each `checkpoint` line contains it.
 
     Raises:
         ValueError: a line of the file is malformed.
@@ -94,7 +94,6 @@ class History:
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
-        is_best: bool = False,
     ) -> None:
         """Adds a line to the history, or replaces the step's line of this kind.
 
@@ -103,13 +102,10 @@ class History:
             step: number of steps trained.
             metrics: {name: value}.
             learning_rate: learning rate of the step, None if it is unknown.
-            is_best: whether this evaluation is the best so far.
 
         Raises:
             OSError: the file cannot be written.
         """
-        if is_best:
-            self.best_step = step
         if not self._config.is_chief:
             return
         found = {

@@ -53,13 +53,6 @@ def create_optimizer(
     )
 
 
-def freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest `num_layers` blocks (flag)."""
-    blocks = model.bert.encoder.blocks[:num_layers]
-    for layer in [model.bert.embeddings, *blocks]:
-        layer.trainable = False
-
-
 @dataclasses.dataclass(eq=False)
 class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then linear decay to 0 (create_optimizer).
