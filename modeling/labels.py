@@ -1,7 +1,5 @@
 """Reads and compares the names of a model's outputs, in order."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +70,7 @@ def find_order(
 ) -> list[int] | None:
     """Returns the position of each label among the labels of a saved model.
 
-    Compares exact names first, then names without case and punctuation.
+    Compares exact names first, then names without case.
 
     Args:
         saved: names of the saved model's outputs, in order.
@@ -83,17 +81,10 @@ def find_order(
         for each name in this list, its index in `saved`. None if no list
         contains the same names.
     """
-    for form in (str, _plain):
+    for form in (str, str.casefold):
         places = {form(name): index for index, name in enumerate(saved)}
         for names in labels:
             wanted = [form(name) for name in names]
             if len(places) == len(saved) and sorted(wanted) == sorted(places):
                 return [places[name] for name in wanted]
     return None
-
-
-def _plain(label: str) -> str:
-    label = unicodedata.normalize("NFKC", label).casefold()
-    # Keep + and - at the start and end, because -1 and 1 are different labels.
-    label = re.sub(r"(?<=[^\W_])[\W_]+(?=[^\W_])", "_", label)
-    return re.sub(r"^(?:[^\w+-]|_)+|(?:[^\w+-]|_)+$", "", label)

@@ -30,13 +30,8 @@ MNLI = ["contradiction", "entailment", "neutral"]
         # Names that differ in case only have no other form.
         (["a", "A"], [["A", "b"]], None),
         (["not equivalent", "equivalent"], [["0", "1"]], None),
-        (["Not-Entailment", "entailment"], [["entailment", "not_entailment"]])
-        + ([1, 0],),
         (["+", "-"], [["-", "+"]], [1, 0]),
-        (["<no>", "yes!"], [["*yes*", "#no"]], [1, 0]),
-        # Signs are no punctuation.
         (["-1", "0", "2"], [["1", "0", "2"]], None),
-        (["ja", "ne\u0301"], [["n\xe9", "ja"]], [1, 0]),
         ([], [MNLI], None),
     ],
 )
