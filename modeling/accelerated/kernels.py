@@ -123,14 +123,7 @@ def keep_mask(
 
 activation = compiled(ops.activation.plain)
 attention_probs = compiled(ops.attention_probs.plain)
-_dropout = compiled(ops.dropout.plain)
-
-
-def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
-    """Drops elements like `ops.dropout`, compiled with XLA."""
-    if dropout_prob == 0:
-        return inputs
-    return _dropout(inputs, dropout_prob, seed=seed)
+dropout = compiled(ops.dropout.plain)
 
 
 @compiled
