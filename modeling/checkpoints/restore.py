@@ -15,12 +15,8 @@ from modeling.checkpoints.names import original_name, source_name
 # Variables that a checkpoint must contain. The pooler is not required, because
 # masked LM, question answering and token classification models may lack it.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
-# {prefix of names: part of BERT} for each part that a checkpoint may lack.
-_OPTIONAL_PARTS = {
-    "bert/pooler/": "pooler",
-    "cls/predictions/": "masked LM head",
-    "cls/seq_relationship/": "next sentence head",
-}
+# The other parts of pretrained BERTs, which random values would replace.
+_OPTIONAL = re.compile(r"bert/pooler/|cls/(?:predictions|seq_relationship)/")
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -113,15 +109,11 @@ def _log(
     variables: Mapping[str, keras.Variable],
     missing: Sequence[str],
 ) -> None:
-    note = f"; {len(missing)} are new: {', '.join(missing)}" * bool(missing)
-    num_loaded = len(variables) - len(missing)
-    logging.info("%s: %d variables loaded%s", path, num_loaded, note)
-    for prefix, part in _OPTIONAL_PARTS.items():
-        if any(name.startswith(prefix) for name in missing):
-            logging.warning(
-                "%s has no %s, so this part starts with random values.",
-                *(path, part),
-            )
+    names = ", ".join(missing)
+    note = f"; {len(missing)} start at random values: {names}" * bool(missing)
+    is_usual = not any(map(_OPTIONAL.match, missing))
+    log = logging.info if is_usual else logging.warning
+    log("%s: %d variables loaded%s", path, len(variables) - len(missing), note)
     for name, variable in variables.items():
         mark = "" if name in missing else ", *INIT_FROM_CKPT*"
         logging.debug(

@@ -70,7 +70,7 @@ def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     assert all(LINE.match(line) for line in lines), done.stderr
     # One line says what was loaded, none lists it.
     (loaded,) = (line for line in lines if "variables loaded" in line)
-    assert "2 are new: output_weights, output_bias" in loaded
+    assert "2 start at random values: output_weights, output_bias" in loaded
     assert "INIT_FROM_CKPT" not in done.stderr
     assert "*** Example ***" not in done.stderr
 
