@@ -1,13 +1,12 @@
 """Finds the checkpoint to use in a folder."""
 
-import contextlib
 import os
 import re
-from typing import Any
+from pathlib import Path
 
 from absl import logging
 
-from files.paths import StrPath, is_remote
+from files.paths import StrPath
 from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
 
 
@@ -29,15 +28,9 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
         FileNotFoundError: the checkpoint does not exist.
     """
     path = str(path)
-    files: Any = os.path
-    if is_remote(path):
-        # Only remote files need TensorFlow, which loads slowly.
-        from tensorflow.io import gfile
-
-        files = gfile
-    if files.isdir(path):
+    if os.path.isdir(path):
         return (find_best(path) if best else None) or _find_newest(path)
-    if not files.exists(f"{path}.index"):
+    if not os.path.exists(f"{path}.index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file is {path}.index"
         )
@@ -69,19 +62,13 @@ def find_best(folder: StrPath) -> str | None:
 
 
 def _find_newest(path: str) -> str:
-    # TensorFlow loads slowly, and is not needed for Hugging Face's format.
-    import tensorflow as tf
-
-    names = sorted(tf.io.gfile.listdir(path))
-    # Do not use tf.train.latest_checkpoint, which reads `path` as a pattern.
-    state = None
-    # Ignore the file named `checkpoint` if it is empty or not UTF-8.
-    with contextlib.suppress(ValueError):
-        state = tf.train.get_checkpoint_state(path)
-    if state:
-        # The recorded path may contain Windows's path separators.
-        name = re.split(r"[/\\]", state.model_checkpoint_path)[-1]
-        if tf.io.gfile.exists(os.path.join(path, f"{name}.index")):
+    names = sorted(os.listdir(path))
+    listing = Path(path, "checkpoint")
+    text = listing.read_text(errors="replace") if listing.is_file() else ""
+    # The recorded path may contain Windows's path separators.
+    newest = r'^model_checkpoint_path: "(?:.*[/\\])?(.+)"'
+    for name in re.findall(newest, text, re.M):
+        if f"{name}.index" in names:
             return os.path.join(path, name)
     # Skip the files ._NAME that macOS creates beside each file.
     indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)

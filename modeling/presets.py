@@ -19,7 +19,7 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.labels import PROBLEM_TYPES
-from files.paths import StrPath, is_remote
+from files.paths import StrPath
 from modeling import hub
 from modeling.config import BertConfig
 from modeling.config_files import CONFIG_FILE, load_config, read_head
@@ -266,7 +266,7 @@ def read(path: StrPath, flag: str = "") -> Preset:
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
     found = glob.iglob(f"{glob.escape(path)}.*")
-    if not (is_remote(path) or os.path.exists(path) or any(found)):
+    if not (os.path.exists(path) or any(found)):
         error = f"{flag}={path} does not exist".removeprefix("=")
         if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
             name = path if "/" in path else f"OWNER/{path}"

@@ -23,11 +23,6 @@ from modeling.checkpoints.huggingface import (
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.tf1 import (
-    check_tf1_files,
-    load_tf1_checkpoint,
-    read_tf1_shapes,
-)
 from modeling.labels import find_order
 
 # Variables with one row for each WordPiece of the vocabulary.
@@ -37,6 +32,13 @@ _PER_WORDPIECE = (
 )
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
+
+
+def _tf1() -> Any:
+    # Only this format needs TensorFlow, which other backends of Keras lack.
+    from modeling.checkpoints import tf1
+
+    return tf1
 
 
 def find_checkpoint(path: StrPath, best: bool = True) -> str:
@@ -59,7 +61,7 @@ def find_checkpoint(path: StrPath, best: bool = True) -> str:
         read_huggingface_shapes(file)
         return file
     file = find_tf1_checkpoint(path, best)
-    check_tf1_files(file)
+    _tf1().check_tf1_files(file)
     return file
 
 
@@ -111,7 +113,7 @@ def load_checkpoint(
     if is_huggingface(path):
         report = load_huggingface(model, path, layers)
     else:
-        report = load_tf1_checkpoint(model, path, layers, best)
+        report = _tf1().load_tf1_checkpoint(model, path, layers, best)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
@@ -141,7 +143,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """
     if is_huggingface(path):
         return read_huggingface_shapes(path)
-    return read_tf1_shapes(path)
+    return _tf1().read_tf1_shapes(path)
 
 
 def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:

@@ -56,8 +56,8 @@ def without_scope(
 
     In modules of TF Hub, and in models that contain a BERT, the names of BERT's
     variables begin with a scope, such as `module/`. The function removes this
-    scope. If a variable outside of the scope already has the shorter name, the
-    function puts `/` before the name of that variable.
+    scope, and omits a variable outside of the scope that already has the
+    shorter name.
 
     Args:
         names: names in the file.
@@ -66,17 +66,10 @@ def without_scope(
     """
     scopes = [m[1] or "" for m in map(word_embeddings.fullmatch, names) if m]
     scope = scopes[0] if len(scopes) == 1 else ""
-    scoped = {
-        name.removeprefix(scope): name
-        for name in names
-        if name.startswith(scope)
-    }
-    others = {
-        f"/{name}" if name in scoped else name: name
-        for name in names
-        if not name.startswith(scope)
-    }
-    return others | scoped
+    inside = [name for name in names if name.startswith(scope)]
+    outside = [name for name in names if not name.startswith(scope)]
+    scopeless = {name.removeprefix(scope): name for name in inside}
+    return {name: name for name in outside} | scopeless
 
 
 def source_name(name: str, layers: Sequence[int] | None) -> str:

@@ -1,8 +1,7 @@
 """Reads and writes checkpoints in the TF1 format of Google's releases.
 
 The name of a checkpoint, such as `bert_model.ckpt`, is the common prefix of its
-files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`. The
-functions that read or write these files import TensorFlow.
+files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
 """
 
 import contextlib
@@ -10,21 +9,20 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import keras
+import tensorflow as tf
 
 from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.labels import check_labels
-from files.paths import StrPath, is_remote, literal_name
+from files.paths import StrPath, literal_name
 from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.tokenizer_files import describe_tokenizer
-
-if TYPE_CHECKING:
-    import tensorflow as tf
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -49,9 +47,6 @@ def load_tf1_checkpoint(
     the state of the training, such as Adam's moments and `global_step`, as
     unused.
     """
-    # TensorFlow loads slowly.
-    import tensorflow as tf
-
     prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, readable):
         all_shapes = reader.get_variable_to_shape_map()
@@ -64,7 +59,7 @@ def load_tf1_checkpoint(
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
-        def read(name: str) -> "tf.Tensor":
+        def read(name: str) -> tf.Tensor:
             # Do not use `reader.get_tensor`, because assigning its result
             # copies the values again.
             return tf.raw_ops.RestoreV2(
@@ -90,9 +85,6 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
-    # TensorFlow loads slowly.
-    import tensorflow as tf
-
     with literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
@@ -124,9 +116,6 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
-    # TensorFlow loads slowly.
-    import tensorflow as tf
-
     with open_tf1_checkpoint(prefix) as (reader, readable):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
@@ -224,16 +213,12 @@ def write_checkpoint(
     Raises:
         OSError: the files cannot be written.
     """
-    # TensorFlow loads slowly.
-    import tensorflow as tf
-
-    gfile = tf.io.gfile
     path = str(path)
     partial = partial_path(path)
-    folder = os.path.dirname(path) or "."
+    folder = Path(path).parent
+    folder.mkdir(parents=True, exist_ok=True)
     try:
         with errors_named(f"The checkpoint {path}"):
-            gfile.makedirs(folder)
             # Eager tensors share their variables' memory, so no value is
             # copied.
             tf.raw_ops.SaveV2(
@@ -247,23 +232,15 @@ def write_checkpoint(
         # Remove partial files after a failed write. Compare names, because a
         # glob would interpret [ or * in the path. The endings of partial files
         # may differ from the two above.
-        if gfile.isdir(folder):
-            for name in gfile.listdir(folder):
-                if name.startswith(f"{os.path.basename(partial)}."):
-                    gfile.remove(os.path.join(folder, name))
+        for file in folder.iterdir():
+            if file.name.startswith(f"{os.path.basename(partial)}."):
+                file.unlink()
 
 
 # Renames the files of a checkpoint, the targets of links included. Removes an
 # older index first, so that a killed process never leaves an index with the
 # data of another checkpoint.
 def _rename(partial: str, path: str) -> None:
-    if is_remote(path):
-        # TensorFlow loads slowly.
-        from tensorflow.io import gfile
-
-        for end in ENDINGS:
-            gfile.rename(partial + end, path + end, overwrite=True)
-        return
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.
@@ -284,13 +261,8 @@ def errors_named(path: StrPath) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
-        # Compare names of modules, because TensorFlow may not be installed.
-        if not type(error).__module__.startswith("tensorflow."):
-            raise
+    except tf.errors.OpError as error:
         # Remove the names of TensorFlow's operation from the message, because
         # they do not help a user.
-        message = re.sub(
-            r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
-        )
+        message = re.sub(r"^\{\{.*?\}\} | \[Op:\w+\]", "", error.message)
         raise OSError(f"{path} cannot be written: {message}") from error

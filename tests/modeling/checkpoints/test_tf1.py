@@ -215,9 +215,9 @@ def test_names_behind_one_prefix_are_read(tmp_path):
     other = BertModel(SMALL)
     report = load_checkpoint(other, path)
     assert not report.missing
-    assert report.unused == ["/bert/pooler/dense/bias"]
+    assert not report.unused
     assert_close(other.weights, model.weights, 0)
-    assert read_shapes(path).keys() == {*names, *report.unused}
+    assert read_shapes(path).keys() == names.keys()
 
 
 @pytest.mark.parametrize(
