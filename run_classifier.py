@@ -61,13 +61,6 @@ class Config(DataFileConfig, classifier_flags.ClassifierOptions):
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check()
-        size = self.max_seq_length - 2
-        if self.doc_stride > size:
-            raise ValueError(
-                f"--doc_stride={self.doc_stride} would skip WordPieces: "
-                f"--max_seq_length={self.max_seq_length} leaves {size} of them "
-                "for the text; set a smaller --doc_stride"
-            )
         if self.task_name == "embedding" and (self.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.glue_submission:

@@ -11,15 +11,15 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1713,
+    ".": 1706,
     "benchmarks": 1199,
-    "data": 9670,
+    "data": 9663,
     "docs": 189,
     "examples": 191,
     "files": 1214,
     "modeling": 6130,
     "serving": 4079,
-    "tests": 19916,
+    "tests": 19914,
     "tools": 738,
     "training": 4584,
 }

@@ -168,9 +168,7 @@ class TableProcessor(SetReader, DataProcessor):
             if options.data_file:
                 guid = f"row {row_number}"
             cells = [row.get(column) for column in label_columns]
-            stripped += any(
-                isinstance(cell, str) and cell != cell.strip() for cell in cells
-            )
+            stripped += any(str(cell) != str(cell).strip() for cell in cells)
             label = None
             is_unknown = is_test and any(cell in unknown for cell in cells)
             if cells and not is_unknown:

@@ -219,41 +219,36 @@ def _read_separated(
                     f"{path}, line {number}: two columns are named {twice[0]!r}"
                 )
             continue
-        if problem := _find_problem(row, names, delimiter):
-            yield number, ValueError(f"{problem}. Received: {row}"[:300])
-        elif names:
-            yield number, dict(zip(names, row, strict=True))
-        else:
-            yield number, {str(i): cell for i, cell in enumerate(row, 1)}
+        try:
+            _check_row(row, names, delimiter)
+        except ValueError as error:
+            yield number, ValueError(f"{error}. Received: {row}"[:300])
+            continue
+        columns = names or map(str, range(1, len(row) + 1))
+        yield number, dict(zip(columns, row, strict=True))
 
 
-def _find_problem(
-    row: list[str], names: list[str], delimiter: str
-) -> str | None:
+def _check_row(row: list[str], names: list[str], delimiter: str) -> None:
     last = len(row) - 1
     if names and len(row) != len(names):
-        return (
+        raise ValueError(
             f"the line has {len(row)} columns, but the first line has "
             f"{len(names)}"
         )
     if row == names and len(names) > 1:
-        return "the line repeats the names of the columns. Remove it"
+        raise ValueError("the line repeats the names of the columns. Remove it")
     # csv reads a stray quote in each of two rows as one cell, with as many tabs
     # as rows have:  a<TAB>"b  c<TAB>d  e<TAB>f"
     if delimiter == "\t" and any(
         cell.count("\t") == (len(cell.splitlines()) - 1) * last > 0
         for cell in row
     ):
-        return (
+        raise ValueError(
             "a quoted cell contains the next lines of the table. If quotes are "
             "ordinary characters here, set --noquoting. Otherwise replace the "
             "tabs in the cell by spaces"
         )
-    try:
-        text_files.check_utf8("".join(row))
-    except ValueError as error:
-        return str(error)
-    return None
+    text_files.check_utf8("".join(row))
 
 
 def _read_parquet(path: StrPath) -> Iterator[Row]:

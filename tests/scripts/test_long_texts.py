@@ -101,11 +101,10 @@ def test_the_folder_brings_the_windows_and_flags_count(
     assert found == pytest.approx(expected, rel=1e-4)
     # Without its end, no text tells its label.
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
-    # A resume keeps its windows, which fit into the length.
+    # A resume keeps its windows.
     glue = f"--task_name=mrpc --data_dir={script_runner.SAMPLES}/glue"
     cases = [
         ("--doc_stride=5", "--doc_stride=7"),
-        ("--doc_stride=15 --output_dir=new", "--max_seq_length=16"),
         (f"--output_dir=new {glue}", "pairs"),
     ]
     flags = flags | {"export_dir": None}

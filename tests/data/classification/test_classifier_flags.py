@@ -23,7 +23,6 @@ def test_names_that_differ_only_in_case_are_two_columns():
 @pytest.mark.parametrize(
     "flags, name",
     [
-        ({"doc_stride": 15}, "--doc_stride"),
         ({"glue_submission": True}, "--glue_submission"),
         ({"report": True}, "--report"),
         ({"bilstm": True, "task_name": "embedding"}, "--bilstm"),
