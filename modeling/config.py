@@ -9,8 +9,6 @@ from typing import Any
 from files.json_files import read_json
 from files.paths import StrPath
 
-# Maximum size that TensorFlow's shapes can represent.
-_LARGEST = 2**31 - 1
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
 # Names of activations, which `ops.ACTIVATIONS` defines. This module must not
@@ -71,8 +69,8 @@ class BertConfig:
         for field in dataclasses.fields(self):
             name, value = field.name, getattr(self, field.name)
             if field.type is int:
-                expected = f"a whole number from 1 to {_LARGEST}"
-                is_valid = type(value) is int and 1 <= value <= _LARGEST
+                expected = "a whole number above 0"
+                is_valid = type(value) is int and value > 0
             elif field.type is float:
                 limit = 1 if "dropout" in name else math.inf
                 expected = f"a finite number in [0, {limit})"

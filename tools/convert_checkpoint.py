@@ -71,7 +71,7 @@ class Config:
     vocab_file: str | None = flag(
         None,
         "The model's vocabulary. By default vocab.txt or tokenizer.json "
-        "beside the checkpoint. Needed for --output_format=huggingface.",
+        "beside the checkpoint.",
         kind=Kind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
@@ -116,24 +116,15 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-# Returns the tokenizer to write, None without a vocabulary, and with
-# --extended_vocab_file the list of old ids whose embeddings are averaged, for
-# each token of the extended vocabulary. `is_needed` is True if the model cannot
-# be written without a vocabulary.
+# Returns the tokenizer to write, and with --extended_vocab_file the list of old
+# ids whose embeddings are averaged, for each token of the extended vocabulary.
 def _read_tokenizer(
-    options: Config,
-    config: "modeling.BertConfig",
-    folder: presets.Preset,
-    is_needed: bool,
-) -> tuple[tokenization.FullTokenizer | None, list[list[int]] | None]:
+    options: Config, config: "modeling.BertConfig", folder: presets.Preset
+) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
     path = options.extended_vocab_file
     vocab_file = options.vocab_file or folder.vocab_file
     if not vocab_file:
-        if is_needed or path:
-            raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
-        logging.warning("No vocab.txt in %s; set --vocab_file", folder.path)
-        folder.check_identity(config, None)
-        return None, None
+        raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
     tokenizer = tokenization.create_tokenizer(
         *(vocab_file, options.do_lower_case),
         *(options.init_checkpoint, config.vocab_size),
@@ -172,7 +163,7 @@ def main(options: Config) -> None:
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
             "transformers' BERT lacks. Set --output_format=tf1"
         )
-    tokenizer, rows = _read_tokenizer(options, config, folder, becomes_theirs)
+    tokenizer, rows = _read_tokenizer(options, config, folder)
     model_class = getattr(modeling, MODELS[name])
     model, report = model_class.load_preset(folder, config=config)
     if name != "bert" and all(x.startswith("bert/") for x in report.loaded):

@@ -1,7 +1,7 @@
 """Finds and loads checkpoints in two formats, and extends vocabularies.
 
 tf1.py reads and writes TensorFlow 1's format, which training uses.
-huggingface/ reads and writes Hugging Face's format.
+huggingface.py reads and writes Hugging Face's format.
 """
 
 import re

@@ -46,13 +46,6 @@ _IS_WEIGHTS = re.compile(
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
 )
 
-# {name of a dtype in safetensors: its name in NumPy}.
-_DTYPES = {
-    "BF16": "bfloat16",
-    "F16": "float16",
-    "F32": "float32",
-    "F64": "float64",
-}
 # Matches the name of BERT's word embeddings in any scope, except in the scopes
 # of other networks, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
@@ -151,7 +144,7 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
             entry = file.get_slice(name)
             shape, dtype = entry.get_shape(), entry.get_dtype()
             read = functools.partial(file.get_tensor, name)
-            found[name] = _Tensor(shape, _DTYPES.get(dtype, dtype), read)
+            found[name] = _Tensor(shape, dtype, read)
         return found
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.

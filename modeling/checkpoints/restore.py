@@ -17,7 +17,8 @@ from modeling.checkpoints.names import original_name, source_name
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
 # The other parts of pretrained BERTs, which random values would replace.
 _OPTIONAL = re.compile(r"bert/pooler/|cls/(?:predictions|seq_relationship)/")
-_WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
+# Floating-point types by the names of NumPy, or of safetensors, such as BF16.
+_IS_FLOAT = re.compile("(?:b?float|B?F)(?:16|32|64)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +58,7 @@ def restore_variables(
             that contains such a model.
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of the checkpoint's entries.
-        dtypes: {Google's name: dtype}, for example "float32".
+        dtypes: {Google's name: dtype}, for example "float32" or "F32".
         read: function (Google's name of an entry) -> array of its values.
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = the block with the same number.
@@ -88,7 +89,7 @@ def restore_variables(
                 f"{name} has shape {there} in {path}, but {here} in the model. "
                 "Correct the configuration, or the number of labels"
             )
-        if dtypes[source] not in _WEIGHT_DTYPES:
+        if not _IS_FLOAT.fullmatch(dtypes[source]):
             raise ValueError(
                 f"{source} in {path} is of type {dtypes[source]}. Save the "
                 "model as float32"

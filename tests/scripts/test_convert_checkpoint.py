@@ -160,9 +160,11 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     config["id2label"] = {"0": "no"}
     (tmp_path / "short/config.json").write_text(json.dumps(config))
     write_vocab(tmp_path / "tape.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
+    words = {"vocab_file": str(converted / "vocab.txt")}
     for source, options, culprit in (
         ("bert-base-uncased", {}, "bert-base-uncased"),
-        ("short", {}, "`labels`"),
+        ("short", {}, "--vocab_file"),
+        ("short", words | {"do_lower_case": False}, "`labels`"),
         (converted / "BertModel", {"vocab_file": "tape.txt"}, "tape"),
         (converted / "BertModel", {"do_lower_case": True}, "do_lower_case"),
         (converted / "BertModel", {"model": "squad"}, "squad"),
