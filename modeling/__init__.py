@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from modeling.checkpoints import (
         extend_model,
         find_checkpoint,
-        huggingface,
         load_checkpoint,
         read_shapes,
     )
     from modeling.checkpoints.huggingface import (
-        load_huggingface,
+        find_huggingface,
         save_huggingface,
     )
     from modeling.checkpoints.names import named_variables

@@ -19,7 +19,6 @@ class OutputHead(keras.layers.Layer):
 
     Args:
         num_outputs: number of logits.
-        hidden_size: W, width of the inputs.
         initializer: initializer of `output_weights` [num_outputs, W].
 
     Call arguments:
@@ -30,21 +29,16 @@ class OutputHead(keras.layers.Layer):
     """
 
     def __init__(
-        self,
-        num_outputs: int,
-        hidden_size: int,
-        initializer: Any,
-        **kwargs: Any,
+        self, num_outputs: int, initializer: Any, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self.num_outputs = num_outputs
-        self.hidden_size = hidden_size
         self.initializer = initializer
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape) -> None:
         """Creates `output_weights` and `output_bias`."""
         self.output_weights = self.add_weight(
-            shape=(self.num_outputs, self.hidden_size),
+            shape=(self.num_outputs, input_shape[-1]),
             initializer=self.initializer,
             name="output_weights",
         )

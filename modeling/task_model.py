@@ -92,7 +92,6 @@ class TaskModel(FeaturesModel, abc.ABC):
         """Returns a new linear head with `num_outputs` logits."""
         return OutputHead(
             num_outputs,
-            self.config.hidden_size,
             self.bert.initializer,
             name=name,
             dtype=self.dtype_policy,

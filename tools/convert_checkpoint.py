@@ -146,9 +146,8 @@ def main(options: Config) -> None:
     checkpoint = modeling.find_checkpoint(start)
     # By default, convert to the format that the checkpoint does not have. If
     # the vocabulary is extended, keep the format.
-    becomes_theirs = bool(options.extended_vocab_file) == (
-        modeling.huggingface.is_huggingface(checkpoint)
-    )
+    is_theirs = bool(modeling.find_huggingface(checkpoint))
+    becomes_theirs = bool(options.extended_vocab_file) == is_theirs
     if options.output_format is not None:
         becomes_theirs = options.output_format == "huggingface"
     config = modeling.load_config(options.bert_config_file or folder.path)

@@ -17,7 +17,6 @@ from modeling import presets
 from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
-    is_huggingface,
     load_huggingface,
     read_huggingface_shapes,
 )
@@ -56,8 +55,7 @@ def find_checkpoint(path: StrPath, best: bool = True) -> str:
         OSError: a file of the checkpoint is missing, truncated or malformed.
         ValueError: `path` contains an adapter.
     """
-    if is_huggingface(path):
-        file = find_huggingface(path)
+    if file := find_huggingface(path):
         read_huggingface_shapes(file)
         return file
     file = find_tf1_checkpoint(path, best)
@@ -110,8 +108,8 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
-    if is_huggingface(path):
-        report = load_huggingface(model, path, layers)
+    if file := find_huggingface(path):
+        report = load_huggingface(model, file, layers)
     else:
         report = _tf1().load_tf1_checkpoint(model, path, layers, best)
     if layers is None and any(map(_BLOCK.match, report.unused)):
@@ -141,7 +139,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
-    if is_huggingface(path):
+    if find_huggingface(path):
         return read_huggingface_shapes(path)
     return _tf1().read_tf1_shapes(path)
 

@@ -82,32 +82,26 @@ def _huggingface_name(name: str) -> str:
     return name.replace("/", ".")
 
 
-def is_huggingface(path: StrPath) -> bool:
-    """Returns whether `path` is, or contains, Hugging Face weights.
-
-    A file of such weights is called NAME.safetensors or pytorch_model.bin.
-    """
-    return bool(_IS_WEIGHTS.search(str(path))) or any(
-        os.path.isfile(os.path.join(path, name)) for name in _FILES
-    )
-
-
-def find_huggingface(path: StrPath) -> str:
+def find_huggingface(path: StrPath) -> str | None:
     """Returns the path of a model's weights, or of the index of its weights.
 
-    `path` is the path of this file, or of the folder that contains it.
+    `path` is the path of this file, which is called NAME.safetensors or
+    pytorch_model.bin, or of the folder that contains it. Returns None for other
+    paths.
 
     Raises:
         ValueError: the folder contains an adapter.
     """
-    has_config = os.path.isfile(os.path.join(path, "adapter_config.json"))
-    if has_config and any("adapter_model" in n for n in os.listdir(path)):
+    if _IS_WEIGHTS.search(str(path)):
+        return str(path)
+    files = [os.path.join(path, name) for name in _FILES]
+    found = next(filter(os.path.isfile, files), None)
+    if found and os.path.isfile(os.path.join(path, "adapter_config.json")):
         raise ValueError(
             f"{path} contains an adapter, which changes the model's weights. "
             "Merge it into the model, and save the model again"
         )
-    files = [os.path.join(path, name) for name in _FILES]
-    return next(filter(os.path.isfile, files), str(path))
+    return found
 
 
 def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
@@ -171,15 +165,14 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
 
 
 def load_huggingface(
-    model: keras.Model, path: StrPath, layers: Sequence[int] | None = None
+    model: keras.Model, path: str, layers: Sequence[int] | None = None
 ) -> LoadReport:
-    """Loads a Hugging Face BERT into a model.
+    """Loads the Hugging Face BERT that `find_huggingface` returned.
 
     See `load_checkpoint` for the arguments. The returned report lists Google's
     names, but `unused` lists Hugging Face's names. The file may lack the
     pooler, as masked LM and question answering models do.
     """
-    path = find_huggingface(path)
     if not model.built:
         model.build()
     # List each of the file's blocks once, even if several blocks of the model

@@ -50,7 +50,7 @@ def load_tf1_checkpoint(
     prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, readable):
         all_shapes = reader.get_variable_to_shape_map()
-        stored_names = _stored_names(reader)
+        stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
         shapes = {
             name: all_shapes[stored_names[name]]
             for name in sorted(stored_names)
@@ -101,12 +101,8 @@ def read_tf1_shapes(prefix: StrPath) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a TF1 checkpoint."""
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
-        names = _stored_names(reader)
+        names = without_scope(shapes, _WORD_EMBEDDINGS)
         return {name: shapes[names[name]] for name in sorted(names)}
-
-
-def _stored_names(reader: Any) -> dict[str, str]:
-    return without_scope(reader.get_variable_to_shape_map(), _WORD_EMBEDDINGS)
 
 
 def check_tf1_files(prefix: str) -> None:
