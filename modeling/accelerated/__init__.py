@@ -19,7 +19,7 @@ rule in this list that matches the call and whose dict contains the function:
    `VOCABULARY`.
 4. In training, if the last axis of the input has at least `LEAST_WIDTH`
    elements, or an unknown number: `COMPILED`. For a shorter axis, compiling
-   costs more time than it saves. Otherwise in training: `TRAINING`.
+   costs more time than it saves, so the plain version is used.
 5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
    bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these functions on a GPU too,
    but has no GPU kernels for the fused operations.
@@ -49,9 +49,9 @@ ALWAYS: Forms = {
     "look_up": fusions.look_up,
     "reshape_like": fusions.reshape_like,
     "keep_mask": kernels.keep_mask,
+    "trace_once": tracing.trace_once,
 }
 VOCABULARY: Forms = {"cross_entropy": kernels.cross_entropy}
-TRAINING: Forms = {"trace_once": tracing.trace_once}
 COMPILED: Forms = {
     "activation": kernels.activation,
     "attention_probs": kernels.attention_probs,
@@ -83,12 +83,8 @@ def choose(name: str, inputs: Any, training: bool) -> Callable | None:
         is_eager = tf.executing_eagerly()
         return VOCABULARY[name] if has_many and not is_eager else None
     if training:
-        if (
-            name in COMPILED
-            and (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
-        ):
-            return COMPILED[name]
-        return TRAINING.get(name)
+        is_wide = (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
+        return COMPILED.get(name) if is_wide else None
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
     return INFERENCE.get(name)

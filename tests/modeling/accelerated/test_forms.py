@@ -13,7 +13,6 @@ SEED = (5, 6)
 TABLES = {
     "always": accelerated.ALWAYS,
     "vocabulary": accelerated.VOCABULARY,
-    "training": accelerated.TRAINING,
     "compiled": accelerated.COMPILED,
     "fused_on_cpu": accelerated.FUSED_ON_CPU,
     "inference": accelerated.INFERENCE,
