@@ -1,6 +1,5 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import collections
 import dataclasses
 import itertools
 import os
@@ -16,7 +15,7 @@ from data.ner import spans
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
 from files import flags
-from files.labels import check_labels, first_labels
+from files.labels import check_labels
 from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
@@ -98,11 +97,7 @@ class NerProcessor(SetReader):
         """
         if self._labels is None:
             examples = self.look_at("train")
-            every = itertools.chain(*(example.labels for example in examples))
-            counts = collections.Counter(every)
-            tags = {*counts}
-            shown = [f"{tag} {count}" for tag, count in counts.most_common()]
-            logging.info("Tags of the train set: %s", first_labels(shown))
+            tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
                 # For each B- tag add the I- tag, because entities of this type
                 # may have several words only in the dev and test sets.
@@ -124,8 +119,7 @@ class NerProcessor(SetReader):
         examples = [*found]
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        has_documents = any(example.document for example in examples)
-        if options.document_context and not has_documents:
+        if options.document_context and not examples[-1].document:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
@@ -173,8 +167,6 @@ def _read_columns(
     path: str, options: NerOptions, is_test: bool
 ) -> Iterator[NerExample]:
     sentences = [*_read_sentences(path, options.label_column)]
-    if not sentences:
-        return
     rows = (cells for _, lines in sentences for _, cells in lines)
     columns = [*zip(*rows, strict=True)]
     width = len(columns)

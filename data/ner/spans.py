@@ -225,9 +225,8 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     if span is None or not is_inside or words not in (None, found.split()):
         raise ValueError(
             f"{where}: the span {repr(value)[:120]} is {found!r} of a text of "
-            f"{len(text)} characters. A span is [start, end, label] or "
-            '{"start", "end", "label"}. Positions count characters (code '
-            "points, not bytes or UTF-16 units), and the end is exclusive. "
-            f"Text: {text[:80]!r}"
+            f"{len(text)} characters, {text[:80]!r}. A span is [start, end, "
+            'label] or {"start", "end", "label"}. Positions count characters '
+            "(code points), and the end is exclusive"
         )
     return span

@@ -146,7 +146,7 @@ def test_distributed_files(name, file, sentences, words, entities):
         # GermEval's entities inside of entities.
         ("a B-A O\nb I-A B-A\n", "--label_column"),
         ("a O\n\nb I-PER\n", "line 3: .*'B-PER'"),
-        ("-DOCSTART-\n\n", "no sentence"),
+        ("-DOCSTART-\n\n", "a word and its tag"),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, culprit):
