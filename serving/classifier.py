@@ -15,20 +15,11 @@ import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.ner.layers import cut_texts, decode_legal, split_punctuation
-from data.text.characters import CJK_RANGES
+from data.ner.layers import cut_texts, decode_legal, split_words
 from data.text.packing_layer import cut_windows
-from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
 from serving.export.formats import ExportOptions, trace_once
-
-# Regular expressions for text that is split off as a separate word. Keep them
-# equal to the expressions in data/ner/words.py.
-_IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
-_BETWEEN_WORDS = (
-    rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
-)
 
 
 def export_classifier(
@@ -240,9 +231,7 @@ def export_token_classifier(
         }
 
     def tag(text: tf.Tensor) -> Features:
-        text = drop_invalid(text)
-        text = tf.strings.regex_replace(text, _BETWEEN_WORDS, r" \1 ")
-        return tag_words(split_punctuation(text))
+        return tag_words(split_words(text))
 
     endpoints: signatures.Endpoints = {
         "tag": (tag, signature),

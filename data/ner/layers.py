@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from data.ner import legal_tags
+from data.ner.words import BETWEEN_WORDS
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
@@ -23,14 +24,15 @@ _WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
 _BLOCK = 512
 
 
-def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
-    """Puts spaces around the punctuation that begins or ends words.
+def split_words(texts: tf.Tensor) -> tf.Tensor:
+    """Puts spaces between the words that `words.split_words` finds.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 
     `texts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = drop_invalid(texts)
+    texts = tf.strings.regex_replace(texts, BETWEEN_WORDS, r" \1 ")
     begins, ends = rf"(^|{_WHITE_SPACE})(\pP+)", rf"(\pP+)({_WHITE_SPACE}|$)"
     texts = tf.strings.regex_replace(texts, begins, r"\1\2 ")
     return tf.strings.regex_replace(texts, ends, r" \1\2")

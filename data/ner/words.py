@@ -1,6 +1,6 @@
 """Splits text into words, for tagging named entities.
 
-serving/classifier.py splits text in the same way inside a graph.
+layers.py splits text in the same way inside a graph.
 """
 
 import re
@@ -9,14 +9,12 @@ from collections.abc import Iterable
 
 from data.text.characters import CJK_RANGES
 
-# _BETWEEN_WORDS matches text that becomes a separate word even without spaces
-# around it. An ideograph is a word in Chinese corpora and for BERT's tokenizer.
-# Em dashes, horizontal bars and ellipses, also if typed as -- and ..., often
-# stand between two words without spaces.
+# BETWEEN_WORDS matches text that becomes a separate word even without spaces
+# around it, in Python and in a graph (RE2). An ideograph is a word in Chinese
+# corpora and for BERT's tokenizer. Em dashes, horizontal bars and ellipses,
+# also if typed as -- and ..., often stand between two words without spaces.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
-_BETWEEN_WORDS = re.compile(
-    rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
-)
+BETWEEN_WORDS = f"(\u2014+|\u2015+|\u2026+|--+|[.][.][.]+|[{_IDEOGRAPHS}])"
 
 
 def split_words(text: str) -> list[str]:
@@ -30,7 +28,7 @@ def split_words(text: str) -> list[str]:
     so does each ideograph.
     """
     words: list[str] = []
-    for chunk in _BETWEEN_WORDS.sub(r" \1 ", text).split():
+    for chunk in re.sub(BETWEEN_WORDS, r" \1 ", text).split():
         begin, end = 0, len(chunk)
         while begin < end and _is_punctuation(chunk[begin]):
             begin += 1
