@@ -55,6 +55,8 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
     widened: list[str] = []
     for num_texts, (guid, row) in enumerate(_read_entries(path), start=1):
         where = f"{path}, {guid}"
+        if isinstance(row, list) and [*map(type, row)] == [str, dict]:
+            row = {**row[1], "text": row[0]}  # spaCy's training data
         text, values = _find_spans(row, where, needs_spans)
         num_unknown += values is None
         if values is None and needs_spans:
@@ -146,8 +148,6 @@ def _find_spans(
 ) -> tuple[str, list[Any] | None]:
     # Returns (text, spans) of an entry of the file. The spans are None if the
     # text was not annotated or was rejected.
-    if isinstance(row, list) and [*map(type, row)] == [str, dict]:
-        row = {**row[1], "text": row[0]}  # spaCy's training data
     if not isinstance(row, dict):
         row = {}
     if isinstance(row.get("data"), dict) and "text" not in row:

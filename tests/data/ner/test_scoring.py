@@ -11,10 +11,8 @@ from data.ner import scoring
     "tags, entities",
     [
         ("I-X-Y I-X-Y", [("X-Y", 0, 2)]),
-        ("I-A E-A I-A E-A E-A", [("A", 0, 2), ("A", 2, 4), ("A", 4, 5)]),
         # conlleval.pl has no rule for what follows E or S here.
         ("B-A E-A S-A B-A", [("A", 0, 4)]),
-        ("S-A S-A O S-A", [("A", 0, 2), ("A", 3, 4)]),
         # Files with one type of entity may leave it out.
         ("B I O B B", [("", 0, 2), ("", 3, 4), ("", 4, 5)]),
         # Tags that are types, as of models from elsewhere.

@@ -35,6 +35,8 @@ def test_forms(tmp_path, form, name):
     (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
     assert found.labels == again.labels == TAGS
     assert found.words == [*WORDS, "."]
+    (found,) = read(tmp_path, FORMS[form], name=name, needs_spans=False)
+    assert "entities" not in found.row
 
 
 def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
