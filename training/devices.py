@@ -77,21 +77,9 @@ def distribute(
     so that a step uses the same examples on any number of devices. The size of
     each batch must be a multiple of the number of replicas.
     """
-    replicas = strategy.num_replicas_in_sync
-
-    def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        local = replicas // context.num_input_pipelines
-        first = context.input_pipeline_id * local
-
-        def parts(features: Mapping[str, tf.Tensor]) -> tf.data.Dataset:
-            cut = tf.nest.map_structure(
-                lambda t: tf.reshape(
-                    t, tf.concat([[replicas, -1], tf.shape(t)[1:]], 0)
-                )[first : first + local],
-                features,
-            )
-            return tf.data.Dataset.from_tensor_slices(cut)
-
-        return dataset.flat_map(parts).prefetch(local)
-
-    return strategy.distribute_datasets_from_function(of_worker)
+    options = tf.data.Options()
+    policy = tf.data.experimental.AutoShardPolicy.DATA
+    options.experimental_distribute.auto_shard_policy = policy
+    return strategy.experimental_distribute_dataset(
+        dataset.with_options(options)
+    )
