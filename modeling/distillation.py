@@ -71,12 +71,8 @@ class Distiller:
     @property
     def trainable_variables(self) -> list[keras.Variable]:
         """Trainable variables of the student, and of the projection."""
-        return self.student.trainable_variables + self.own_variables
-
-    @property
-    def own_variables(self) -> list[keras.Variable]:
-        """Variables of the projection, which is not part of the student."""
-        return self.projection.variables if self.projection else []
+        own = self.projection.variables if self.projection else []
+        return self.student.trainable_variables + own
 
     def draw_seed(self, training: bool) -> Tensor | None:
         """Draws the dropout seed of the student's next call."""

@@ -113,7 +113,7 @@ def test_the_loss_equals_the_formula(batch, unpad):
         np.asarray(model.bert(*arguments)["sequence_output"])
         for model in (student, teacher)
     )
-    (projection,) = (np.asarray(v) for v in distiller.own_variables)
+    (projection,) = (np.asarray(v) for v in distiller.projection.variables)
     mask = batch["input_mask"].astype(float)
     hidden = mask * np.square(mine @ projection - theirs).mean(-1)
     logits = [np.asarray(model(batch)) for model in (student, teacher)]
