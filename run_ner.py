@@ -8,6 +8,7 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 import modeling
 import serving
 from data import report
+from data.classification.decoding import to_probabilities
 from data.io import feature_specs, records, text_files
 from data.ner import reading, scoring, sentence_windows
 from files import flags
@@ -135,15 +137,12 @@ class NerTask(task.Task):
     ) -> tuple[list[list[str]], list[np.ndarray]]:
         # Returns the tags of the words of each sentence, and the probabilities
         # of these tags.
-        def probabilities() -> Iterator[np.ndarray]:
-            for _, logits in batches:
-                every = np.exp(logits - logits.max(-1, keepdims=True))
-                yield from every / every.sum(-1, keepdims=True)
-
+        every = (logits.astype(np.float32) for _, logits in batches)
+        rows = (to_probabilities(x, "classification") for x in every)
         return sentence_windows.choose_tags(
             self.examples[split],
             self.features[split],
-            probabilities(),
+            itertools.chain.from_iterable(rows),
             self.labels,
             self.options.legal_tags,
         )

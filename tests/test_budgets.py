@@ -11,9 +11,9 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1706,
+    ".": 1705,
     "benchmarks": 1199,
-    "data": 9654,
+    "data": 9655,
     "docs": 189,
     "examples": 191,
     "files": 1214,

@@ -83,7 +83,8 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
         if not needs_spans:
             row = {name: row[name] for name in row if name not in _SPANS}
         yield NerExample(guid, words, tags, num_texts, text, row)
-    if found := [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]:
+    kinds = {*labels}
+    if found := [x for x in kinds if x[:2] == "B-" and f"I{x[1:]}" in kinds]:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
             f"{found[0]!r}. Set one span for each entity, labeled with its type"
