@@ -152,6 +152,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"the command names both --input_file={config.input_file} and the "
             f"texts {[*arguments]}; pass only one of them"
         )
+    if files := [*filter(os.path.isfile, arguments)]:
+        raise ValueError(f"{files[0]} is a file; set it as --input_file")
     paths, path = [config.input_file or text_files.STDIN], config.output_file
     if config.input_file and not os.path.exists(config.input_file):
         paths = text_files.expand_patterns(config.input_file, "input_file")

@@ -153,7 +153,7 @@ def format_card(
         labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score}, None = show no results.
-        files: {name: bytes} of the files to list.
+        files: {name: bytes} of the files to list, {} while a RUN trains.
         export: folder of the exported model of a RUN, to show its use.
         table: name of the single table that a RUN was trained on, or None.
     """
@@ -177,6 +177,12 @@ def format_card(
         lines += ["tags:", "- bert", "---", ""]
     lines += [_MARK] * (kind == RUN)
     lines += [f"# {title}", ""]
+    is_unfinished = kind == RUN and not files
+    if is_unfinished:
+        lines += [
+            "This run has not ended. Run its command again to resume.",
+            "",
+        ]
     if results:
         lines += ["## Results", "", *format_markdown(results), ""]
     if results and description.get("best_step"):
@@ -186,7 +192,7 @@ def format_card(
         lines += ["on the dev set: expect a little less on other data.", ""]
     export = "FOLDER" if kind == EXPORT else export
     commands = format_commands(settings, export, table)
-    code = _format_code(kind, task["name"])
+    code = [] if is_unfinished else _format_code(kind, task["name"])
     if commands:
         code = ["import serving", f'bert = serving.load("{export}")']
         code.append(f"bert.{_find_call(settings)}")

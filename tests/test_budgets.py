@@ -11,17 +11,17 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 1705,
+    ".": 1707,
     "benchmarks": 1199,
-    "data": 9655,
+    "data": 9657,
     "docs": 189,
     "examples": 191,
     "files": 1214,
-    "modeling": 6093,
+    "modeling": 6099,
     "serving": 4068,
-    "tests": 19910,
+    "tests": 19913,
     "tools": 728,
-    "training": 4572,
+    "training": 4575,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143

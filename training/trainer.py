@@ -267,9 +267,10 @@ class Trainer(BatchPredictor):
             return
         if not self.checkpointer.has_optimizer:
             raise ValueError(
-                f"--output_dir={config.output_dir} has ended without slots "
-                "(--nokeep_optimizer, the default of --data_file). Set it as "
-                "--init_checkpoint of another --output_dir"
+                f"the run in --output_dir={config.output_dir} has ended, and "
+                "kept no state of the optimizer to train on with (see "
+                "--keep_optimizer). Set another --output_dir and --init_"
+                f"checkpoint={config.output_dir}"
             )
         count = self.model.count_params()
         logging.info("***** Running training *****")
@@ -286,7 +287,7 @@ class Trainer(BatchPredictor):
                 self.labels,
                 self.history.best_step,
             )
-            self.write_card()
+            self.write_card({})
         with self.history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
@@ -397,11 +398,13 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
-    def write_card(self, **use: str | None) -> None:
+    def write_card(
+        self, files: Mapping[str, int] | None = None, **use: str | None
+    ) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.
 
-        It contains the scores, and describes the files of the run. `use`
-        are the arguments `export` and `table` of `format_card`.
+        It contains the scores, and describes the files of the run. For the
+        arguments, see `format_card`. By default, `files` are all files.
         """
         folder = Path(self.config.output_dir)
         path, model = folder / descriptions.CARD, folder / presets.FILE
@@ -415,7 +418,7 @@ class Trainer(BatchPredictor):
             self.labels,
             self.tokenizer.do_lower_case if self.tokenizer else None,
             self.results,
-            descriptions.file_sizes(folder),
+            descriptions.file_sizes(folder) if files is None else files,
             **use,
         )
         write_text(path, card)

@@ -155,6 +155,8 @@ def find_columns(options: Options) -> Options:
     file = f"--data_file={options.data_file}"
     if form_of(options.data_file) in (None, "text") and [*row] == ["text"]:
         raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
+    if not row:
+        raise ValueError(f"{file} contains no rows")
     missing = [flag for flag in _USUAL if flag not in given]
     found = guess_columns([x for x in row if x not in used], missing)
     for flag, column in found.items():

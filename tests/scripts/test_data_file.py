@@ -180,6 +180,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
     dates = [(f"text {i}", i % 40) for i in range(90)]
     write_table(tmp_path / "dates.csv", dates, ("text", "label"))
     write_table(tmp_path / "one.csv", rows[:1], ("number", "note", "queue"))
+    write_table(tmp_path / "none.csv", [])
     flags = model_flags | {"output_dir": "run"}
     script_runner.check_refusals(
         tmp_path,
@@ -190,6 +191,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
             ("--data_file=dates.csv", "=label", "40 labels in 90 rows", "'2'"),
             ("--data_file=one.csv --label_column=queue", "--text_column"),
             ("--data_file=one.csv --label_column=queu", "'queu'", "note"),
+            ("--data_file=none.csv", "no rows"),
             ("--data_file=tickets.csv --data_dir=.", "--data_dir"),
             ("--data_file=tickets.csv --epochs=3", "--num_train_epochs"),
         ],

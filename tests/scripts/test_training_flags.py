@@ -102,7 +102,7 @@ def test_without_its_optimizer_a_run_has_ended(runs, flags):
     flags |= {"output_dir": folder, "mixed_precision": "bfloat16"}
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
     script_runner.run_each("run_pretraining.py", folder, flags, changes)
-    cases = [("--num_train_steps=5", "--nokeep_optimizer")]
+    cases = [("--num_train_steps=5", "--keep_optimizer")]
     check_refusals(folder, "run_pretraining.py", flags, cases)
 
 

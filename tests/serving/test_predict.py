@@ -141,6 +141,7 @@ def test_texts_of_the_command_line(kind, texts, num_answers, folders, capsys):
         ("squad", ["Who?"], {}, "question, context"),
         ("classifier", ["a", "b", "c"], {}, "text_a, text_b"),
         ("ner", ["a"], {"input_file": "b"}, "--input_file=b"),
+        ("ner", [__file__], {}, "--input_file"),
     ],
 )
 def test_texts_that_no_task_can_answer(
