@@ -31,13 +31,11 @@ def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
     A power cut may lose bytes or names that are not yet on the disk. Does
-    nothing for remote paths, and for folders that the system cannot sync.
+    nothing for folders that the system cannot sync.
 
     Raises:
         OSError: the disk failed.
     """
-    if is_remote(path):
-        return
     try:
         number = os.open(path, os.O_RDONLY)
         try:

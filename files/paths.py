@@ -120,22 +120,20 @@ def literal_name(path: StrPath) -> Iterator[str]:
     """Yields a path under which TensorFlow can read a checkpoint or folder.
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
-    patterns, so it finds no checkpoint in a folder `run [1]`. If a local path
+    patterns, so it finds no checkpoint in a folder `run [1]`. If a path
     contains special characters, this function links to its folder from a
     temporary folder, which exists until the `with` block ends.
 
     Args:
         path: path of a folder, or prefix of a checkpoint.
     """
-    path = os.fspath(path)
-    local = path.removeprefix("file://").rstrip(os.sep)
-    if is_remote(local) or not _SPECIAL.search(local):
+    path, name = os.fspath(path), ""
+    if not _SPECIAL.search(path):
         yield path
         return
     # Do not use `abspath`, because it changes `link/..` to the folder that
     # contains the link, and not to the parent of the link's target.
-    folder = os.path.join(os.getcwd(), local)
-    name = ""
+    folder = os.path.join(os.getcwd(), path)
     if not os.path.isdir(folder):
         folder, name = os.path.split(folder)
     with tempfile.TemporaryDirectory() as links:
@@ -178,8 +176,6 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
-            if flag.kind is Kind.INPUT_FILE and os.path.isdir(path):
-                raise IsADirectoryError(f"{flag} is a folder, not a file")
             for found in _find_places(flag, path.removeprefix("file://")):
                 places.append((flag, found, _lineage(found)))
     for place in places:

@@ -40,15 +40,12 @@ def test_folders_before_a_pattern_are_meant_as_they_stand(
         ]
 
 
-@pytest.mark.parametrize(
-    "start", [ODD, f"./{ODD}", "file://FOLDER", "elsewhere/link[1]/.."]
-)
+@pytest.mark.parametrize("start", [ODD, f"./{ODD}", "elsewhere/link[1]/.."])
 def test_a_checkpoint_gets_a_name_without_patterns(folder, start):
     # What `..` of a link is depends on where it leads.
     os.mkdir("elsewhere")
     (folder / "inner").mkdir()
     os.symlink(folder / "inner", "elsewhere/link[1]")
-    start = start.replace("FOLDER", str(folder))
     with paths.literal_name(f"{start}/model.ckpt") as name:
         assert not set(name) & set("*?[\\")
         for ending in (".index", ".data-00000-of-00001"):
