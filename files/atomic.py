@@ -158,14 +158,10 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
             # Otherwise a power cut could leave an incomplete file under the
-            # final name. Do not wait for empty files, because waiting is slow
-            # and many shards may be empty.
-            has_bytes = os.stat(partial).st_size > 0
-            if has_bytes:
-                sync(partial)
+            # final name.
+            sync(partial)
             os.replace(partial, path)
-        if has_bytes:
-            sync(os.path.dirname(path))
+        sync(os.path.dirname(path))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)

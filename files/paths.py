@@ -235,14 +235,10 @@ def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
         yield path
     if flag.kind is Kind.MODEL and not os.path.isdir(path):
         yield from glob.glob(f"{glob.escape(path)}.*")
-    if flag.kind is Kind.RUN_FOLDER:
-        # A run writes through links in its folders, to their targets.
-        state = os.path.join(path, STATE)
-        if os.path.islink(state):
-            yield state
-        for folder in filter(os.path.isdir, (path, state)):
-            links = filter(os.DirEntry.is_symlink, os.scandir(folder))
-            yield from (link.path for link in links if link.is_file())
+    if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
+        # A run writes through links in its folder, to their targets.
+        links = filter(os.DirEntry.is_symlink, os.scandir(path))
+        yield from (x.path for x in links if x.is_file() or x.name == STATE)
 
 
 def _lineage(path: str) -> list[object]:

@@ -150,8 +150,8 @@ class DataFileConfig(FineTuningConfig, DataFileOptions):
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        names = {*super().required}
-        return tuple(names - {"data_dir"} if self.data_file else names)
+        without = "data_dir" if self.data_file else ""
+        return tuple(name for name in super().required if name != without)
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""
