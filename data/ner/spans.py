@@ -225,9 +225,9 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     is_inside = 0 <= start < end <= len(text)
     if span is None or not is_inside or words not in (None, found.split()):
         raise ValueError(
-            f"{where}: the span {repr(value)[:120]} is {found!r} of a text of "
-            f"{len(text)} characters, {text[:80]!r}. A span is [start, end, "
-            'label] or {"start", "end", "label"}. Positions count characters '
-            "(code points), and the end is exclusive"
+            f"{where}: the span {repr(value)[:120]} does not fit the text of "
+            f"{len(text)} characters, {text[:80]!r}, where it is {found!r}. "
+            'A span is [start, end, label] or {"start", "end", "label"}. '
+            "Positions count code points, and the end is exclusive"
         )
     return span
