@@ -358,11 +358,6 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
             )
 
     @property
-    def prefers_best(self) -> bool:
-        """Whether to restore the weights of the best step, if they exist."""
-        return False
-
-    @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         return False

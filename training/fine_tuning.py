@@ -104,7 +104,7 @@ def run(
         tokenizer=task.tokenizer,
         output_names=task.output_names,
     )
-    trainer.restore_or_load()
+    trainer.restore_or_load(config.load_best)
 
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):

@@ -95,11 +95,6 @@ class FineTuningConfig(TrainingConfig):
             )
 
     @property
-    def prefers_best(self) -> bool:
-        """Whether to restore the weights of the best step, if they exist."""
-        return self.load_best and not self.do_train
-
-    @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         return self.do_train and (

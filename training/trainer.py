@@ -165,19 +165,19 @@ class Trainer(BatchPredictor):
             step = TrainStep(trained, loss, optimizer, config, strategy)
         return cls(model, config, step, **options)
 
-    def restore_or_load(self) -> None:
+    def restore_or_load(self, prefers_best: bool = False) -> None:
         """Sets the weights that training or evaluation starts from.
 
         They come from the first that exists:
 
-        1. Without training, the best step of the run in --output_dir. With
-           --noload_best and in pretraining only if there is no checkpoint.
+        1. Without training, the best step of the run in --output_dir. Only if
+           there is no checkpoint, unless `prefers_best`.
         2. The newest checkpoint in --output_dir.
         3. The --init_checkpoint, or with --init_layers the --teacher.
         4. Random numbers.
         """
         config = self.config
-        if config.prefers_best and self.restore_best():
+        if prefers_best and not config.do_train and self.restore_best():
             return
         step = self.checkpointer.restore()
         if step is None and not config.do_train and self.restore_best():
