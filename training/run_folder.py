@@ -152,10 +152,11 @@ def write(
     if labels is not None:
         texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
     description = describe(config, model, settings)
-    best = {} if best_step is None else {"best_step": best_step}
-    _write_files(Path(config.output_dir), texts, description | best)
+    _write_files(Path(config.output_dir), texts, description)
     if config.keeps_best:
         _write_files(Path(config.output_dir, BEST), texts, description)
+    if best_step is not None:
+        set_best_step(config.output_dir, best_step)
 
 
 # Writes {name: contents} and the description of model.json. A user's own files
