@@ -117,11 +117,7 @@ def run(
         if config.do_eval:
             results = evaluate(trainer)
             results["global_step"] = trainer.global_step
-            # If evaluations during training used other records, these results
-            # are not comparable, so do not add them to the history.
-            recorded = settings.get("eval_input_file")
-            if not recorded or recorded == identify(evaluated.files):
-                trainer.history.add("eval", trainer.global_step, results)
+            trainer.history.add("eval", trainer.global_step, results)
             trainer.write_results("eval_results.txt", results)
 
     ##### Export #####

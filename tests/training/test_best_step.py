@@ -23,6 +23,8 @@ from training.resolve import read_preset
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
+# Flags of a command that does not train.
+LATER = {"do_train": False, "evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
@@ -118,8 +120,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")
-    later = {"do_train": False, "do_eval": False, "export_dir": None}
-    later["evaluate_each_epoch"] = False
+    later = {"do_eval": False, "export_dir": None, **LATER}
     for is_same in (True, False):
         flag = {"load_best": load_best == is_same}
         trains_on(options, [], **later, **flag, given_flags=flag)
@@ -193,8 +194,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     shutil.copytree(tmp_path / "run", tmp_path / "other")
     remove_checkpoints(tmp_path / "run")
     # A command that does not train uses these weights and their description.
-    later = {"do_train": False, "evaluate_each_epoch": False}
-    later["init_checkpoint"] = f"{tmp_path}/other/model.ckpt-6"
+    later = LATER | {"init_checkpoint": f"{tmp_path}/other/model.ckpt-6"}
     found = read_preset(dataclasses.replace(options, **later))
     assert found.path == options.output_dir
     for best in ({}, {"load_best": False}):
@@ -218,7 +218,7 @@ def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
     # It evaluates nothing while it trains, and goes beyond the old best.
     new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
     trains_on(options, [0.3], **new)
-    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    trains_on(options, [0.3], **LATER)
     assert used_step(tmp_path) == {6}
     # Nor does the folder mean it, as a start or to be converted.
     found = modeling.find_checkpoint(tmp_path / "run")
@@ -231,7 +231,7 @@ def test_a_best_step_that_was_not_copied_is_warned_of(
     trains_on(options, [0.5, 0.9, 0.6])
     warning = "The run's best step, 4, is missing"
     shutil.rmtree(tmp_path / "run/best")
-    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    trains_on(options, [0.3], **LATER)
     assert warning in caplog.text
     caplog.clear()
     model = toy_task.ToyTask().create_model(
@@ -249,7 +249,7 @@ def test_a_kill_before_the_best_step_is_named_changes_nothing(
     trains_on(options, [0.5, 0.9, 0.6])
     for file in (tmp_path / "run").glob("model.ckpt-6.*"):
         shutil.copy(file, tmp_path / "run/best")
-    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    trains_on(options, [0.3], **LATER)
     assert read_results(tmp_path / "run")["global_step"] == 4
 
 
@@ -260,11 +260,15 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     # A resume on the same dev set finds nothing better.
     trains_on(options, [0.7, 0.9])
     assert best_of(tmp_path) == 4
+    # A command that only evaluates reads another one.
+    trains_on(options, [0.3], eval_labels=1, **LATER)
+    trains_on(options, [0.8, 0.9], num_train_epochs=4)
+    assert best_of(tmp_path) == 4
     # Its labels were corrected.
-    trains_on(options, [0.7, 0.2], num_train_epochs=5, eval_labels=1)
+    trains_on(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
     assert caplog.text.count("another dev set") == 1
-    assert best_of(tmp_path) == 8
-    assert used_step(tmp_path) == {8}
+    assert best_of(tmp_path) == 10
+    assert used_step(tmp_path) == {10}
 
 
 @pytest.mark.slow
@@ -288,10 +292,8 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
         for run in (whole, tmp_path / "run")
     ]
     assert lines[0] == lines[1]
-    assert [line["best_step"] for line in lines[0] if "best_step" in line] == [
-        4,
-        10,
-    ]
+    best = [line["best_step"] for line in lines[0] if "best_step" in line]
+    assert best == [4, 10]
 
 
 @pytest.mark.slow

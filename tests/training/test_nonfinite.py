@@ -30,10 +30,8 @@ def overflow_on_all_devices():
         )
     fit(trainer, batches([1, 1e36, 1e36, 1]), 6)
     scale = trainer.train_step.optimizer.dynamic_scale.value
-    assert [float(x) for x in strategy.experimental_local_results(scale)] == [
-        2**13,
-        2**13,
-    ]
+    scales = strategy.experimental_local_results(scale)
+    assert [*map(float, scales)] == [2**13] * 2
 
 
 def test_devices_overflow_together(tmp_path):

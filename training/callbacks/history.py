@@ -50,11 +50,12 @@ class History:
     def __init__(self, config: TrainingConfig, dev_set: int) -> None:
         self._config, self._dev_set = config, dev_set
         self._path = Path(config.output_dir) / FILE
-        self.best_step: int | None = None
-        self._hours_before, self._started = 0.0, 0.0
+        self._started = 0.0
         self._writer: Any = None
         found = read(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in found}
+        saved = [step for kind, step in self._lines if kind == "checkpoint"]
+        self.restore(max(saved, default=0))
 
     @property
     def hours(self) -> float:
@@ -68,7 +69,7 @@ class History:
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step), {})
-        self.best_step = line.get("best_step")
+        self.best_step: int | None = line.get("best_step")
         self._hours_before = line.get("hours", 0.0)
 
     @contextlib.contextmanager
@@ -97,6 +98,9 @@ class History:
     ) -> None:
         """Adds a line to the history, or replaces the step's line of this kind.
 
+        Ignores an evaluation after the training if the best step was chosen on
+        another dev set.
+
         Args:
             kind: kind of the line, one of KINDS.
             step: number of steps trained.
@@ -106,7 +110,9 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        if not self._config.is_chief:
+        is_later = kind == "eval" and not self._started
+        is_other = is_later and self.best_step and not self.best()
+        if is_other or not self._config.is_chief:
             return
         found = {
             name: float(value) if math.isfinite(value) else None
