@@ -142,7 +142,6 @@ def define(config: type, module: str) -> list[str]:
             required.append(field.name)
         create: Any = _DEFINE.get(kind, flags.DEFINE_list)
         options: dict[str, Any] = {"help": mark + meta.help}
-        options["module_name"] = module
         if meta.choices:
             create = flags.DEFINE_enum
             options["enum_values"] = [*meta.choices]
@@ -152,7 +151,7 @@ def define(config: type, module: str) -> list[str]:
         elif kind in (int, float):
             options["lower_bound"] = meta.at_least
             options["upper_bound"] = meta.at_most
-        create(field.name, default, **options)
+        create(field.name, default, module_name=module, **options)
     return required
 
 

@@ -16,18 +16,18 @@ LINES = {
     "data": 9657,
     "docs": 189,
     "examples": 191,
-    "files": 1200,
+    "files": 1199,
     "modeling": 6099,
     "serving": 4068,
     "tests": 19910,
     "tools": 728,
-    "training": 4565,
+    "training": 4562,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23563
+WORDS = 23562
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -1,25 +1,13 @@
-"""Creates tf.distribute strategies, and sets Keras's dtype policy."""
+"""Creates tf.distribute strategies, and splits batches for them."""
 
 import functools
 import os
 from collections.abc import Iterable, Mapping
 
-import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config import PRECISIONS, DeviceConfig, TrainingConfig
-
-
-def set_up(config: TrainingConfig) -> tf.distribute.Strategy:
-    """Sets the seed and precision of a run, and returns its strategy."""
-    strategy = strategy_of(config)
-    keras.utils.set_random_seed(config.seed)
-    if config.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(PRECISIONS[config.mixed_precision])
-    return strategy
+from training.config import DeviceConfig
 
 
 def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:

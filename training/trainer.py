@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import keras
+import tensorflow as tf
 from absl import logging
 
 import modeling
@@ -27,7 +28,7 @@ from training import checkpointing, checks, devices, run_folder, stopping
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.callbacks.summaries import Summaries
-from training.config import TrainingConfig
+from training.config import PRECISIONS, TrainingConfig
 from training.optimizers import optimization
 from training.prediction import BatchPredictor
 from training.train_step import TrainStep
@@ -134,7 +135,12 @@ class Trainer(BatchPredictor):
         Raises:
             ValueError: a flag does not fit the model or the devices.
         """
-        strategy = devices.set_up(config)
+        strategy = devices.strategy_of(config)
+        keras.utils.set_random_seed(config.seed)
+        if config.deterministic:
+            tf.config.experimental.enable_op_determinism()
+        # Variables, losses, softmax and LayerNorm's statistics stay float32.
+        keras.config.set_dtype_policy(PRECISIONS[config.mixed_precision])
         with strategy.scope():
             model = create_model(
                 use_one_hot_embeddings=config.is_tpu,
