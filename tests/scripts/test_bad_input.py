@@ -103,7 +103,7 @@ def test_run_classifier(files, model_flags):
     refuse(files, "run_classifier.py", flags, table)
     table = f"""
         --data_file={SAMPLES}/topics/dev.csv -> flags: --init
-        --data_file=few --export_dir=few -> --data_file=few is a folder
+        --data_file=few --init_checkpoint=model -> --data_file=few: Is a dir
         --data_file=a.txt --init_checkpoint=model -> .jsonl or .parquet
     """
     refuse(files, "run_classifier.py", {"output_dir": "out"}, table)
