@@ -218,7 +218,10 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
         )
     unknown = np.full(shapes.pop(), np.nan)
     array = np.array([unknown if x is None else x for x in found], "<f4")
-    np.save(output, array)
+    # np.save cannot write to a pipe.
+    header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(output, header)
+    output.write(array.data)
 
 
 def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
