@@ -152,11 +152,11 @@ def write(
     if labels is not None:
         texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
     description = describe(config, model, settings)
-    _write_files(Path(config.output_dir), texts, description)
+    # The best step is the last entry, as `set_best_step` writes it.
+    last = {} if best_step is None else {"files": [], "best_step": best_step}
+    _write_files(Path(config.output_dir), texts, description | last)
     if config.keeps_best:
         _write_files(Path(config.output_dir, BEST), texts, description)
-    if best_step is not None:
-        set_best_step(config.output_dir, best_step)
 
 
 # Writes {name: contents} and the description of model.json. A user's own files

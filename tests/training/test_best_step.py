@@ -18,6 +18,7 @@ from modeling.presets import checkpoint_steps
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
+from training import run_folder
 from training.callbacks import history
 from training.resolve import read_preset
 
@@ -251,6 +252,21 @@ def test_a_kill_before_the_best_step_is_named_changes_nothing(
         shutil.copy(file, tmp_path / "run/best")
     trains_on(options, [0.3], **LATER)
     assert read_results(tmp_path / "run")["global_step"] == 4
+
+
+def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
+    options, tmp_path, monkeypatch
+):
+    trains_on(options, [0.5, 0.9, 0.6])
+    found, original = [], run_folder.write_json
+
+    def write_json(path, contents):
+        original(path, contents)
+        found.append(find_best(tmp_path / "run"))
+
+    monkeypatch.setattr(run_folder, "write_json", write_json)
+    trains_on(options, [0.7, 0.9], num_train_epochs=4)
+    assert {*found} == {str(tmp_path / "run/best/model.ckpt-4")}
 
 
 @pytest.mark.slow
