@@ -116,14 +116,13 @@ def score_known(
         {name: value} of the metrics, or {} if no label is known. If some
         labels are unknown, `num_without_label` is the number of such examples.
     """
-    known = [i for i, each in enumerate(examples) if each.label is not None]
+    pairs = zip(examples, predicted, strict=True)
+    known = [pair for pair in pairs if pair[0].label is not None]
     if not known:
         return {}
-    scores = score(
-        [examples[i] for i in known],
-        decoder.label_ids([examples[i].label for i in known]),
-        decoder.label_ids([predicted[i] for i in known]),
-    )
+    some, labels = zip(*known, strict=True)
+    ids = ([each.label for each in some], labels)
+    scores = score(some, *map(decoder.label_ids, ids))
     if num_unknown := len(examples) - len(known):
         scores["num_without_label"] = num_unknown
         logging.warning(

@@ -61,6 +61,8 @@ def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
     gains, scores = [1, 0, 0, None], [0.0, 0.0, 0.0, 1.0]
     found = rank(tmp_path, gains, scores, ["q"] * 4)
     assert found["mrr_10"] == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="longer"):
+        rank(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
 
 
