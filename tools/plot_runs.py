@@ -58,8 +58,8 @@ def create_curves(
     """Returns the curves of a run, without values that are not finite.
 
     `lines` are the lines of history.jsonl, and `places` their places on the x
-    axis. Skips Google's names beside shorter ones (eval_loss beside loss),
-    and the scores of single labels.
+    axis. `eval_loss` becomes `loss`, to be drawn beside the loss of training.
+    Skips the scores of single labels.
     """
     curves = collections.defaultdict(list)
     for line, place in zip(lines, places, strict=True):
@@ -67,11 +67,9 @@ def create_curves(
         overall, _ = split_by_label(line["metrics"])
         for metric, value in overall.items():
             is_shown = evaluated or "loss" in metric
-            is_double = metric.removeprefix("eval_") in overall.keys() - {
-                metric
-            }
-            if is_shown and value is not None and not is_double:
-                curves[metric, evaluated].append((place, value))
+            name = "loss" if metric == "eval_loss" else metric
+            if is_shown and value is not None:
+                curves[name, evaluated].append((place, value))
         if (rate := line["learning_rate"]) is not None:
             curves["learning_rate", False].append((place, rate))
     return curves

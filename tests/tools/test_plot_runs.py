@@ -24,7 +24,10 @@ def write_run(folder, hours):
         for step in range(1, 11)
         for kind, metrics in (
             ("train", {"loss": 1 / step, "gradient_norm": 2.0}),
-            ("eval", {"loss": 0.5, "f1": None if step == 1 else 0.1 * step}),
+            (
+                "eval",
+                {"eval_loss": 0.5, "f1": None if step == 1 else 0.1 * step},
+            ),
             ("checkpoint", {}),
         )
         if kind == "train" or step in (1, 10)
