@@ -47,8 +47,8 @@ class Progress:
         self._unit = unit
         self._label = label
         self._examples_per_unit = examples_per_unit
-        self._is_terminal = sys.stderr.isatty()
-        self._interval = BAR_INTERVAL if self._is_terminal else LINE_INTERVAL
+        self.is_terminal = sys.stderr.isatty()
+        self._interval = BAR_INTERVAL if self.is_terminal else LINE_INTERVAL
         self.shown = initial
         self._shown_at = time.monotonic()
         self._first = True
@@ -59,7 +59,7 @@ class Progress:
 
     def __exit__(self, *unused_args: object) -> None:
         """Ends the line on the terminal."""
-        if self._is_terminal and not self._first:
+        if self.is_terminal and not self._first:
             print(file=sys.stderr)
 
     @contextlib.contextmanager
@@ -77,8 +77,8 @@ class Progress:
         `done` is the number of finished units, including `initial`.
         """
         interval = self._interval
-        if self._first and self._unit != "step":
-            interval = min(interval, FIRST_LINE)
+        if self._unit != "step":
+            interval = min(interval, FIRST_LINE) if self._first else interval
         elif self._first or done == self._total:
             return done != self.shown
         return time.monotonic() - self._shown_at >= interval
@@ -105,7 +105,7 @@ class Progress:
             left = int((self._total - done) / rate)
             parts.append(f"{datetime.timedelta(seconds=left)} left")
         line = "  ".join(parts)
-        if self._is_terminal:
+        if self.is_terminal:
             # Go to the start of the line and clear it. A line that does not fit
             # would stay.
             width = shutil.get_terminal_size().columns - 1
@@ -133,5 +133,5 @@ def track(
             yield element
             if progress.due(done):
                 progress.update(done)
-        if progress.shown not in (0, done):
+        if progress.is_terminal and progress.shown not in (0, done):
             progress.update(done)

@@ -72,6 +72,8 @@ def _find_newest(path: str) -> str:
             return os.path.join(path, name)
     # Skip the files ._NAME that macOS creates beside each file.
     indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
+    if "saved_model.pb" in names:
+        raise ValueError(f"{path} is an export; set the folder of its weights")
     if len(indexes) != 1:
         raise FileNotFoundError(
             f"The folder {path} must contain exactly one checkpoint: a "

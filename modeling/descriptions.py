@@ -186,10 +186,7 @@ def format_card(
     if results:
         lines += ["## Results", "", *format_markdown(results), ""]
     if results and description.get("best_step"):
-        lines += [
-            f"Scores of step {description['best_step']}, which was the best"
-        ]
-        lines += ["on the dev set: expect a little less on other data.", ""]
+        lines += ["The dev set chose the step: expect less on other data.", ""]
     export = "FOLDER" if kind == EXPORT else export
     commands = format_commands(settings, export, table)
     code = [] if is_unfinished else _format_code(kind, task["name"])
@@ -202,6 +199,14 @@ def format_card(
         if commands and kind == RUN:
             where += f" Hand on `{export}`, which is the exported model."
         lines += ["## Use", "", where, ""]
+    if commands and kind == EXPORT:
+        lines += [
+            "Run the commands in a checkout of BERT for TensorFlow 2 and Keras",
+            "3, which wrote this folder, after `pip install -r",
+            "requirements/predict.txt`. TensorFlow alone loads a SavedModel:",
+            '`tf.saved_model.load("FOLDER").signatures["serving_default"]`.',
+            "",
+        ]
     if commands:
         lines += ["```bash", *commands, "```", ""]
     if code:

@@ -49,7 +49,7 @@ def export_task(
             card = folder / descriptions.CARD
             # A multiple-choice model, which reads no text, has no card.
             if card.exists():
-                _add_to_card(card, found)
+                _add_to_card(card, found, trainer.has_best)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
@@ -75,7 +75,9 @@ def export_task(
 
 
 # Adds the scores of each format to the card of an export, before its use.
-def _add_to_card(path: Path, scores: Mapping[str, float]) -> None:
+def _add_to_card(
+    path: Path, scores: Mapping[str, float], is_best: bool
+) -> None:
     start, use, end = path.read_text("utf-8").partition("## Use\n")
     for form in engines.RUNTIMES:
         names = [name for name in scores if name.startswith(f"{form}_")]
@@ -83,6 +85,8 @@ def _add_to_card(path: Path, scores: Mapping[str, float]) -> None:
         if found:
             lines = [f"## Scores of {form} on the dev set", ""]
             start += "\n".join([*lines, *format_markdown(found), "", ""])
+    if is_best:
+        start += "The dev set chose the step: expect less on other data.\n\n"
     atomic.write_text(path, start + use + end)
 
 

@@ -31,7 +31,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from files.paths import named_errors
 from serving.models import TextModel
 from serving.requests import read_json
 from serving.tasks import TASKS
@@ -372,14 +371,16 @@ def serve(server: Server, host: str, port: int) -> None:
     means any free port.
 
     Raises:
-        OSError: the port is in use, or a model is damaged.
-        ValueError: a model cannot be served.
+        OSError: a model is damaged.
+        ValueError: the port is in use, or a model cannot be served.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Listen before loading the models, so that an error about the address
     # appears at once, and not after minutes of loading.
-    with named_errors(f"--port={port}"):
+    try:
         listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ValueError(f"--port={port}: {error}; set another") from error
     # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
     # the client's ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

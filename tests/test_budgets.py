@@ -13,15 +13,15 @@ from tests.golden import ROOT
 LINES = {
     ".": 1707,
     "benchmarks": 1199,
-    "data": 9656,
+    "data": 9661,
     "docs": 189,
     "examples": 191,
     "files": 1199,
-    "modeling": 6099,
-    "serving": 4071,
-    "tests": 19934,
+    "modeling": 6106,
+    "serving": 4076,
+    "tests": 19937,
     "tools": 726,
-    "training": 4562,
+    "training": 4567,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143

@@ -112,6 +112,9 @@ def resolve(config: Flags, preset: Preset | None) -> Flags:
             both = "--bert_config_file and --vocab_file"
             start = f"--init_checkpoint (or {both}, for random weights)"
             names = [start, *(name for name in names if name not in both)]
+        if "task_name" in missing:
+            task = "--data_file (or --task_name and --data_dir)"
+            names = [*(x for x in names if x != "--task_name"), task]
         raise ValueError(f"missing required flags: {', '.join(names)}")
     config.check()
     if isinstance(config, TrainingConfig) and not (preset or trains):

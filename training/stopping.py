@@ -30,6 +30,7 @@ def stop_signals() -> Iterator[threading.Event]:
     before: dict[int, Any] = {}
 
     def handle(signum: int, _: object) -> None:
+        logging.warning("Stopping after this step, which is saved first")
         stop.set()
         signal.signal(signum, before[signum])
 

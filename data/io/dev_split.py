@@ -26,7 +26,9 @@ class DataFileOptions:
         None,
         "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
-        "best step to OUTPUT_DIR_model, unless your flags say otherwise.",
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise. Then "
+        "--do_train and --do_eval are True, and --max_seq_length and "
+        "--num_train_epochs suit the file.",
         kind=Kind.INPUT_FILE,
     )
     dev_fraction: float = flags.training(
@@ -121,7 +123,7 @@ class SetReader(abc.ABC):
             length = max(int(np.percentile(lengths, 95)) + 1, 8)
             found["max_seq_length"] = min(length, longest, 512)
         shown = "".join(f" --{name}={found[name]:g}" for name in found)
-        logging.info("These flags suit most examples:%s", shown)
+        logging.info("Set to suit most examples:%s", shown)
         return dataclasses.replace(options, **found)
 
     @abc.abstractmethod

@@ -6,6 +6,7 @@ any size needs only the memory of a few rows. Errors name the file and the line.
 """
 
 import csv
+import difflib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -85,9 +86,11 @@ def read_table(
             raise ValueError(f"{where}: {row}")
         for column in (*text_columns, *columns):
             if column not in row:
+                near = difflib.get_close_matches(column, row, 1)
+                hint = f". Did you mean {near[0]!r}?" if near else ""
                 raise ValueError(
                     f"{where}: there is no column {column!r}; the "
-                    f"columns are {', '.join(map(repr, row))}"
+                    f"columns are {', '.join(map(repr, row))}{hint}"
                 )
             if column in text_columns and not isinstance(row[column], str):
                 raise ValueError(

@@ -109,6 +109,7 @@ def check_run(script, folder, flags, steps):
     assert "has ended" in again.stderr
     assert read_results(folder / "run") == results
     cases = [("--data_file=no.csv", "no.csv"), ("--init_checkpoint=no", "no")]
+    cases += [("--init_checkpoint=run_model --output_dir=new", "an export")]
     script_runner.check_refusals(folder, script, flags, cases)
 
 

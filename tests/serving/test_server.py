@@ -244,6 +244,7 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
             assert word in done.error and "loading" not in done.stderr
     twice = [f"--model={folders['ner']}"] * 2
     assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
+    assert "--model=x" in script_runner.run("serve.py", tmp_path, "x").error
 
 
 class EchoTask(TextTask):

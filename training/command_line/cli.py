@@ -185,7 +185,8 @@ def _parse_flags(
     missing = [f"--{name}" for name in required if values[name] is None]
     if missing:
         names = ", ".join(missing)
-        sys.exit(_fail(f"missing required flags: {names} (see --help)"))
+        hint = f"; perhaps {missing[0]}={rest[1]}" if rest[1:] else ""
+        sys.exit(_fail(f"missing required flags: {names}{hint} (see --help)"))
     for name, value in values.items():
         # absl accepts NaN, because NaN is not below any bound.
         if isinstance(value, float) and not math.isfinite(value):

@@ -145,7 +145,7 @@ HEADER = b"id,text\n"
         # The end of a cell is not known, so the rows after it are not either.
         (HEADER + b'1,"a\n2,b\n3,c\n', "a.csv, line 2"),
         (b"text,text\na,b\n", "line 1.*'text'"),
-        (b"id;TEXT\n1;a\n", "'text'.*'id', 'TEXT'"),
+        (b"id;texts\n1;a\n", "'id', 'texts'. Did you mean 'texts'"),
         ("id,text\n1,a".encode("utf-16"), "UTF-16"),
         ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
         (gzip.compress(HEADER, mtime=0), "gzip"),
