@@ -30,7 +30,7 @@ Counts = collections.Counter[tuple[str, str]]
 class Judged(NamedTuple):
     """A prediction for a text."""
 
-    badness: float  # 0 if the prediction is right, and largest for the worst.
+    badness: float  # Above 0 if the prediction is wrong, largest for the worst.
     verdict: str
     text: str
     name: str | int  # id or number of the example
@@ -92,7 +92,8 @@ def write_labels(
             right, guess = (", ".join(one) or "none" for one in (right, guess))
         else:
             counts.update([(right, f"as {guess}"), (right, "support")])
-            badness = sure.max() * (right != guess)
+            # Begin the right ones with the least certain one.
+            badness = sure.max() if right != guess else -sure.max()
             guess += f" ({sure.max():.3f})"
         text, unread = "", []
         for read, rest in split_texts(example, max_seq_length, tokenizer):

@@ -82,7 +82,7 @@ def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
 
 
 def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
-    outputs = [[2, 0], [0, 1], [0, 9], [0, 3]]
+    outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
     names = [HOSTILE, "yes"]
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
     args = "classification", names, labels, outputs
@@ -96,8 +96,8 @@ def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
     assert page.names[:2] == ["dev-2", "dev-1"]
     assert page.wrong[0][0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
     assert page.headings == [TITLE, "Counts", "Wrong: 2", "Right: 2"]
-    # The model did not read the end of the second text.
-    read, rest = page.right[0][1]
+    # The least certain right one is first. The other has an unread end.
+    read, rest = page.right[1][1]
     assert (read, rest[0]) == (("", "text 0 | a b"), "unread")
 
 
