@@ -13,7 +13,7 @@ from tests.golden import ROOT
 LINES = {
     ".": 1707,
     "benchmarks": 1199,
-    "data": 9662,
+    "data": 9661,
     "docs": 189,
     "examples": 191,
     "files": 1199,

@@ -26,9 +26,8 @@ class DataFileOptions:
         None,
         "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
-        "best step to OUTPUT_DIR_model, unless your flags say otherwise. Then "
-        "--do_train and --do_eval are True, and --max_seq_length and "
-        "--num_train_epochs suit the file.",
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
+        "default, --do_train and --do_eval are then True.",
         kind=Kind.INPUT_FILE,
     )
     dev_fraction: float = flags.training(
