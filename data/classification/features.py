@@ -68,8 +68,8 @@ class DataProcessor(abc.ABC):
 
         Raises:
             OSError: the set's file does not exist, or cannot be read.
-            ValueError: the task has no such set, the set is empty, or a line is
-                malformed. The message names the file and the line.
+            ValueError: the set is empty, or a line is malformed. The message
+                names the file and the line.
         """
 
     def score(

@@ -188,8 +188,9 @@ def _read_columns(
             "digit. Remove the digits, or set --text_column to the column of "
             "the words, even if it is this one"
         )
-    if not options.label_column:
-        _check_nested(path, columns)
+    if tags_at and not options.label_column:
+        # Words may look like tags: B-DNA is a form of DNA.
+        _check_nested(path, [*columns[: words_at - 1], *columns[words_at:]])
     # PAN-X writes a language before each word, such as "en:".
     found = re.match("[a-z-]+:", os.path.commonprefix(every_word))
     language = found.group() if found and len(sentences) > 1 else ""

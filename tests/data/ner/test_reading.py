@@ -160,6 +160,8 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     text = "1 B-52 B-52 B- O\n2 a I-52 B- O\n"
     (example,) = read(tmp_path, "dev", text, text_column=2)
     assert example.words == ["B-52", "a"]
+    (example,) = read(tmp_path, "dev", "left B-DNA\nB-DNA I-DNA\n")
+    assert example.words == ["left", "B-DNA"]
     # A test set may lack its tags.
     for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
         (example,) = read(tmp_path, "test", text, label_column=column)
