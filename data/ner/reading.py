@@ -182,7 +182,7 @@ def _read_columns(
         )
     every_word = columns[words_at - 1]
     has_digits = all(re.search(r"\d", word) for word in every_word)
-    if has_digits and not options.text_column:
+    if has_digits and width > 1 and not options.text_column:
         raise ValueError(
             f"{path}: the words, such as {[*every_word[:3]]}, all contain a "
             "digit. Remove the digits, or set --text_column to the column of "

@@ -163,7 +163,8 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     (example,) = read(tmp_path, "dev", "left B-DNA\nB-DNA I-DNA\n")
     assert example.words == ["left", "B-DNA"]
     # A test set may lack its tags.
-    for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
+    columns = {"a\nb\n": 3, "a NN\nb NN\n": 3, "a\nc\n": 1, "a1\nb2\n": None}
+    for text, column in columns.items():
         (example,) = read(tmp_path, "test", text, label_column=column)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
