@@ -69,14 +69,16 @@ def test_the_demo_trains_a_model_that_answers(project):
 
 
 def test_the_tutorials_run(project):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # The port after a free one may be a client's.
+    with socket.socket() as first, socket.socket() as second:
+        for free in (first, second):
+            free.bind(("127.0.0.1", 0))
+        ports = [str(free.getsockname()[1]) for free in (first, second)]
     for name in PAGES:
         page = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
         numbered = "".join(SECTIONS.findall(page))
         code = SKIPPED.sub("", "\n".join(blocks(numbered, "bash")))
-        code = code.replace("8501", str(port)).replace("8502", str(port + 1))
+        code = code.replace("8501", ports[0]).replace("8502", ports[1])
         for flag, value in SHORTER.items():
             code = re.sub(rf"--{flag}=\d+", f"--{flag}={value}", code)
         options = ("-euo", "pipefail", "-m", "-c")
