@@ -72,7 +72,7 @@ def _find_newest(path: str) -> str:
             return os.path.join(path, name)
     # Skip the files ._NAME that macOS creates beside each file.
     indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
-    if "saved_model.pb" in names:
+    if "saved_model.pb" in names and not indexes:
         raise ValueError(f"{path} is an export; set the folder of its weights")
     if len(indexes) != 1:
         raise FileNotFoundError(

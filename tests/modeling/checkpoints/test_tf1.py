@@ -178,6 +178,7 @@ def test_a_directory_means_its_checkpoint(tmp_path):
     save_checkpoint(model, tmp_path / "a.ckpt")
     # As macOS adds it, which is no checkpoint.
     (tmp_path / "._a.ckpt.index").write_bytes(b"\0\5\x16\7")
+    (tmp_path / "saved_model.pb").touch()
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
     save_checkpoint(model, tmp_path / "b.ckpt")
     check_missing("a.ckpt, .*b.ckpt")
