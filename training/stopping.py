@@ -30,9 +30,10 @@ def stop_signals() -> Iterator[threading.Event]:
     before: dict[int, Any] = {}
 
     def handle(signum: int, _: object) -> None:
-        logging.warning("Stopping after this step, which is saved first")
         stop.set()
         signal.signal(signum, before[signum])
+        # It fails if the signal interrupts another line.
+        logging.warning("Stopping after this step, which is saved first")
 
     for signum in (signal.SIGTERM, signal.SIGINT):
         before[signum] = signal.signal(signum, handle)

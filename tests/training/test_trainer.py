@@ -1,11 +1,14 @@
 """The loop's own promises, on a model of two numbers."""
 
+import signal
+
 import numpy as np
 import pytest
 
 from modeling.presets import checkpoint_steps
 from tests import events
 from tests.training.pair import batches, create_trainer, fit
+from training import stopping
 from training.callbacks.best_step import BestStep
 
 
@@ -62,3 +65,16 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     trainer = create_trainer(output_dir=tmp_path)
     trainer.restore_or_load()
     assert best_step(trainer, []).has_ended(6)
+
+
+def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
+    """As while another line waits for a full pipe: logging drops the error."""
+
+    def fail(_):
+        raise RuntimeError("reentrant call")
+
+    monkeypatch.setattr(stopping.logging, "warning", fail)
+    with stopping.stop_signals() as stop:
+        with pytest.raises(RuntimeError):
+            signal.raise_signal(signal.SIGTERM)
+    assert stop.is_set()
