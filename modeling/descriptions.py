@@ -63,7 +63,7 @@ _FILES = {
     "history.jsonl": "losses, scores and speed during the training",
     "best": "the weights of the best step, with the files that describe them",
     "model.ckpt-*": "the weights of the last steps",
-    "saved_model.pb": "the network, for TensorFlow",
+    "saved_model.pb": "the network, for TensorFlow (`tf.saved_model.load`)",
     "variables": "the network's weights, for TensorFlow",
     "model.tflite": "the network with its weights, for LiteRT",
     "onnx": "the network with its weights, for ONNX Runtime",
@@ -203,8 +203,7 @@ def format_card(
         lines += [
             "Run the commands in a checkout of BERT for TensorFlow 2 and Keras",
             "3, which wrote this folder, after `pip install -r",
-            "requirements/predict.txt`. TensorFlow alone loads a SavedModel:",
-            '`tf.saved_model.load("FOLDER").signatures["serving_default"]`.',
+            "requirements/predict.txt`.",
             "",
         ]
     if commands:

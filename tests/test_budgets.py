@@ -17,17 +17,17 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1199,
-    "modeling": 6106,
+    "modeling": 6105,
     "serving": 4076,
     "tests": 19959,
     "tools": 726,
-    "training": 4568,
+    "training": 4569,
 }
 # Different flags in docs/flags.md.
 FLAGS = 143
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 29
-WORDS = 23562
+WORDS = 23561
 
 # If a size falls by more than this, its budget must fall in the same commit.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -176,7 +176,8 @@ def _parse_flags(
         rest = flags.FLAGS(argv, known_only=known_only)
     except flags.UnrecognizedFlagError as error:
         # absl suggests names that are spelled alike, and this longer names.
-        longer = [f"--{x}" for x in flags.FLAGS if f"_{error.flagname}" in x]
+        words = {*error.flagname.split("_")}
+        longer = [f"--{x}" for x in flags.FLAGS if words < {*x.split("_")}]
         hint = f"; perhaps {' or '.join(longer)}" if longer else ""
         sys.exit(_fail(f"{error}{hint} (--help lists the flags)"))
     except (flags.Error, ValueError) as error:
