@@ -179,10 +179,7 @@ def format_card(
     lines += [f"# {title}", ""]
     is_unfinished = kind == RUN and not files
     if is_unfinished:
-        lines += [
-            "This run has not ended. Run its command again to resume.",
-            "",
-        ]
+        lines += ["This run is unfinished. Run its command again.", ""]
     if results:
         lines += ["## Results", "", *format_markdown(results), ""]
     if results and description.get("best_step"):
@@ -198,14 +195,10 @@ def format_card(
         where = f"`FOLDER` is the path of this folder{where}."
         if commands and kind == RUN:
             where += f" Hand on `{export}`, which is the exported model."
+        if commands and kind == EXPORT:
+            where += " Run the commands in a checkout of the project that wrote"
+            where += " it, BERT for TensorFlow 2 and Keras 3."
         lines += ["## Use", "", where, ""]
-    if commands and kind == EXPORT:
-        lines += [
-            "Run the commands in a checkout of BERT for TensorFlow 2 and Keras",
-            "3, which wrote this folder, after `pip install -r",
-            "requirements/predict.txt`.",
-            "",
-        ]
     if commands:
         lines += ["```bash", *commands, "```", ""]
     if code:

@@ -17,7 +17,7 @@ LINES = {
     "docs": 189,
     "examples": 191,
     "files": 1199,
-    "modeling": 6105,
+    "modeling": 6098,
     "serving": 4076,
     "tests": 19959,
     "tools": 726,
