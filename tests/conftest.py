@@ -5,11 +5,15 @@ import gc
 import json
 import os
 import pickle
+import signal
 
 import pytest
 from absl import logging as absl_logging
 
 from tests import script_runner
+
+# A shell's background jobs ignore SIGINT, and so would all scripts under test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Folders of test files, slowest first. The slowest files start first, so that
 # all processes end at about the same time.
