@@ -245,7 +245,7 @@ def _format_files(kind: str, files: Mapping[str, int]) -> list[str]:
     lines += ["", "After the end of the run, you may delete `state`."]
     if "best" in files:
         lines += [
-            "You may delete `model.ckpt-*` too: `best` stays the model. But"
+            "You may delete `model.ckpt-*` too, as `best` is the model. But"
         ]
         lines += ["then the run's command would train again from the start."]
     return lines

@@ -15,8 +15,8 @@ from training.config import TrainingConfig
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75
-# Several workers agree to stop only every so many steps, and when a save or an
-# evaluation is due, because an agreement needs a message to all workers.
+# Several workers agree to stop after this number of steps, or when a save or
+# evaluation is due. To agree after each step would slow the training down.
 AGREEMENT_STEPS = 100
 
 
@@ -32,7 +32,7 @@ def stop_signals() -> Iterator[threading.Event]:
     def handle(signum: int, _: object) -> None:
         stop.set()
         signal.signal(signum, before[signum])
-        # It fails if the signal interrupts another line.
+        # Log last, because logging fails if the signal interrupts another line.
         logging.warning("Stopping after this step, which is saved first")
 
     for signum in (signal.SIGTERM, signal.SIGINT):

@@ -293,7 +293,7 @@ class Trainer(BatchPredictor):
                 self.labels,
                 self.history.best_step,
             )
-            self.write_card({})
+            self.write_card(is_finished=False)
         with self.history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
@@ -404,13 +404,11 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
-    def write_card(
-        self, files: Mapping[str, int] | None = None, **use: str | None
-    ) -> None:
+    def write_card(self, is_finished: bool = True, **use: str | None) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.
 
-        It contains the scores, and describes the files of the run. For the
-        arguments, see `format_card`. By default, `files` are all files.
+        It contains the scores, and describes the files of a finished run. `use`
+        are the arguments `export` and `table` of `format_card`.
         """
         folder = Path(self.config.output_dir)
         path, model = folder / descriptions.CARD, folder / presets.FILE
@@ -424,7 +422,7 @@ class Trainer(BatchPredictor):
             self.labels,
             self.tokenizer.do_lower_case if self.tokenizer else None,
             self.results,
-            descriptions.file_sizes(folder) if files is None else files,
+            descriptions.file_sizes(folder) if is_finished else {},
             **use,
         )
         write_text(path, card)
