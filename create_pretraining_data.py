@@ -21,19 +21,19 @@ from typing import Any
 
 from absl import logging
 
+from command_line import cli, flags
+from command_line.flags import flag
 from data.io import records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files.flags import flag
 from files.paths import Kind, is_remote
-from training.command_line import cli
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(InstanceOptions):
+class Config(InstanceOptions, flags.Config):
     """Flags of the script: the corpus to read, and the records to write."""
 
     input_file: str = flag(

@@ -11,21 +11,21 @@ import functools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from absl import logging
 
 import modeling
+from command_line import cli
+from command_line.flags import flag, like
+from command_line.groups import PRECISIONS, DeviceConfig, ModelConfig
 from data.classification.features import InputExample
 from data.io import text_files
 from data.text import tokenization
 from files.atomic import atomic_open
-from files.flags import flag, like
 from files.paths import Kind
-from modeling import presets
-from training.command_line import cli
-from training.config import PRECISIONS, DeviceConfig, ModelConfig
+from modeling import hub, presets
 from training.resolve import resolve
 
 
@@ -57,6 +57,10 @@ class Config(ModelConfig, DeviceConfig):
         "Look up embeddings by multiplying one-hot vectors with the embedding "
         "table, which is faster on a TPU.",
     )
+
+    def download(self) -> Self:
+        """Returns the flags with a local folder for a model of the hub."""
+        return hub.download_flags(self, "init_checkpoint")
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:

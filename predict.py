@@ -34,16 +34,16 @@ from typing import Any
 
 from absl import logging
 
+from command_line import cli
+from command_line.flags import flag, like
 from data.classification.classifier_flags import TableOptions
 from data.io import tables, text_files
-from files.flags import flag, like
 from files.paths import Kind
 from serving import answers, requests
 from serving.engines import EngineConfig
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, TaskOptions, TextTask
-from training.command_line import cli
 
 _TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
 

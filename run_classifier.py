@@ -16,6 +16,7 @@ from typing import Any
 
 import modeling
 import serving
+from command_line import cli, flags
 from data import report
 from data.classification import (
     classifier_flags,
@@ -27,10 +28,9 @@ from data.classification import (
     table_task,
 )
 from data.io import feature_specs, text_files
-from files import flags
+from modeling import kinds
 from serving import answers
 from training import task
-from training.command_line import cli
 from training.fine_tuning_config import DataFileConfig
 from training.resolve import read_preset, resolve
 
@@ -47,11 +47,19 @@ class Config(DataFileConfig, classifier_flags.ClassifierOptions):
         choices=glue.TASK_NAMES,
     )
 
+    def data_file_defaults(self) -> dict[str, Any]:
+        """Returns {flag: its default with --data_file}."""
+        return {
+            **super().data_file_defaults(),
+            "report": self.task_name != "embedding",
+            "task_name": self.task_name or "csv",
+        }
+
     @property
     def head(self) -> str | None:
         """Name of the model class that --task_name selects."""
         is_embedding = self.task_name == "embedding"
-        return "BertEmbedder" if is_embedding else "BertClassifier"
+        return kinds.EMBEDDER if is_embedding else kinds.CLASSIFIER
 
     @property
     def required(self) -> tuple[str, ...]:

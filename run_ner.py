@@ -17,13 +17,13 @@ import numpy as np
 
 import modeling
 import serving
+from command_line import cli, flags
 from data import report
 from data.classification.decoding import to_probabilities
 from data.io import feature_specs, records, text_files
 from data.ner import reading, scoring, sentence_windows
-from files import flags
+from modeling import kinds
 from training import task
-from training.command_line import cli
 from training.fine_tuning_config import DataFileConfig
 from training.resolve import read_preset, resolve
 
@@ -37,7 +37,7 @@ class Config(DataFileConfig, reading.NerOptions):
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",
     )
-    head = "BertTokenClassifier"
+    head = kinds.TOKEN_CLASSIFIER
 
 
 class NerTask(task.Task):

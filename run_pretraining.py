@@ -12,7 +12,7 @@ import functools
 from typing import TYPE_CHECKING
 
 import serving
-from training.command_line import cli
+from command_line import cli
 from training.pretraining_config import PretrainingConfig as Config
 from training.resolve import read_preset, resolve
 

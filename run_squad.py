@@ -18,14 +18,15 @@ from absl import logging
 
 import modeling
 import serving
+from command_line import cli, flags
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
 from data.text import token_windows
-from files import atomic, flags
+from files import atomic
 from files.paths import Kind
+from modeling import kinds
 from training import task
-from training.command_line import cli
 from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
@@ -67,7 +68,7 @@ class Config(
     do_eval: bool = False
     eval_batch_size: int = 8
 
-    head = "BertSpanLabeler"
+    head = kinds.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     def batch_size_of(self, purpose: str) -> int:

@@ -13,11 +13,11 @@ from typing import Any
 
 import modeling
 import serving
+from command_line import cli, flags
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
-from files import flags
+from modeling import kinds
 from training import task
-from training.command_line import cli
 from training.fine_tuning_config import FineTuningConfig
 from training.resolve import read_preset, resolve
 
@@ -30,7 +30,7 @@ class Config(FineTuningConfig):
     # 4.4).
     learning_rate: float = flags.like(FineTuningConfig, "learning_rate", 2e-5)
 
-    head = "BertMultipleChoice"
+    head = kinds.MULTIPLE_CHOICE
 
 
 class SwagTask(task.Task):

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from files import flags, paths
-from files.flags import flag
+from command_line import cli, flags
+from command_line.flags import flag
+from files import paths
 from files.paths import Kind, PathFlag
 from serving.engines import EngineConfig, find_export
-from training.command_line import cli
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

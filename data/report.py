@@ -22,7 +22,7 @@ from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath
-from files.results import overall_scores, split_by_label
+from modeling.results import overall_scores, split_by_label
 
 Counts = collections.Counter[tuple[str, str]]
 

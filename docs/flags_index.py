@@ -14,8 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from files import flags  # noqa: E402
-from training.command_line import cli  # noqa: E402
+from command_line import cli, flags  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",

@@ -10,9 +10,18 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from files.json_files import read_json
-from files.labels import PROBLEM_TYPES, check_labels
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
+from modeling.kinds import (
+    ARCHITECTURES,
+    KINDS,
+    PROBLEM_TYPES,
+    THEIR_MASKED_LM,
+    THEIR_NEXT_SENTENCE,
+    TOKEN_CLASSIFIER,
+    kind_of,
+)
+from modeling.labels import check_labels
 
 CONFIG_FILE = "config.json"
 
@@ -44,19 +53,6 @@ _ALLOWED: dict[str, list] = {
     "model_type": ["bert"],
     "position_embedding_type": ["absolute"],
 }
-# {class of this project: class of transformers}.
-CLASSES = {
-    "BertModel": "BertModel",
-    "BertPretrainer": "BertForPreTraining",
-    "BertClassifier": "BertForSequenceClassification",
-    "BertTokenClassifier": "BertForTokenClassification",
-    "BertSpanLabeler": "BertForQuestionAnswering",
-    "BertMultipleChoice": "BertForMultipleChoice",
-}
-# {class of transformers: class of this project}.
-ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
-ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
-ARCHITECTURES["BertForNextSentencePrediction"] = "BertPretrainer"
 
 
 def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
@@ -75,10 +71,30 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
         # transformers trains a single output as a regression. Cross-encoders
         # are saved without a problem_type.
         settings |= {"output_mode": "regression", "problem_type": None}
-    if names == ["BertForTokenClassification"]:
+    head = ARCHITECTURES.get(names[0]) if names else None
+    if head == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         settings["legal_tags"] = False
-    return ARCHITECTURES.get(names[0]) if names else None, settings
+    return head, settings
+
+
+def read_config_labels(path: StrPath) -> list[str] | None:
+    """Returns the labels in `id2label` of a config.json.
+
+    Returns None if the file names only LABEL_0, LABEL_1, ...
+
+    Raises:
+        ValueError: a label is not text, is empty or occurs twice.
+    """
+    id2label = read_json(path).get("id2label") or {}
+    numbered = {str(number): name for number, name in id2label.items()}
+    names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
+    if names == default_labels(len(names)):
+        return None
+    # JSON may contain numbers as names.
+    labels = [str(name) if type(name) is int else name for name in names]
+    check_labels(labels, f"{path}: `id2label`")
+    return labels
 
 
 def load_config(path: StrPath) -> BertConfig:
@@ -135,10 +151,11 @@ def config_entries(
 
     See `save_huggingface` for the arguments.
     """
-    class_name = type(model).__name__
-    if class_name not in CLASSES or not model.built:
+    kind = KINDS.get(kind_of(model))
+    if not (kind and kind.transformers_class and model.built):
         raise ValueError(
-            f"{class_name} is not built, or not one of {sorted(CLASSES)}"
+            f"{kind_of(model)} is not built, or is no class that transformers "
+            "has"
         )
     config = model.config
     values = config.to_dict()
@@ -152,13 +169,13 @@ def config_entries(
         "pad_token_id": tokenizer.vocab.get("[PAD]", 0) if tokenizer else 0,
         "position_embedding_type": "absolute",
     }
-    architecture = CLASSES[class_name]
+    architecture = kind.transformers_class
     if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = "BertForMaskedLM"
+        architecture = THEIR_MASKED_LM
     elif "cls/predictions/output_bias" in leave_out:
-        architecture = "BertForNextSentencePrediction"
+        architecture = THEIR_NEXT_SENTENCE
     values["architectures"] = [architecture]
-    if class_name in ("BertClassifier", "BertTokenClassifier"):
+    if kind.has_labels:
         labels = default_labels(model.num_labels) if labels is None else labels
         check_labels(labels, num_labels=model.num_labels)
         values["id2label"] = {str(i): name for i, name in enumerate(labels)}

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from files.json_files import read_json
-from files.results import format_markdown
-from modeling import hub, presets
-from modeling.config_files import CLASSES
+from modeling import hub, kinds, presets
+from modeling.results import format_markdown
 
 # File name of a model card.
 CARD = "README.md"
@@ -27,30 +26,22 @@ RUN = "run"
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
 # {class of the model: title}
 _MODELS = {
-    "BertClassifier": "A classifier of texts into labels",
-    "BertEmbedder": "An encoder of texts as vectors",
-    "BertModel": "An encoder of texts and words as vectors",
-    "BertMultipleChoice": "A model that chooses the ending of a text",
-    "BertPretrainer": "A model of masked words",
-    "BertSpanLabeler": "A model that finds the answer to a question in a text",
-    "BertTokenClassifier": "A tagger of words with labels",
+    kinds.CLASSIFIER: "A classifier of texts into labels",
+    kinds.EMBEDDER: "An encoder of texts as vectors",
+    kinds.ENCODER: "An encoder of texts and words as vectors",
+    kinds.MULTIPLE_CHOICE: "A model that chooses the ending of a text",
+    kinds.PRETRAINER: "A model of masked words",
+    kinds.SPAN_LABELER: "A model that finds the answer to a question in a text",
+    kinds.TOKEN_CLASSIFIER: "A tagger of words with labels",
 }
 # {class of the model: call of a model that `serving.load` returns}
 _CALLS = {
-    "BertClassifier": 'classify("A text.")',
-    "BertEmbedder": 'embed("A text.")',
-    "BertModel": 'embed("A text.")',
-    "BertPretrainer": 'fill_mask("The [MASK] is blue.")',
-    "BertSpanLabeler": 'answer("Who came?", "Ann came.")',
-    "BertTokenClassifier": 'tag("Ann came.")',
-}
-# {class of the model: Hugging Face's name of its task}
-_TAGS = {
-    "BertClassifier": "text-classification",
-    "BertMultipleChoice": "multiple-choice",
-    "BertPretrainer": "fill-mask",
-    "BertSpanLabeler": "question-answering",
-    "BertTokenClassifier": "token-classification",
+    kinds.CLASSIFIER: 'classify("A text.")',
+    kinds.EMBEDDER: 'embed("A text.")',
+    kinds.ENCODER: 'embed("A text.")',
+    kinds.PRETRAINER: 'fill_mask("The [MASK] is blue.")',
+    kinds.SPAN_LABELER: 'answer("Who came?", "Ann came.")',
+    kinds.TOKEN_CLASSIFIER: 'tag("Ann came.")',
 }
 # {pattern of files in the folder of a run or an export: what they contain}
 _FILES = {
@@ -115,7 +106,7 @@ def describe_copy(
     file = os.path.join(preset.path, presets.FILE)
     if os.path.isfile(file):
         values = read_json(file)
-    name = type(model).__name__
+    name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", {})
     origin["settings"] = {
@@ -172,7 +163,7 @@ def format_card(
     lines = []
     if kind == HUGGINGFACE:
         lines += ["---", "# license: fill in, such as apache-2.0"]
-        tag = _TAGS.get(task["name"], "feature-extraction")
+        tag = kinds.KINDS[task["name"]].pipeline_tag
         lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
         lines += ["tags:", "- bert", "---", ""]
     lines += [_MARK] * (kind == RUN)
@@ -274,7 +265,7 @@ def format_commands(
     texts = " ".join(re.findall('".*?"', call))
     texts = "--task=rerank " * call.startswith("rerank") + texts
     lines = [f"python predict.py {model} {texts}"]
-    is_tagger = settings["name"] == "BertTokenClassifier"
+    is_tagger = settings["name"] == kinds.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"
@@ -295,7 +286,7 @@ def _find_call(settings: Mapping[str, Any]) -> str:
 
 def _format_code(kind: str, name: str) -> list[str]:
     if kind == HUGGINGFACE:
-        auto = CLASSES[name]
+        auto = kinds.KINDS[name].transformers_class
         return [
             f"from transformers import AutoTokenizer, {auto}",
             'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',

@@ -5,13 +5,18 @@ token, and its variables such as HF_HOME, HF_TOKEN, HF_ENDPOINT and
 HF_HUB_OFFLINE work as everywhere else.
 """
 
+import dataclasses
 import importlib.util
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from command_line import flags
 from files.json_files import read_json
+
+Flags = TypeVar("Flags", bound=flags.Config)
 
 SCHEME = "hf://"
 # The folder of a download in the cache.
@@ -83,6 +88,25 @@ def download(path: str) -> str:
             )
         folder = _fetch(path, name, commit, _PICKLES)
     return str(folder)
+
+
+def download_flags(config: Flags, *names: str) -> Flags:
+    """Returns flags with folders of downloads for hf://OWNER/NAME.
+
+    Args:
+        config: dataclass of flags.
+        names: names of the flags that may name a model of the hub. Other
+            inputs, such as exports, are never downloaded.
+
+    Raises:
+        ValueError, OSError: as `download` raises them.
+    """
+    found = {
+        name: download(path)
+        for name in names
+        if (path := getattr(config, name)) and path.startswith(SCHEME)
+    }
+    return dataclasses.replace(config, **found) if found else config
 
 
 def _fetch(

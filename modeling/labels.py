@@ -1,13 +1,53 @@
-"""Reads and compares the names of a model's outputs, in order."""
+"""Reads, checks and compares the names of a model's outputs, in order."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from files.json_files import read_json
-from files.labels import check_labels
 from files.paths import named_errors
-from modeling.config_files import CONFIG_FILE, default_labels
+
+
+def is_label(label: object) -> bool:
+    """Returns whether a label can be a line of labels.txt."""
+    return isinstance(label, str) and label.splitlines() == [label]
+
+
+def first_labels(labels: Sequence[str]) -> str:
+    """Joins the first ten labels for a message, which should not be long."""
+    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+    return ", ".join(labels[:10]) + more
+
+
+def check_labels(
+    labels: Sequence[str],
+    where: str = "`labels`",
+    num_labels: int | None = None,
+    fewest: int = 0,
+) -> None:
+    """Checks that labels differ, and that each can be a line of labels.txt.
+
+    Args:
+        labels: the labels, in the order of the model's outputs.
+        where: beginning of the error message: the flag or the file that
+            contains the labels.
+        num_labels: number of the model's outputs. None skips this check.
+        fewest: minimum number of labels.
+
+    Raises:
+        ValueError: a label is not text, is empty, contains a line end or occurs
+            twice, or the number of labels is wrong.
+    """
+    for number, label in enumerate(labels, start=1):
+        if not is_label(label) or label in labels[: number - 1]:
+            raise ValueError(
+                f"{where}: label {number}, {label!r}, is not a string, is "
+                "empty, contains a line end or occurs twice"
+            )
+    if len(labels) < fewest or num_labels not in (None, len(labels)):
+        expected = f"{fewest} labels or more" if fewest else f"{num_labels}"
+        raise ValueError(
+            f"{where} must name {expected}. Received {len(labels)}: "
+            f"{list(labels)}"
+        )
 
 
 def read_labels(
@@ -16,18 +56,16 @@ def read_labels(
     """Returns the labels that the files in a folder name, in order.
 
     Args:
-        folder: folder that may contain labels.txt and config.json.
-        described: (file, labels in it or None) of other files.
+        folder: folder that may contain labels.txt.
+        described: (file, labels in it or None) of the other files.
 
     Raises:
         ValueError: a file is malformed, or two files name other labels.
     """
-    path, config = folder / "labels.txt", folder / CONFIG_FILE
+    path = folder / "labels.txt"
     found: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
         found.append((path, _read_lines(path)))
-    if config.is_file():
-        found.append((config, _read_config(config)))
     found += described
     named = [(file, [*map(str, names)]) for file, names in found if names]
     for file, labels in named[1:]:
@@ -48,20 +86,6 @@ def _read_lines(path: Path) -> list[str]:
         raise ValueError(f"{path}: {error}. Save the file as UTF-8") from error
     labels = text.removesuffix("\n").split("\n")
     check_labels(labels, str(path))
-    return labels
-
-
-# Returns the labels in `id2label` of a config.json, or None if the file names
-# only LABEL_0, LABEL_1, ...
-def _read_config(path: Path) -> list[str] | None:
-    id2label = read_json(path).get("id2label") or {}
-    numbered = {str(number): name for number, name in id2label.items()}
-    names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
-    if names == default_labels(len(names)):
-        return None
-    # JSON may contain numbers as names.
-    labels = [str(name) if type(name) is int else name for name in names]
-    check_labels(labels, f"{path}: `id2label`")
     return labels
 
 

@@ -14,7 +14,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling import ops, presets
+from modeling import kinds, ops, presets
 from modeling.checkpoints import (
     LoadReport,
     find_checkpoint,
@@ -69,7 +69,7 @@ class FeaturesModel(keras.Model):
             ValueError: the folder contains no BERT, or weights of other shapes.
         """
         preset = presets.read(path)
-        if cls.__name__ in ("BertModel", "BertEmbedder"):
+        if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
             preset.warn_of_pooling()
         model, report = cls.load_preset(preset, **options)
         if report.missing:

@@ -18,11 +18,15 @@ from absl import logging
 
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
-from files.labels import PROBLEM_TYPES
 from files.paths import StrPath
-from modeling import hub
+from modeling import hub, kinds
 from modeling.config import BertConfig
-from modeling.config_files import CONFIG_FILE, load_config, read_head
+from modeling.config_files import (
+    CONFIG_FILE,
+    load_config,
+    read_config_labels,
+    read_head,
+)
 from modeling.labels import read_labels
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
@@ -33,8 +37,6 @@ BEST = "best"
 PREFIX = "model.ckpt"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
-# Classes of models without a task-specific head. None = unknown class.
-_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 # {entry of model.json: its type, or its valid values}. Serving and training
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 _ENTRIES: dict[str, Any] = {
@@ -45,7 +47,7 @@ _ENTRIES: dict[str, Any] = {
     "max_seq_length": range(3, 2**31),
     "null_score_diff_threshold": int | float,
     "num_texts": (None, 1, 2),
-    "output_mode": (None, *PROBLEM_TYPES),
+    "output_mode": (None, *kinds.PROBLEM_TYPES),
     **dict.fromkeys(
         ("eval_batch_size", "max_answer_length", "max_eval_steps")
         + ("max_predictions_per_seq", "max_query_length", "n_best_size"),
@@ -143,7 +145,7 @@ class Preset:
                 file records the length.
         """
         length = self.settings.get("max_seq_length")
-        if length is None and head != "BertMultipleChoice":
+        if length is None and head != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
             length = self.training.get("max_seq_length")
@@ -176,7 +178,7 @@ class Preset:
         Raises:
             ValueError: the folder describes a model of a different class.
         """
-        if self.head != name and not {self.head, name} & _HEADLESS:
+        if self.head != name and all(map(kinds.is_bound, (self.head, name))):
             raise ValueError(
                 f"{self.path} contains a {self.head}, but this task needs a "
                 f"{name}. Use the model for its own task, or pass it to "
@@ -290,11 +292,14 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     settings = dict(described.get("task", {}))
     head = settings.pop("name", None)
     if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", PROBLEM_TYPES[mode])
+        settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
     if theirs and not head:
         # A model.json may only list the files of the folder.
         head, settings = read_head(theirs)
     training = described.get("origin", {}).get("settings", {})
+    named = [(folder / FILE, x.get("labels")) for x in (settings, training)]
+    if theirs:
+        named.insert(0, (Path(theirs), read_config_labels(theirs)))
     return Preset(
         str(folder),
         path,
@@ -305,7 +310,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         head,
         read_labels(
             folder,
-            [(folder / FILE, x.get("labels")) for x in (settings, training)],
+            named,
         ),
         _read_pooling(folder),
         settings,

@@ -15,11 +15,11 @@ from typing import IO, Any
 import numpy as np
 from absl import logging
 
+from command_line.progress import Progress
 from data.io import tables
 from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
-from files.progress import Progress
 from serving.models import TextModel
 from serving.requests import Item
 from serving.tasks.base import Reply, TaskOptions, TextTask

@@ -12,8 +12,8 @@ from absl import logging
 
 from data.ner import legal_tags
 from files import atomic, folders
-from files.results import format_markdown
-from modeling import descriptions
+from modeling import descriptions, kinds
+from modeling.results import format_markdown
 from serving import engines
 from training.splits import Split, names_of, suffix_of
 from training.task import Task
@@ -38,7 +38,7 @@ def export_task(
     """
     path, main = trainer.config.export_dir, task.metrics[0]
     names = names_of(task, splits, "eval") if main in results else []
-    if trainer.config.head == "BertEmbedder":
+    if trainer.config.head == kinds.EMBEDDER:
         names = []  # Its export computes vectors, and not their cosines.
     logging.info("Exporting %s", trainer.described_step)
     with folders.new_folder(path) as folder:
@@ -125,7 +125,7 @@ def _run(
 ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
     config, size = task.options, task.options.max_seq_length
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    pads = config.head == "BertSpanLabeler" and not config.unpads
+    pads = config.head == kinds.SPAN_LABELER and not config.unpads
     lengths = engine.lengths(size, pads)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1

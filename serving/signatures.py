@@ -15,9 +15,9 @@ import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
 from files import atomic, folders
-from files.labels import PROBLEM_TYPES
 from modeling import config_files, descriptions, ops
 from modeling.checkpoints.tf1 import errors_named
+from modeling.kinds import PROBLEM_TYPES
 from modeling.tokenizer_files import tokenizer_files
 from serving import batches, engines
 from serving.batches import Features

@@ -42,7 +42,14 @@ def _project_modules():
     Omits serving's engines, which start threads, and its server.
     """
     found = []
-    for package in ("files", "modeling", "data", "training", "serving"):
+    for package in (
+        "command_line",
+        "files",
+        "modeling",
+        "data",
+        "training",
+        "serving",
+    ):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             if not {"__init__", "engines", "server"} & {*parts}:

@@ -13,25 +13,25 @@ import dataclasses
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from absl import logging
 
 import modeling
+from command_line import cli, flags
+from command_line.flags import flag
 from data.text import tokenization, vocabulary
-from files.flags import flag
 from files.paths import Kind
-from modeling import descriptions, presets
-from training.command_line import cli
+from modeling import descriptions, hub, kinds, presets
 
 # {value of --model: name of the model's class in this project}.
 MODELS = {
-    "bert": "BertModel",
-    "pretraining": "BertPretrainer",
-    "classifier": "BertClassifier",
-    "squad": "BertSpanLabeler",
-    "token_classifier": "BertTokenClassifier",
-    "multiple_choice": "BertMultipleChoice",
+    "bert": kinds.ENCODER,
+    "pretraining": kinds.PRETRAINER,
+    "classifier": kinds.CLASSIFIER,
+    "squad": kinds.SPAN_LABELER,
+    "token_classifier": kinds.TOKEN_CLASSIFIER,
+    "multiple_choice": kinds.MULTIPLE_CHOICE,
 }
 # Files that define how sentence-transformers computes one vector for a text.
 _POOLING = (
@@ -43,7 +43,7 @@ _POOLING = (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(flags.Config):
     """Flags of the tool: the checkpoint to convert, and the folder to write."""
 
     init_checkpoint: str = flag(
@@ -93,6 +93,10 @@ class Config:
         "of the weights determine it.",
         choices=list(MODELS),
     )
+
+    def download(self) -> Self:
+        """Returns the flags with a local folder for a model of the hub."""
+        return hub.download_flags(self, "init_checkpoint")
 
 
 # Returns the key in MODELS of the model in a checkpoint, which its folder or

@@ -18,18 +18,17 @@ import time
 
 from absl import logging
 
+from command_line import cli, flags, progress
+from command_line.flags import flag
 from data.io import text_files
 from data.text import tokenization, vocabulary
-from files import progress
 from files.atomic import atomic_open, write_bytes
-from files.flags import flag
 from files.paths import Kind
 from modeling import tokenizer_files
-from training.command_line import cli
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(flags.Config):
     """Flags of the tool: the text to read, and the vocabulary to learn."""
 
     input_file: str = flag(

@@ -10,24 +10,24 @@ export with --do_eval.
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, Self
 
 from absl import logging
 
 import modeling
 import serving
+from command_line import cli
+from command_line.flags import flag, like
+from command_line.groups import ExportConfig
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from files.flags import flag, like
 from files.paths import Kind
-from modeling import presets
+from modeling import kinds, presets
 from modeling.config_files import default_labels
-from training.command_line import cli
-from training.config import ExportConfig
 
 # {value of --task: class of the model to export for it}.
-_MODELS = {"embed": "BertModel", "fill-mask": "BertPretrainer"}
+_MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,13 +55,18 @@ class Config(ExportConfig):
         at_least=3,
     )
 
+    def prepare(self) -> Self:
+        """Returns the flags, whose export was checked."""
+        self.check_export()
+        return self
+
 
 def main(config: Config) -> None:
     """Loads the model, and writes --export_dir."""
     preset = presets.read(config.model, "--model")
     head = _MODELS.get(config.task or "", preset.head)
-    if head == "BertEmbedder":
-        head = "BertModel"
+    if head == kinds.EMBEDDER:
+        head = kinds.ENCODER
     if head is None:
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
@@ -87,16 +92,16 @@ def main(config: Config) -> None:
     )
     logging.info("Exporting to %s", config.export_dir)
     to = config.export_dir, model
-    if head == "BertModel":
+    if head == kinds.ENCODER:
         serving.export_encoder(*to, options)
-    elif head == "BertPretrainer":
+    elif head == kinds.PRETRAINER:
         serving.export_pretrainer(*to, options)
-    elif head == "BertMultipleChoice":
+    elif head == kinds.MULTIPLE_CHOICE:
         serving.export_multiple_choice(*to, options)
-    elif head == "BertTokenClassifier":
+    elif head == kinds.TOKEN_CLASSIFIER:
         legal = settings.get("legal_tags", True)
         serving.export_token_classifier(*to, labels, options, legal)
-    elif head == "BertSpanLabeler":
+    elif head == kinds.SPAN_LABELER:
         length = {"max_seq_length": options.max_seq_length}
         serving.export_span_labeler(
             *(*to, options),

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from command_line import cli, flags
+from command_line.flags import flag
 from files.atomic import atomic_open
-from files.flags import flag
 from files.paths import Kind, named_folders
-from files.results import split_by_label
+from modeling.results import split_by_label
 from training.callbacks import history
-from training.command_line import cli
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
@@ -29,7 +29,7 @@ Curves = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(flags.Config):
     """Flags of the tool: the runs to draw, and the image to write."""
 
     runs: str = flag(

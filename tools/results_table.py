@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
+from command_line import cli, flags
+from command_line.flags import flag
 from files.atomic import write_text
-from files.flags import flag
 from files.paths import Kind, named_folders
-from files.results import split_by_label
-from training.command_line import cli
+from modeling.results import split_by_label
 
 _SEED = re.compile(r"seed_\d+")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(flags.Config):
     """Flags of the tool: the runs to read, and the file to write."""
 
     runs: str = flag(

@@ -8,6 +8,7 @@ from absl import logging
 
 import modeling
 from files import folders
+from modeling import kinds
 from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import TrainingConfig
@@ -92,7 +93,7 @@ def check_task(
         folder.check_identity(
             bert_config, task.tokenizer, given, config.do_train
         )
-        if config.head == "BertEmbedder" and not config.do_train:
+        if config.head == kinds.EMBEDDER and not config.do_train:
             folder.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if folder and task.labels and (folder.is_resumed or not config.do_train):

@@ -1,175 +1,17 @@
-"""Flags that scripts share. Each field defines a flag, its default and help.
+"""Flags of the optimizer, and flags that all training scripts share.
 
-`files/flags.py` defines the flags of a class, and returns an instance of the
-class with the parsed values. resolve.py completes them with the values of the
-model's folder. This module imports no TensorFlow.
+Each field defines a flag, its default and help. resolve.py completes the flags
+with the values of the model's folder. This module imports no TensorFlow.
 """
 
 import dataclasses
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
-from files import flags, json_files
+from command_line import flags
+from command_line.groups import DeviceConfig, ExportConfig, ModelConfig
 from files.paths import Kind
-
-# {value of --mixed_precision: Keras's dtype policy}.
-PRECISIONS = {
-    "float32": "float32",
-    "bfloat16": "mixed_bfloat16",
-    "float16": "mixed_float16",
-}
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """Flags of the model that a script loads, and of its text.
-
-    `resolve` sets `weights` to the path of the weights that the command uses,
-    or trains. `given_flags` contains {name: value} of the flags on the command
-    line.
-    """
-
-    bert_config_file: str = flags.identity(
-        None,
-        "JSON file of the model's architecture, from Google or Hugging Face "
-        "(config.json). The default is the file in the folder of the weights.",
-        kind=Kind.MODEL,
-    )
-    vocab_file: str = flags.identity(
-        None,
-        "Vocabulary that the model was trained with. The default is the file "
-        "in the folder of the weights.",
-        kind=Kind.MODEL,
-    )
-    do_lower_case: bool = flags.identity(
-        True,
-        "Lower-case the text: True for uncased models, False for cased models. "
-        "By default, tokenizer_config.json beside the model or the vocabulary "
-        "decides.",
-    )
-    init_checkpoint: str | None = flags.training(
-        None,
-        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), a .safetensors file, a "
-        "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
-        "of the Hugging Face hub. Its folder also states the configuration, "
-        "the vocabulary and the casing.",
-        kind=Kind.MODEL,
-    )
-    weights: str | None = None
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
-
-    @property
-    def head(self) -> str | None:
-        """Class of the model, or None for any class."""
-        return None
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        return ("bert_config_file", "vocab_file")
-
-    def check(self) -> None:
-        """Raises a ValueError if flags contradict each other."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportConfig:
-    """Flags of an export: its folder and its format."""
-
-    export_dir: str | None = flags.neutral(
-        None,
-        "Export the model for serving to this folder, such as models/mrpc/1 "
-        "for TensorFlow Serving, which looks for numbered folders.",
-        kind=Kind.NEW_FOLDER,
-    )
-    export_format: str | None = flags.neutral(
-        None,
-        "Format of the export: saved_model, litert or onnx, or several of "
-        "them, separated by commas. Only a saved_model can read text. The "
-        "others read token ids, and the tokenizer's files are saved beside "
-        "them. The default is saved_model, or litert with --quantize.",
-    )
-    export_seq_length: int | None = flags.neutral(
-        None,
-        "Fixed input length of exports in formats other than saved_model. By "
-        "default, inputs may have any length.",
-        at_least=3,
-    )
-    quantize: str | None = flags.neutral(
-        None,
-        "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
-        "export is not quantized.",
-        choices=("int8",),
-    )
-
-    @property
-    def export_formats(self) -> tuple[str, ...]:
-        """Formats of the export, without duplicates."""
-        default = "litert" if self.quantize else "saved_model"
-        names = (self.export_format or default).split(",")
-        return tuple(dict.fromkeys(map(str.strip, names)))
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DeviceConfig:
-    """Flags that select the devices and the precision of the computation."""
-
-    distribution_strategy: str | None = flags.neutral(
-        None,
-        "Distribution strategy. By default, TF_CONFIG and the available "
-        "devices determine it.",
-        choices=("one_device", "mirrored", "multi_worker", "tpu"),
-    )
-    mixed_precision: str = flags.training(
-        "float32",
-        "Precision of the computation. Variables stay float32.",
-        choices=tuple(PRECISIONS),
-    )
-    jit_compile: bool = flags.training(
-        False,
-        "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
-    )
-    use_tpu: bool = flags.neutral(False, "Use a TPU.")
-    tpu_name: str | None = flags.neutral(
-        None, "Name of the TPU, or its grpc address."
-    )
-    tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
-    gcp_project: str | None = flags.neutral(None, "Cloud project of the TPU.")
-    master: str | None = flags.neutral(
-        None, "Address of the TPU, if --tpu_name is not set."
-    )
-    num_tpu_cores: int = flags.neutral(
-        8,
-        "Ignored, because a TPU's cores are counted. A flag of Google's code.",
-    )
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the run's files.
-
-        TF_CONFIG may list several workers. Then only the chief writes files,
-        or the first worker if there is no chief.
-
-        Raises:
-            ValueError: TF_CONFIG is not JSON.
-        """
-        is_multi = self.distribution_strategy in (None, "multi_worker")
-        if "TF_CONFIG" not in os.environ or self.use_tpu or not is_multi:
-            return True
-        config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-        task = {"type": "chief", "index": 0} | config.get("task", {})
-        if task["type"] == "worker" and "chief" not in config["cluster"]:
-            return int(task["index"]) == 0
-        return task["type"] == "chief"
-
-    @property
-    def is_tpu(self) -> bool:
-        """Whether the model runs on a TPU, which needs fixed shapes."""
-        return self.use_tpu or self.distribution_strategy == "tpu"
+from modeling import hub
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -337,6 +179,15 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "export_dir",
         "export_weights",
     )
+
+    def prepare(self) -> Self:
+        """Returns the flags, whose export was checked."""
+        self.check_export()
+        return self
+
+    def download(self) -> Self:
+        """Returns the flags with local folders for models of the hub."""
+        return hub.download_flags(self, "init_checkpoint", "teacher")
 
     def check(self) -> None:
         """Raises a ValueError if flags contradict each other."""

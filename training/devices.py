@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from training.config import DeviceConfig
+from command_line.groups import DeviceConfig
 
 
 def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 import keras
 
 import modeling
+from command_line.groups import PRECISIONS
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from training import checks
-from training.config import PRECISIONS, TrainingConfig
+from training.config import TrainingConfig
 
 
 def load_teacher(

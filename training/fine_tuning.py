@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from absl import logging
 
 from data.io import tfrecords
-from files.results import never_found
 from modeling import descriptions
 from modeling.presets import Preset
+from modeling.results import never_found
 from training import checks, devices, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep

@@ -1,9 +1,10 @@
 """Flags of fine-tuning."""
 
 import dataclasses
+from typing import Any, Self
 
+from command_line import flags
 from data.io.dev_split import DataFileOptions
-from files import flags
 from files.paths import Kind
 from training.config import TrainingConfig
 
@@ -141,6 +142,40 @@ class DataFileConfig(FineTuningConfig, DataFileOptions):
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
+
+    def prepare(self) -> Self:
+        """Returns the flags, completed for the common job of --data_file.
+
+        The values of flags that the user set are not changed.
+
+        Raises:
+            ValueError: --data_dir is set too, or flags of the export contradict
+                each other.
+        """
+        if not self.data_file:
+            return super().prepare()
+        if self.data_dir:
+            raise ValueError("set either --data_file or --data_dir, not both")
+        changes = {
+            name: value
+            for name, value in self.data_file_defaults().items()
+            if name not in self.given_flags
+        }
+        completed = dataclasses.replace(self, **changes)
+        completed.check_export()
+        return completed
+
+    def data_file_defaults(self) -> dict[str, Any]:
+        """Returns {flag: its default with --data_file}."""
+        return {
+            "do_train": True,
+            "do_eval": True,
+            "evaluate_each_epoch": True,
+            "keep_optimizer": False,
+            "keep_checkpoint_max": 1,
+            "report": True,
+            "export_dir": f"{self.output_dir.rstrip('/')}_model",
+        }
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from files import progress
+from command_line import progress
 from modeling.accelerated.inference import Predictor
 from modeling.model import select_features
 

@@ -2,8 +2,8 @@
 
 import dataclasses
 
+from command_line import flags
 from data.pretraining.options import MaskingOptions
-from files import flags
 from files.paths import Kind
 from training.config import TrainingConfig
 

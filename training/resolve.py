@@ -1,22 +1,18 @@
 """Completes the flags of a script from the model's folder."""
 
 import dataclasses
-import importlib.util
 from typing import Any, TypeVar
 
 import modeling
-from files import flags
-from modeling import hub, presets
+from command_line import flags
+from command_line.groups import ModelConfig
+from modeling import presets
 from modeling.checkpoint_folders import find_best
 from modeling.presets import Preset, checkpoint_steps
-from training.config import ExportConfig, ModelConfig, TrainingConfig
+from training.config import TrainingConfig
 from training.run_folder import check_resumed
 
 Flags = TypeVar("Flags", bound=ModelConfig)
-# Flags of weights that may be of the Hugging Face hub.
-_WEIGHTS = ("init_checkpoint", "teacher")
-# Formats of an export.
-_FORMATS = ("saved_model", "litert", "onnx")
 
 
 def read_preset(config: TrainingConfig) -> Preset | None:
@@ -33,51 +29,6 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     if checkpoint_steps(folder) or (not config.do_train and find_best(folder)):
         return presets.read(folder, "--output_dir")
     return preset
-
-
-def resolve_hub(config: Any) -> Any:
-    """Downloads the models of the hub that flags name (hf://OWNER/NAME).
-
-    Returns the flags with the folders of the downloads instead. Other inputs,
-    such as exports, are never downloaded.
-
-    Raises:
-        ValueError, OSError: as `hub.download` raises them.
-    """
-    found = {
-        flag.flag: hub.download(flag.value)
-        for flag in flags.path_flags(config)
-        if flag.flag in _WEIGHTS and flag.value.startswith(hub.SCHEME)
-    }
-    return dataclasses.replace(config, **found) if found else config
-
-
-def resolve_data_file(config: Any) -> Any:
-    """Sets the flags of the common job, if --data_file is set.
-
-    The values of flags that the user set are not changed.
-
-    Raises:
-        ValueError: --data_dir is set too.
-    """
-    if not config.data_file:
-        return config
-    found, given = vars(config), config.given_flags
-    if found["data_dir"]:
-        raise ValueError("set either --data_file or --data_dir, not both")
-    common: dict[str, Any] = {
-        "do_train": True,
-        "do_eval": True,
-        "evaluate_each_epoch": True,
-        "keep_optimizer": False,
-        "keep_checkpoint_max": 1,
-        "report": found.get("task_name") != "embedding",
-        "export_dir": f"{found['output_dir'].rstrip('/')}_model",
-    }
-    if "task_name" in found:
-        common["task_name"] = found["task_name"] or "csv"
-    changes = {k: v for k, v in common.items() if k not in given}
-    return dataclasses.replace(config, **changes)
 
 
 def resolve(config: Flags, preset: Preset | None) -> Flags:
@@ -149,34 +100,3 @@ def _stated_flags(
         for name in flags.unset(config) & stated.keys()
         if stated[name] is not None
     }
-
-
-def check_export(config: ExportConfig) -> None:
-    """Checks the flags of an export, before any slow work.
-
-    Raises:
-        ValueError: flags contradict each other, or a format is unknown or needs
-            a package that is not installed.
-    """
-    for name in ("export_format", "quantize"):
-        if vars(config)[name] and config.export_dir is None:
-            raise ValueError(f"--{name} needs --export_dir")
-    names = config.export_formats
-    if unknown := [name for name in names if name not in _FORMATS]:
-        raise ValueError(
-            f"--export_format={config.export_format}: {unknown[0]!r} is not a "
-            f"format; choose from {', '.join(_FORMATS)}"
-        )
-    if config.quantize and names == ("saved_model",):
-        raise ValueError(
-            f"--quantize={config.quantize} is not for --export_format="
-            "saved_model; set --export_format=litert or onnx"
-        )
-    # ONNX Runtime contains the quantizer.
-    needed = ["onnx", *(["onnxruntime"] if config.quantize else [])]
-    missing = [name for name in needed if not importlib.util.find_spec(name)]
-    if "onnx" in names and missing:
-        raise ValueError(
-            f"--export_format=onnx needs {' and '.join(missing)}: "
-            "pip install -r requirements/onnx.txt"
-        )

@@ -14,12 +14,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from command_line import flags
+from command_line.flags import Role
 from data.text.tokenization import FullTokenizer
-from files import flags, json_files
+from files import json_files
 from files.atomic import write_bytes, write_json
-from files.flags import Role
 from files.paths import StrPath
-from modeling import hub, presets
+from modeling import hub, kinds, presets
 from modeling.presets import BEST, FILE, Preset, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
@@ -103,7 +104,7 @@ def describe(
     head |= {name: settings[name] for name in head.keys() & settings.keys()}
     return {
         "version": presets.VERSION,
-        "task": {"name": type(model).__name__, **head},
+        "task": {"name": kinds.kind_of(model), **head},
         "origin": {
             "script": os.path.basename(sys.argv[0]),
             "command": _command(config),

@@ -12,11 +12,11 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import STATE
-from files.progress import track
 from modeling.config import BertConfig
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig

@@ -15,20 +15,22 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
+from command_line import progress
+from command_line.groups import PRECISIONS
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
-from files import json_files, progress
+from files import json_files
 from files.atomic import write_text
-from files.results import format_results
 from modeling import descriptions, presets
 from modeling.checkpoint_folders import find_best
 from modeling.losses import Loss
 from modeling.presets import BEST
+from modeling.results import format_results
 from training import checkpointing, checks, devices, run_folder, stopping
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.callbacks.summaries import Summaries
-from training.config import PRECISIONS, TrainingConfig
+from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.prediction import BatchPredictor
 from training.train_step import TrainStep

@@ -18,11 +18,11 @@ import run_classifier
 import run_pretraining
 import serving
 from benchmarks import race
+from command_line import flags as script_flags
 from data.io import tfrecords
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from files import flags as script_flags
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines

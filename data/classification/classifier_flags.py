@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 from absl import logging
 
+from command_line import flags
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.dev_split import DataFileOptions
 from data.io.tables import DELIMITERS, Layout, form_of, read_table
-from files import flags
-from files.labels import first_labels
+from modeling.labels import first_labels
 
 XNLI_LANGUAGES = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")

@@ -18,8 +18,8 @@ from data.classification.features import (
 from data.io.dev_split import SetReader
 from data.io.tables import Layout, form_of, read_table
 from files.json_files import parse_json
-from files.labels import check_labels, first_labels, is_label
 from files.paths import StrPath
+from modeling.labels import check_labels, first_labels, is_label
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from command_line import flags
 from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
-from files import flags
 from files.paths import Kind, StrPath
 
 

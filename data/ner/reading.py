@@ -9,14 +9,14 @@ from typing import Any
 
 from absl import logging
 
+from command_line import flags
 from data.io import text_files
 from data.io.dev_split import DataFileOptions, SetReader
 from data.ner import spans
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
-from files import flags
-from files.labels import check_labels
 from files.paths import StrPath
+from modeling.labels import check_labels
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"

@@ -17,8 +17,8 @@ from data.io import text_files
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from files.json_files import parse_json
-from files.labels import is_label
 from files.paths import StrPath
+from modeling.labels import is_label
 
 # Keys under which files store a text's spans. If an entry contains several of
 # these keys, the first one with spans is read. doccano and Label Studio's

@@ -17,6 +17,7 @@ from typing import Any
 
 from absl import logging
 
+from command_line import progress
 from data.io import records
 from data.pretraining.documents import (
     Block,
@@ -27,7 +28,6 @@ from data.pretraining.documents import (
     log_counts,
 )
 from data.pretraining.options import InstanceOptions
-from files import progress
 
 
 def encode_instance(

@@ -16,13 +16,14 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
+from command_line import progress
 from data.io import records, text_files
 from data.pretraining import documents, instances
 from data.pretraining.documents import Document, Part, TextReader
 from data.pretraining.instances import shuffle
 from data.pretraining.manifest import Output
 from data.pretraining.options import InstanceOptions
-from files import lock, progress
+from files import lock
 from files.atomic import write_json
 from files.json_files import read_json
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from files import flags
+from command_line import flags
 from files.paths import Kind
 
 

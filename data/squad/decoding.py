@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from absl import logging
 
+from command_line import flags
 from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import BasicTokenizer
-from files import flags
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]

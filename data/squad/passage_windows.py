@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from command_line import flags
 from data.io import records
 from data.squad.reading import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
-from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000
 

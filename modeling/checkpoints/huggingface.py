@@ -28,6 +28,7 @@ from modeling.checkpoints.names import (
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.config_files import CONFIG_FILE, config_entries
+from modeling.kinds import ENCODER, kind_of
 from modeling.tokenizer_files import tokenizer_files
 
 WEIGHTS_FILE = "model.safetensors"
@@ -258,7 +259,7 @@ def save_huggingface(
     silently creates a tokenizer that knows only the five special tokens.
 
     Args:
-        model: a built model of a class in CLASSES.
+        model: a built model of a class that transformers has, too.
         directory: folder to write. If it exists, it must not contain files that
             this project did not write.
         labels: names of a classifier's outputs, in order.
@@ -274,7 +275,7 @@ def save_huggingface(
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:
-        ValueError: the model's class is not in CLASSES, `labels` or the
+        ValueError: transformers has no class for the model, `labels` or the
             vocabulary do not fit the model, or the folder contains a user's
             file.
         OSError: a file cannot be written.
@@ -291,7 +292,7 @@ def save_huggingface(
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
             tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
-    if type(model).__name__ == "BertModel":
+    if kind_of(model) == ENCODER:
         tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
     contents |= files or {}

@@ -17,11 +17,11 @@ import tensorflow as tf
 
 from files.atomic import partial_path, sync
 from files.folders import new_folder
-from files.labels import check_labels
 from files.paths import StrPath, literal_name
 from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.labels import check_labels
 from modeling.tokenizer_files import describe_tokenizer
 
 # Endings of the names of a checkpoint's files, in the order in which they are

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from absl import logging
 
-from files.flags import flag
+from command_line import flags
+from command_line.flags import flag
 
 # Maximum number of WordPieces in a batch, including padding.
 BUDGET = 1024
@@ -203,7 +204,7 @@ INPUTS = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class EngineConfig:
+class EngineConfig(flags.Config):
     """Flags of predict.py and serve.py that choose and configure a runtime."""
 
     engine: str | None = flag(

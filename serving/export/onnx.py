@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from modeling import BertModel
+from modeling import BertModel, kinds
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
 from serving import engines
@@ -47,7 +47,7 @@ def create(
     writer = _Writer(bert.config)
     shape: Shape = ["batch_size", length or "sequence_length"]
     inputs = features = [*engines.INPUTS.values()]
-    if type(model).__name__ == "BertMultipleChoice":
+    if kinds.kind_of(model) == kinds.MULTIPLE_CHOICE:
         shape.insert(1, "num_choices")
         flat = writer.constant([-1], np.int64)
         size = writer.add("Shape", inputs[0], start=2)
@@ -302,15 +302,15 @@ class _Writer:
     ) -> dict[str, tuple[str, Shape]]:
         # Returns {output: (name of the tensor, shape)}. `encoded` is the result
         # of `encode`, `shape` the shape of the inputs.
-        kind = type(model).__name__
+        kind = kinds.kind_of(model)
         sequence, pooled = encoded
         batch, width = shape[:1], self.config.hidden_size
-        if kind == "BertModel":
+        if kind == kinds.ENCODER:
             return {
                 "last_hidden_state": (sequence, [*shape, width]),
                 "pooler_output": (pooled, [*batch, width]),
             }
-        if kind == "BertPretrainer":
+        if kind == kinds.PRETRAINER:
             words = self.predict_words(model, sequence)
             follows = self.dense(pooled, model.next_sentence)
             sizes = [*shape, self.config.vocab_size]
@@ -322,15 +322,15 @@ class _Writer:
                     [*batch, 2],
                 ),
             }
-        if kind == "BertSpanLabeler":
+        if kind == kinds.SPAN_LABELER:
             logits = self.dense(sequence, model.head)
             return {
                 name: (self.select(logits, index, axis=-1), shape)
                 for index, name in enumerate(("start_logits", "end_logits"))
             }
-        is_token = kind == "BertTokenClassifier"
+        is_token = kind == kinds.TOKEN_CLASSIFIER
         logits = self.dense(sequence if is_token else pooled, model.head)
-        if kind == "BertMultipleChoice":
+        if kind == kinds.MULTIPLE_CHOICE:
             ids = engines.INPUTS["input_ids"]
             choices = self.add("Shape", ids, start=0, end=2)
             logits, shape = self.add("Reshape", logits, choices), shape[:2]

@@ -4,19 +4,30 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from modeling.kinds import KINDS
 from serving.tasks.answer import ANSWER
 from serving.tasks.base import CLASSIFY, EMBED, TOKENIZE, TextTask
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
 from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
+_BY_NAME = {
+    task.name: task
+    for task in (
+        ANSWER,
+        CLASSIFY,
+        EMBED,
+        FILL_MASK,
+        NEXT_SENTENCE,
+        RERANK,
+        TAG,
+    )
+}
 # {class of the model: tasks that the model supports, the main task first}.
 TASKS: dict[str, tuple[TextTask, ...]] = {
-    "BertPretrainer": (FILL_MASK, NEXT_SENTENCE),
-    "BertClassifier": (CLASSIFY, RERANK),
-    "BertSpanLabeler": (ANSWER,),
-    "BertTokenClassifier": (TAG,),
-    "BertModel": (EMBED,),
+    name: tuple(_BY_NAME[task] for task in kind.text_tasks)
+    for name, kind in KINDS.items()
+    if kind.text_tasks
 }
 
 

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from command_line.flags import flag
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans, pack_tokens
 from data.text.tokenization import FullTokenizer
-from files.flags import flag
 from serving.engines import Engine, Input, Outputs
 
 # Fields of requests that are lists of texts.

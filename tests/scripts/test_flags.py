@@ -10,10 +10,10 @@ import sys
 
 import pytest
 
+from command_line import flags as script_flags
+from command_line.flags import Role
 from docs import flags_index
-from files import flags as script_flags
 from files import paths
-from files.flags import Role
 from tests import script_runner
 from tests.golden import ROOT
 

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
+from command_line.groups import DeviceConfig
 from tests import script_runner
 from tests.task_files import write_entities
-from training.config import DeviceConfig
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_forms_of_answers(folder, predict, good):
 
 
 def test_progress_and_counts_are_logged(predict, caplog, monkeypatch):
-    monkeypatch.setattr("files.progress.FIRST_LINE", 0.0)
+    monkeypatch.setattr("command_line.progress.FIRST_LINE", 0.0)
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.csv", output_file="logged.jsonl")
     assert f"Predicting row 4 of {NUM_ROWS}  rows/s " in caplog.text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from files import results
+from modeling import results
 from tools import results_table
 
 TABLE = """\

@@ -5,6 +5,7 @@ import types
 
 import pytest
 
+from command_line.groups import ExportConfig
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from tests.conftest import write_config
@@ -12,7 +13,6 @@ from tests.models import tiny_config
 from tests.script_runner import SAMPLES
 from tests.toy_task import create_config, resolve_config
 from training import checks
-from training.config import ExportConfig
 from training.distillation import load_teacher
 from training.resolve import check_export, read_preset
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from absl import logging
 
-from files.results import overall_scores
 from modeling.presets import checkpoint_steps
+from modeling.results import overall_scores
 from training.callbacks import Callback, Logs
 from training.trainer import Trainer
 

@@ -8,6 +8,7 @@ The class defines the default, the check and the help of each flag:
 
 `define(Config, module)` defines the flags, and `parse(Config)` returns a Config
 with their values. A field without a default is a flag that the user must set.
+The flags of a script are a subclass of this module's `Config`.
 """
 
 import dataclasses
@@ -17,7 +18,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 from absl import flags
 
@@ -30,6 +31,36 @@ _DEFINE: dict[type, Callable[..., Any]] = {
     int: flags.DEFINE_integer,
     float: flags.DEFINE_float,
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Base class of the flags of a script. `cli.run` calls its methods."""
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the outputs that the flags name."""
+        return True
+
+    def prepare(self) -> Self:
+        """Returns the flags, completed by what other flags imply.
+
+        Runs before the paths are checked and before any file is read.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
+        return self
+
+    def download(self) -> Self:
+        """Returns the flags with local folders for models of a hub.
+
+        Runs after the paths are checked.
+
+        Raises:
+            ValueError, OSError: as `modeling.hub.download` raises them.
+        """
+        return self
 
 
 class Role(enum.Enum):

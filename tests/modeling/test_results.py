@@ -1,6 +1,6 @@
 """Tables of scores."""
 
-from files import results
+from modeling import results
 
 
 def test_scores_of_single_labels_are_rows_of_a_table():

@@ -2,7 +2,7 @@
 
 import sys
 
-from files import progress
+from command_line import progress
 
 
 def test_one_line_changes_on_a_terminal(monkeypatch, capsys):

@@ -11,12 +11,8 @@ from tests import script_runner
 from tests.golden import ROOT
 
 INTERRUPTED = """
-import dataclasses, os, signal
-from training.command_line import cli
-
-@dataclasses.dataclass
-class Config:
-    pass
+import os, signal
+from command_line import cli, flags
 
 def main(config):
     try:
@@ -24,7 +20,7 @@ def main(config):
     except KeyboardInterrupt as error:
         raise {error}("Tried to convert 'shape' to a tensor") from error
 
-cli.run(main, Config)
+cli.run(main, flags.Config)
 """
 # A table of figures follows its line, and is set in.
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")

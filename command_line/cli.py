@@ -13,12 +13,9 @@ from typing import Any
 
 from absl import app, flags, logging
 
-from data.io.dev_split import DataFileOptions
-from files import flags as script_flags
+from command_line import chatter
+from command_line import flags as script_flags
 from files import lock, paths
-from training.command_line import chatter
-from training.config import DeviceConfig, ExportConfig
-from training.resolve import check_export, resolve_data_file, resolve_hub
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 GROUPS = {
@@ -59,13 +56,21 @@ _BROKEN_PIPE = 141
 _interrupts: list[int] = []
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
-PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("data", "files", "modeling", "serving", "tools", "training")
+PROJECT = Path(__file__).resolve().parents[1]
+PACKAGES = (
+    "command_line",
+    "data",
+    "files",
+    "modeling",
+    "serving",
+    "tools",
+    "training",
+)
 
 
 def run(
     main: Callable[..., int | None],
-    config: type[Any],
+    config: type[script_flags.Config],
     passes_rest: bool = False,
     takes_arguments: bool = False,
 ) -> None:
@@ -79,7 +84,7 @@ def run(
         main: function (flags) -> exit status. `flags` is an instance of
             `config`. If `passes_rest` or `takes_arguments` is True, `main`
             receives the list of all other arguments as its second parameter.
-        config: dataclass of the script's flags. See files/flags.py.
+        config: dataclass of the script's flags. See command_line/flags.py.
         passes_rest: True if `main` handles flags that the script does not
             define, such as another library's. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
@@ -208,21 +213,16 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 # Locks the output paths, runs `main`, and prints errors in one line. Returns
 # the exit status.
 def _guarded(
-    main: Callable[[Any], int | None], config: type[Any]
+    main: Callable[[Any], int | None], config: type[script_flags.Config]
 ) -> int | None:
     given: list[paths.PathFlag] = []
     try:
-        parsed = script_flags.parse(config)
-        if isinstance(parsed, DataFileOptions):
-            parsed = resolve_data_file(parsed)
-        if isinstance(parsed, ExportConfig):
-            check_export(parsed)
+        parsed = script_flags.parse(config).prepare()
         given += script_flags.path_flags(parsed)
         paths.check_paths(given)
-        parsed = resolve_hub(parsed)
-        writes = not isinstance(parsed, DeviceConfig) or parsed.is_chief
+        parsed = parsed.download()
         with contextlib.ExitStack() as stack:
-            for flag in given if writes else ():
+            for flag in given if parsed.is_chief else ():
                 if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
             return main(parsed)

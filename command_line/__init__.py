@@ -1,0 +1,1 @@
+"""Parses the flags of all scripts, and shows progress, logs and errors."""

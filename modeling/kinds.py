@@ -1,0 +1,118 @@
+"""Lists the kinds of models: one entry for each class in `modeling`.
+
+The name of a kind is the name of its class, which model.json records. All other
+modules look up here what depends on the kind. A new head is a class in
+tasks.py, an entry here, and an exporter in serving. This module imports neither
+Keras nor TensorFlow.
+"""
+
+import dataclasses
+from typing import Any
+
+ENCODER = "BertModel"
+PRETRAINER = "BertPretrainer"
+CLASSIFIER = "BertClassifier"
+TOKEN_CLASSIFIER = "BertTokenClassifier"
+SPAN_LABELER = "BertSpanLabeler"
+MULTIPLE_CHOICE = "BertMultipleChoice"
+EMBEDDER = "BertEmbedder"
+
+# Classes of transformers that contain only one of the pretrainer's heads.
+THEIR_MASKED_LM = "BertForMaskedLM"
+THEIR_NEXT_SENTENCE = "BertForNextSentencePrediction"
+
+# {value of --output_mode: value of `problem_type` in transformers}.
+PROBLEM_TYPES = {
+    "classification": "single_label_classification",
+    "multilabel": "multi_label_classification",
+    "regression": "regression",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What depends on the class of a model.
+
+    Attributes:
+        transformers_class: class of the same model in transformers, None if
+            transformers has none.
+        pipeline_tag: name of the model's task on the Hugging Face hub.
+        has_labels: whether the outputs have names, which labels.txt lists.
+        has_trained_head: whether the head belongs to one fine-tuning task, so
+            that another task cannot use it.
+        text_tasks: names of the tasks of an export over text (serving/tasks/),
+            the main task first. () = an export reads only ids.
+    """
+
+    transformers_class: str | None = None
+    pipeline_tag: str = "feature-extraction"
+    has_labels: bool = False
+    has_trained_head: bool = True
+    text_tasks: tuple[str, ...] = ()
+
+
+# {class of the model: Kind}
+KINDS = {
+    PRETRAINER: Kind(
+        transformers_class="BertForPreTraining",
+        pipeline_tag="fill-mask",
+        has_trained_head=False,
+        text_tasks=("fill-mask", "next-sentence"),
+    ),
+    CLASSIFIER: Kind(
+        transformers_class="BertForSequenceClassification",
+        pipeline_tag="text-classification",
+        has_labels=True,
+        text_tasks=("classify", "rerank"),
+    ),
+    SPAN_LABELER: Kind(
+        transformers_class="BertForQuestionAnswering",
+        pipeline_tag="question-answering",
+        text_tasks=("answer",),
+    ),
+    TOKEN_CLASSIFIER: Kind(
+        transformers_class="BertForTokenClassification",
+        pipeline_tag="token-classification",
+        has_labels=True,
+        text_tasks=("tag",),
+    ),
+    ENCODER: Kind(
+        transformers_class="BertModel",
+        has_trained_head=False,
+        text_tasks=("embed",),
+    ),
+    MULTIPLE_CHOICE: Kind(
+        transformers_class="BertForMultipleChoice",
+        pipeline_tag="multiple-choice",
+    ),
+    # Its exports contain only the encoder, and are of the kind ENCODER.
+    EMBEDDER: Kind(has_trained_head=False),
+}
+
+# {class of transformers: class of this project}.
+ARCHITECTURES = {
+    THEIR_MASKED_LM: PRETRAINER,
+    THEIR_NEXT_SENTENCE: PRETRAINER,
+    **{
+        kind.transformers_class: name
+        for name, kind in KINDS.items()
+        if kind.transformers_class
+    },
+}
+
+
+def kind_of(model: Any) -> str:
+    """Returns the name of a model's kind, which is the name of its class."""
+    return type(model).__name__
+
+
+def is_bound(head: str | None) -> bool:
+    """Returns whether only the task that trained a head can use the head.
+
+    Args:
+        head: class of the model, None if it is unknown. The class of a user's
+            own model counts as bound.
+    """
+    if head is None:
+        return False
+    return head not in KINDS or KINDS[head].has_trained_head

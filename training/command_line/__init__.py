@@ -1,1 +1,0 @@
-"""Parses the flags, and formats the logs and errors, of all scripts."""
