@@ -16,8 +16,7 @@ import dataclasses
 import functools
 import gc
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
 
 from absl import logging
 
@@ -66,16 +65,18 @@ class Config(InstanceOptions, flags.Config):
         "must be able to read and write the files under the same paths.",
         choices=["local", "beam"],
     )
-    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def is_scalable(self) -> bool:
         """Whether a flag selects the scalable mode."""
         values = (
-            *(self.num_processes, self.num_shards, self.pipeline),
-            *(self.sentence_split, self.dynamic_masking or None),
+            self.num_processes,
+            self.num_shards,
+            self.pipeline,
+            self.sentence_split,
         )
-        return any(x is not None for x in values) or self.eval_fraction > 0
+        is_any_set = any(value is not None for value in values)
+        return is_any_set or self.dynamic_masking or self.eval_fraction > 0
 
 
 def create_at_scale(

@@ -76,7 +76,10 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
 
 
 def format_features(
-    number: int, tokens: Sequence[str], layers: Sequence[int], vectors: Any
+    number: int,
+    tokens: Sequence[str],
+    layers: Sequence[int],
+    vectors: Sequence[np.ndarray],
 ) -> dict[str, Any]:
     """Returns the line of --output_file for a text, as Google's script does.
 

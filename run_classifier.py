@@ -12,7 +12,9 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import modeling
 import serving
@@ -33,6 +35,9 @@ from serving import answers
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.resolve import read_preset, resolve
+
+if TYPE_CHECKING:
+    import keras
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -178,7 +183,9 @@ class ClassifierTask(task.Task):
             del spec["label_ids"]
         return spec
 
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "keras.Model":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
             config, self.decoder.num_outputs, **options
@@ -217,8 +224,13 @@ class ClassifierTask(task.Task):
             length = self.options.max_seq_length
             length = 2**31 if self.options.doc_stride else length
             report.write_labels(
-                *(path, heading, examples, outputs, self.decoder),
-                *(self.tokenizer, length),
+                path,
+                heading,
+                examples,
+                outputs,
+                self.decoder,
+                self.tokenizer,
+                length,
             )
 
     def write_predictions(
@@ -243,7 +255,12 @@ class ClassifierTask(task.Task):
             glue.write_submission(output_dir, name, labels)
         return self.evaluate(split, [({}, outputs)])
 
-    def _write_table(self, path: str, examples: Any, outputs: Any) -> None:
+    def _write_table(
+        self,
+        path: str,
+        examples: Sequence[features.InputExample],
+        outputs: np.ndarray,
+    ) -> None:
         # Writes the rows of a user's table, and the answers beside them.
         if examples[0].row is not None:
             rows = decoding.describe_rows(examples, outputs, self.decoder)
@@ -315,7 +332,9 @@ class EmbeddingTask(ClassifierTask):
             self.options.max_seq_length, self.has_scores.get(split, False)
         )
 
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "keras.Model":
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(config, **options)
 

@@ -93,7 +93,9 @@ class NerTask(task.Task):
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each tag."""
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 

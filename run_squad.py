@@ -11,7 +11,8 @@ import dataclasses
 import functools
 import os
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from absl import logging
@@ -98,7 +99,9 @@ class SquadTask(task.Task):
     metrics = ("f1",)
     # SQuAD's official scores are percentages, so one hundredth is 1.0.
     hundredth = 1.0
-    splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
+    splits: Mapping[str, Sequence[str]] = MappingProxyType(
+        {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
+    )
     # As in Google's code, compute the number of training steps from the number
     # of questions, not of windows.
     counts_examples = True
@@ -192,7 +195,9 @@ class SquadTask(task.Task):
             self.options.max_seq_length, split == "train"
         )
 
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(config, **options)
 

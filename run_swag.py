@@ -61,7 +61,9 @@ class SwagTask(task.Task):
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(config, **options)
 

@@ -5,8 +5,8 @@ import importlib.machinery
 import logging
 import os
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from types import ModuleType
 
 
 def silence_tensorflow() -> None:
@@ -22,30 +22,37 @@ def silence_tensorflow() -> None:
 
 # TensorFlow's native code logs while it loads, before it reads any setting.
 class _QuietImport:
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
         """Returns TensorFlow's import spec, None for other modules."""
         if name != "tensorflow":
             return None
-        spec: Any = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None:
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
             return None
-        execute = spec.loader.exec_module
+        loader = spec.loader
+        execute = loader.exec_module
 
         # A caller may ask for the spec without importing TensorFlow, so this
         # finder stays in place until the import.
-        def exec_module(module: Any) -> None:
+        def exec_module(module: ModuleType) -> None:
             sys.meta_path.remove(self)
             with _silent_stderr():
                 execute(module)
 
-        spec.loader.exec_module = exec_module
+        setattr(loader, "exec_module", exec_module)  # noqa: B010  a method
         return spec
 
 
 @contextlib.contextmanager
 def _silent_stderr() -> Iterator[None]:
     sys.stderr.flush()
-    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         yield

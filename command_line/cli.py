@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from absl import app, flags, logging
@@ -20,18 +21,33 @@ from files import lock, paths
 # {title: flags that most commands need}. --helpfull lists all flags.
 GROUPS = {
     "data": (
-        *("task_name", "data_dir", "data_file", "train_file"),
-        *("predict_file", "input_file", "text_column", "text_b_column"),
-        *("label_column", "version_2_with_negative", "max_seq_length"),
+        "task_name",
+        "data_dir",
+        "data_file",
+        "train_file",
+        "predict_file",
+        "input_file",
+        "text_column",
+        "text_b_column",
+        "label_column",
+        "version_2_with_negative",
+        "max_seq_length",
         "max_predictions_per_seq",
     ),
     "model": (
-        *("init_checkpoint", "bert_config_file", "vocab_file"),
+        "init_checkpoint",
+        "bert_config_file",
+        "vocab_file",
         "do_lower_case",
     ),
     "training": (
-        *("do_train", "do_eval", "do_predict", "learning_rate"),
-        *("num_train_epochs", "num_train_steps", "num_warmup_steps"),
+        "do_train",
+        "do_eval",
+        "do_predict",
+        "learning_rate",
+        "num_train_epochs",
+        "num_train_steps",
+        "num_warmup_steps",
         "train_batch_size",
     ),
     "output": ("output_dir", "export_dir", "export_format"),
@@ -91,7 +107,8 @@ def run(
             Otherwise such arguments are errors.
     """
     # The flags are listed under sys.argv[0], which `python -m` sets to a path.
-    script, started = sys.modules[main.__module__], sys.modules["__main__"]
+    script = sys.modules[main.__module__]
+    started = sys.modules["__main__"]
     if script is started and script.__spec__ is not None:
         sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
     required = script_flags.define(config, sys.argv[0])
@@ -104,7 +121,8 @@ def run(
         signal.signal(signal.SIGINT, _interrupt)
 
     def run_main(argv: list[str]) -> int | None:
-        options, rest = flags.FLAGS, argv[1:]
+        options = flags.FLAGS
+        rest = argv[1:]
         if not options["verbosity"].present:
             level = logging.DEBUG if options.verbose else logging.INFO
             logging.set_verbosity(level)
@@ -160,7 +178,7 @@ def print_help(purpose: str, is_full: bool) -> None:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig:
+class _CommonConfig(script_flags.Config):
     debug: bool = script_flags.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
@@ -232,23 +250,34 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        if isinstance(error, ModuleNotFoundError) and not flags.FLAGS.debug:
-            return _fail(f"{error}: pip install -r requirements.txt")
-        # Importing TensorFlow here would take seconds.
-        tf = sys.modules.get("tensorflow")
-        users = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
-        if flags.FLAGS.debug or not isinstance(error, (*USER_ERRORS, *users)):
+        if flags.FLAGS.debug or not _is_users(error):
             raise
-        if isinstance(error, OSError) and error.filename is not None:
-            # Begin the message with the flag that names the file in the error.
-            for flag in given:
-                if error.filename in flag.parts:
-                    path = f"--{flag.flag}={error.filename}"
-                    return _fail(f"{path}: {error.strerror}")
-        return _fail(error)
+        return _fail(_describe_error(error, given))
 
 
-def _interrupt(number: int, frame: Any) -> None:
+# Returns whether an error is due to the user's input, files or environment.
+def _is_users(error: Exception) -> bool:
+    # Importing TensorFlow here would take seconds.
+    tf = sys.modules.get("tensorflow")
+    theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
+    return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
+
+
+# Returns the message of an error, which begins with the flag that names the
+# file in the error.
+def _describe_error(
+    error: Exception, given: Sequence[paths.PathFlag]
+) -> object:
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}: pip install -r requirements.txt"
+    if isinstance(error, OSError) and error.filename is not None:
+        for flag in given:
+            if error.filename in flag.parts:
+                return f"--{flag.flag}={error.filename}: {error.strerror}"
+    return error
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
     _interrupts.append(number)
     signal.default_int_handler(number, frame)
 

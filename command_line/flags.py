@@ -17,8 +17,8 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 from absl import flags
 
@@ -35,7 +35,15 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """Base class of the flags of a script. `cli.run` calls its methods."""
+    """Base class of the flags of a script. `cli.run` calls its methods.
+
+    Attributes:
+        given_flags: {name: value} of the flags that the user set.
+    """
+
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def is_chief(self) -> bool:
@@ -61,6 +69,9 @@ class Config:
             ValueError, OSError: as `modeling.hub.download` raises them.
         """
         return self
+
+
+Flags = TypeVar("Flags", bound=Config)
 
 
 class Role(enum.Enum):
@@ -113,7 +124,7 @@ class Meta:
     may_grow: bool = False
 
 
-def flag(default: Any, help: str, **changes: Any) -> Any:
+def flag(default: object, help: str, **changes: Any) -> Any:  # noqa: ANN401  a field stands for a value of any type
     """Returns a dataclass field that is also a command-line flag.
 
     Args:
@@ -135,7 +146,7 @@ decoding = functools.partial(flag, role=Role.DECODING)
 neutral = functools.partial(flag, role=Role.NEUTRAL)
 
 
-def like(base: Any, name: str, default: Any = None, **changes: Any) -> Any:
+def like(base: type, name: str, default: object = None, **changes: Any) -> Any:  # noqa: ANN401  a field stands for a value of any type
     """Returns a copy of a flag of another dataclass, with changes.
 
     Args:
@@ -144,13 +155,13 @@ def like(base: Any, name: str, default: Any = None, **changes: Any) -> Any:
         default: new default, as in `flag`. None = the default of `base`.
         **changes: attributes of `Meta` that differ, such as `help`.
     """
-    field = base.__dataclass_fields__[name]
+    (field,) = (x for x in dataclasses.fields(base) if x.name == name)
     if default is None:
         default = field.default
     return flag(default, **{**vars(meta_of(field)), **changes})
 
 
-def define(config: type, module: str) -> list[str]:
+def define(config: type[Config], module: str) -> list[str]:
     """Defines a command-line flag for each field of a dataclass.
 
     Returns the names of the flags that the user must set.
@@ -160,16 +171,19 @@ def define(config: type, module: str) -> list[str]:
             are ignored.
         module: name of the module under which --help lists the flags.
     """
-    hints, required = typing.get_type_hints(config), []
+    hints = typing.get_type_hints(config)
+    required = []
     for field in _flag_fields(config):
-        meta, default = meta_of(field), field.default
+        meta = meta_of(field)
+        default = field.default
         kind = hints[field.name]
         if isinstance(kind, types.UnionType):
             # `int | None` is a flag of type int.
             kind = kind.__args__[0]
         mark = ""
         if default is dataclasses.MISSING:
-            default, mark = None, "(required) "
+            default = None
+            mark = "(required) "
             required.append(field.name)
         create: Any = _DEFINE.get(kind, flags.DEFINE_list)
         options: dict[str, Any] = {"help": mark + meta.help}
@@ -186,11 +200,8 @@ def define(config: type, module: str) -> list[str]:
     return required
 
 
-def parse(config: Any) -> Any:
-    """Creates an instance of a dataclass from the parsed flags.
-
-    If the class contains a field `given_flags`, its value is {name: value} of
-    the flags that the user set.
+def parse(config: type[Flags]) -> Flags:
+    """Creates an instance of a script's flags from the parsed command line.
 
     Raises:
         ValueError: flags contradict each other.
@@ -199,24 +210,27 @@ def parse(config: Any) -> Any:
         field.name: flags.FLAGS[field.name].value
         for field in _flag_fields(config)
     }
-    if "given_flags" in config.__dataclass_fields__:
-        own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-        values["given_flags"] = {f.name: f.value for f in own if f.present}
-    return config(**values)
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    given = {each.name: each.value for each in own if each.present}
+    return config(given_flags=given, **values)
 
 
-def fields(config: Any, *roles: Role) -> list[dataclasses.Field]:
+def fields(
+    config: Config | type[Config], *roles: Role
+) -> list[dataclasses.Field]:
     """Returns the fields of a dataclass whose flags have one of the roles."""
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
 
-def unset(config: Any) -> set[str]:
+def unset(config: Config) -> set[str]:
     """Returns names of flags that no user set and that have their defaults."""
-    values, given = vars(config), config.given_flags
-    names = {
-        f.name for f in fields(config, *Role) if values[f.name] == f.default
+    values = vars(config)
+    defaults = {
+        field.name
+        for field in fields(config, *Role)
+        if values[field.name] == field.default
     }
-    return names - given.keys()
+    return defaults - config.given_flags.keys()
 
 
 def meta_of(field: dataclasses.Field) -> Meta:
@@ -224,15 +238,18 @@ def meta_of(field: dataclasses.Field) -> Meta:
     return field.metadata[_FLAG]
 
 
-def path_flags(config: Any) -> list[paths.PathFlag]:
+def path_flags(config: Config) -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each flag whose value is a path."""
-    found = []
+    flags_of_paths = []
     for field in _flag_fields(config):
-        kind, value = meta_of(field).kind, vars(config)[field.name]
+        kind = meta_of(field).kind
+        value = vars(config)[field.name]
         if kind is not None and value is not None:
-            found.append(paths.PathFlag(field.name, value, kind))
-    return found
+            flags_of_paths.append(paths.PathFlag(field.name, value, kind))
+    return flags_of_paths
 
 
-def _flag_fields(config: Any) -> Iterator[dataclasses.Field]:
+def _flag_fields(
+    config: Config | type[Config],
+) -> Iterator[dataclasses.Field]:
     return (f for f in dataclasses.fields(config) if _FLAG in f.metadata)

@@ -7,8 +7,6 @@ flag, its default and help. This module imports no TensorFlow.
 import dataclasses
 import importlib.util
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from command_line import flags
 from files import json_files
@@ -29,8 +27,7 @@ class ModelConfig(flags.Config):
     """Flags of the model that a script loads, and of its text.
 
     `resolve` sets `weights` to the path of the weights that the command uses,
-    or trains. `given_flags` contains {name: value} of the flags on the command
-    line.
+    or trains.
     """
 
     bert_config_file: str = flags.identity(
@@ -61,9 +58,6 @@ class ModelConfig(flags.Config):
         kind=Kind.MODEL,
     )
     weights: str | None = None
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
 
     @property
     def head(self) -> str | None:

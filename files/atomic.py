@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from files.paths import StrPath, is_remote, named_errors
 
@@ -68,7 +68,7 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
         if is_remote(path):
             opened = _remote_open(path)
         elif os.path.exists(path) and not os.path.isfile(path):
-            opened = open(path, "wb")
+            opened = open(path, "wb")  # noqa: SIM115  entered below
         else:
             opened = _local_open(os.path.realpath(path))
         with opened as file:
@@ -96,7 +96,7 @@ def write_bytes(path: StrPath, contents: bytes) -> None:
         file.write(contents)
 
 
-def write_json(path: StrPath, contents: Any, indent: int = 2) -> None:
+def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
     """Writes a JSON file, complete or not at all.
 
     Raises:

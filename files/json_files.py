@@ -12,7 +12,7 @@ from typing import Any
 from files.paths import StrPath, named_errors
 
 
-def read_json(path: StrPath) -> Any:
+def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
     """Reads a local file in UTF-8 that contains a JSON object.
 
     Raises:
@@ -24,7 +24,7 @@ def read_json(path: StrPath) -> Any:
     return parse_json(text, os.fspath(path))
 
 
-def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
+def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:  # noqa: ANN401  JSON of any type
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin

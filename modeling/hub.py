@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from command_line import flags
 from files.json_files import read_json
@@ -101,12 +101,12 @@ def download_flags(config: Flags, *names: str) -> Flags:
     Raises:
         ValueError, OSError: as `download` raises them.
     """
-    found = {
+    folders: dict[str, Any] = {
         name: download(path)
         for name in names
         if (path := getattr(config, name)) and path.startswith(SCHEME)
     }
-    return dataclasses.replace(config, **found) if found else config
+    return dataclasses.replace(config, **folders)
 
 
 def _fetch(

@@ -13,7 +13,7 @@ import dataclasses
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from absl import logging
 
@@ -125,15 +125,17 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
 def _read_tokenizer(
     options: Config, config: "modeling.BertConfig", folder: presets.Preset
 ) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
-    path = options.extended_vocab_file
     vocab_file = options.vocab_file or folder.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
     tokenizer = tokenization.create_tokenizer(
-        *(vocab_file, options.do_lower_case),
-        *(options.init_checkpoint, config.vocab_size),
+        vocab_file,
+        options.do_lower_case,
+        options.init_checkpoint,
+        config.vocab_size,
     )
     folder.check_identity(config, tokenizer)
+    path = options.extended_vocab_file
     if not path:
         return tokenizer, None
     extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
@@ -143,60 +145,87 @@ def _read_tokenizer(
     )
 
 
+# Returns whether to write Hugging Face's format. By default, convert to the
+# format that the checkpoint does not have. If the vocabulary is extended, keep
+# the format.
+def _becomes_huggingface(options: Config, checkpoint: str) -> bool:
+    if options.output_format is not None:
+        return options.output_format == "huggingface"
+    is_theirs = bool(modeling.find_huggingface(checkpoint))
+    return bool(options.extended_vocab_file) == is_theirs
+
+
+# Raises a ValueError if transformers' BERT lacks a part of the network.
+def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
+    network = {name for name, is_on in folder.network.items() if is_on}
+    if head == kinds.ENCODER:
+        # The LSTM is dropped, because only models with a task's head contain
+        # it.
+        network.discard("bilstm")
+    if network:
+        raise ValueError(
+            f"{checkpoint} was trained with --{' --'.join(network)}, which "
+            "transformers' BERT lacks. Set --output_format=tf1"
+        )
+
+
+# Returns {name: text} of the files that tell sentence-transformers how to
+# compute one vector for a text.
+def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
+    paths = {name: Path(folder.path, name) for name in _POOLING}
+    return {
+        name: path.read_text("utf-8")
+        for name, path in paths.items()
+        if path.is_file()
+    }
+
+
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     start = options.init_checkpoint
     folder = presets.read(start, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(start)
-    # By default, convert to the format that the checkpoint does not have. If
-    # the vocabulary is extended, keep the format.
-    is_theirs = bool(modeling.find_huggingface(checkpoint))
-    becomes_theirs = bool(options.extended_vocab_file) == is_theirs
-    if options.output_format is not None:
-        becomes_theirs = options.output_format == "huggingface"
     config = modeling.load_config(options.bert_config_file or folder.path)
     name = options.model or _find_model(checkpoint, folder)
-    folder.check_head(MODELS[name])
-    network = {name for name, is_on in folder.network.items() if is_on}
-    if name == "bert":
-        # Drop the LSTM, because only models with a task's head contain it.
-        network.discard("bilstm")
-    if becomes_theirs and network:
-        raise ValueError(
-            f"{checkpoint} was trained with --{' --'.join(network)}, which "
-            "transformers' BERT lacks. Set --output_format=tf1"
-        )
+    head = MODELS[name]
+    folder.check_head(head)
+    becomes_theirs = _becomes_huggingface(options, checkpoint)
+    if becomes_theirs:
+        _check_network(checkpoint, head, folder)
     tokenizer, rows = _read_tokenizer(options, config, folder)
-    model_class = getattr(modeling, MODELS[name])
+    model_class = getattr(modeling, head)
     model, report = model_class.load_preset(folder, config=config)
-    if name != "bert" and all(x.startswith("bert/") for x in report.loaded):
+    if head != kinds.ENCODER and all(
+        name.startswith("bert/") for name in report.loaded
+    ):
         raise ValueError(f"{start} contains no weights of --model={name}")
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
-    labels = folder.labels if hasattr(model, "num_labels") else None
     if rows is not None:
         model = modeling.extend_model(model, rows)
-    save: Callable[..., None] = modeling.save_release
-    kind, entries = descriptions.WEIGHTS, dict[str, Any]()
-    length = folder.max_length(MODELS[name], config.max_position_embeddings)
-    if becomes_theirs:
-        save, kind = modeling.save_huggingface, descriptions.HUGGINGFACE
-        entries["max_length"] = length
-        if name == "classifier":
-            entries["problem_type"] = folder.settings.get("problem_type")
+    length = folder.max_length(head, config.max_position_embeddings)
+    labels = folder.labels if kinds.KINDS[head].has_labels else None
     files = descriptions.describe_copy(
         checkpoint,
         model,
-        kind,
+        descriptions.HUGGINGFACE if becomes_theirs else descriptions.WEIGHTS,
         {"max_seq_length": length},
         changed=() if rows is None else ("bert_config", "tokenizer"),
         labels=labels,
         tokenizer=tokenizer,
     )
-    for pooling in _POOLING if name == "bert" else ():
-        file = Path(folder.path, pooling)
-        if file.is_file():
-            files[pooling] = file.read_text("utf-8")
+    if head == kinds.ENCODER:
+        files |= _read_pooling_files(folder)
+    save: Callable[..., None] = modeling.save_release
+    if becomes_theirs:
+        problem_type = None
+        if head == kinds.CLASSIFIER:
+            problem_type = folder.settings.get("problem_type")
+        save = functools.partial(
+            modeling.save_huggingface,
+            max_length=length,
+            problem_type=problem_type,
+        )
     save(
         model,
         options.output_dir,
@@ -204,7 +233,6 @@ def main(options: Config) -> None:
         labels=labels,
         leave_out=report.missing,
         files=files,
-        **entries,
     )
     logging.info("Wrote %s", options.output_dir)
 

@@ -7,6 +7,7 @@ from typing import Any
 from absl import logging
 
 import modeling
+from command_line.groups import ModelConfig
 from files import folders
 from modeling import kinds
 from modeling.checkpoints.restore import LoadReport
@@ -46,7 +47,7 @@ def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
     return load_config(config)
 
 
-def load_config(config: Any) -> modeling.BertConfig:
+def load_config(config: ModelConfig) -> modeling.BertConfig:
     """Reads the model's configuration, and checks that it fits this command.
 
     Args:
@@ -57,16 +58,16 @@ def load_config(config: Any) -> modeling.BertConfig:
         ValueError: a length is above the model's number of positions.
     """
     file = config.bert_config_file
-    found = modeling.load_config(file)
+    bert_config = modeling.load_config(file)
     for name in ("max_seq_length", "export_seq_length"):
         length = vars(config).get(name) or 0
-        if length > found.max_position_embeddings:
+        if length > bert_config.max_position_embeddings:
             raise ValueError(
                 f"--{name}={length} is more than the model's "
-                f"{found.max_position_embeddings} positions "
+                f"{bert_config.max_position_embeddings} positions "
                 f"(max_position_embeddings in {file}); set a smaller --{name}"
             )
-    return found
+    return bert_config
 
 
 def check_task(
@@ -100,10 +101,13 @@ def check_task(
         # The order must not change in a resumed run or with --labels.
         is_fixed = folder.is_resumed or "labels" in config.given_flags
         check_labels(folder, task.output_names, is_fixed)
+    metrics = [*task.metrics]
+    if task.eval_loss:
+        metrics.append("eval_loss")
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
-        for name in (*task.metrics, *["eval_loss"] * bool(task.eval_loss))
+        for name in metrics
     ]
     if config.metric_for_best and config.metric_for_best not in names:
         raise ValueError(
@@ -125,7 +129,8 @@ def check_labels(
     Raises:
         ValueError: the labels differ.
     """
-    labels, saved = list(names[0]), folder.labels
+    labels = list(names[0])
+    saved = folder.labels
     if not saved:
         logging.warning(
             "%s does not name its outputs. They are assumed to be %s, in this "
@@ -167,5 +172,6 @@ def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
         logging.warning(
             "%s also contains %s, which this program does not use. If the "
             "model needs these weights, its outputs will be wrong.",
-            *(report.path, others),
+            report.path,
+            others,
         )

@@ -7,10 +7,12 @@ import datetime
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from absl import logging
 
+import modeling
 from data.io import tfrecords
 from modeling import descriptions
 from modeling.presets import Preset
@@ -57,127 +59,202 @@ def run(
         OSError: a file is missing or cannot be written.
     """
     start = time.time()
-    ##### Checks, before any slow work #####
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(config)
+    # All checks come before any slow work.
     bert_config = checks.check(config, preset)
     checks.check_task(task, config, preset, bert_config)
-    teacher = num_steps = None
+    teacher = None
     if config.do_train and config.teacher:
         teacher = load_teacher(
             config,
             bert_config,
             task.tokenizer,
             task.create_model,
-            task.output_names,
-            task.settings.get("output_mode"),
+            labels=task.output_names,
+            output_mode=task.settings.get("output_mode"),
         )
-
-    ##### Records #####
     splits = write_splits(task, config, bert_config)
-    train_set = splits.get("train")
-
-    ##### Weights (for their order, see `restore_or_load`) #####
-    settings = preset.training if preset else {}
-    if train_set:
-        num_steps = config.num_steps(
-            train_set.num_examples
-            if task.counts_examples
-            else train_set.num_records
-        )
-        settings = run_folder.check_resumed(
-            config,
-            preset,
-            describe_start(config, preset, bert_config, task.tokenizer)
-            | {**task.settings}
-            | {"train_records": fingerprint(train_set.records.files)}
-            | {"data": describe_data(config, splits)},
-        )
+    num_steps = find_num_steps(task, config, splits)
     trainer = Trainer.create(
         config,
         functools.partial(task.create_model, bert_config, **config.network),
         task.loss,
         num_steps,
         teacher,
-        settings=settings,
+        settings=find_settings(task, config, preset, bert_config, splits),
         dev_set=dev_set_checksum(task, splits),
         tokenizer=task.tokenizer,
         output_names=task.output_names,
     )
+    # See there for the order in which weights are looked for.
     trainer.restore_or_load(config.load_best)
-
+    evaluate = create_evaluation(task, config, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
-        ##### Train #####
-        evaluate = create_evaluation(task, splits)
-        if train_set and num_steps:
-            callbacks: list[Callback] = []
-            if config.keeps_best:
-                best = BestStep(
-                    trainer,
-                    evaluate,
-                    max(train_set.num_records // config.batch_size, 1),
-                    config.metric_for_best or task.metrics[0],
-                    config.early_stopping_patience,
-                )
-                callbacks.append(best)
-            trainer.fit(
-                train_set.records,
-                num_steps[0],
-                callbacks,
-                config.num_train_epochs,
-            )
-            if config.keeps_best and config.load_best:
-                trainer.restore_best()
-
-        ##### Evaluate #####
+        if num_steps:
+            train_set = splits["train"]
+            train(task, config, trainer, train_set, num_steps[0], evaluate)
         results: Scores = {}
         if config.do_eval:
-            logging.info("Evaluating %s", trainer.described_step)
-            results = evaluate(trainer)
-            trainer.history.add("eval", trainer.global_step, results)
-            trainer.write_results("eval_results.txt", results)
+            results = evaluate_at_the_end(trainer, evaluate)
         if not trainer.is_chief:
             # Only the chief writes files.
             return
         if config.do_eval:
-            found = predict(task, trainer, splits, "eval", "Reporting")
-            for name, batches in found:
-                task.write_report(name, batches, config.output_dir)
-
-        ##### Predict #####
+            write_reports(task, config, trainer, splits)
         if config.do_predict:
-            logging.info("Predicting with %s", trainer.described_step)
-            found = predict(task, trainer, splits, "predict", "Predicting")
-            for name, batches in found:
-                scores = task.write_predictions(
-                    name, batches, config.output_dir
-                )
-                if not scores:
-                    # The right answers are unknown.
-                    continue
-                scores["global_step"] = trainer.global_step
-                file = f"test_eval_results{suffix_of(name)}.txt"
-                if name in task.splits["eval"]:
-                    # SQuAD predicts the dev set.
-                    file, results = "eval_results.txt", results | scores
-                    trainer.history.add("eval", trainer.global_step, scores)
-                    scores = results
-                trainer.write_results(file, scores)
-
-        ##### Export #####
+            results |= write_predictions(task, config, trainer, splits, results)
         if config.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
-        describe_end(trainer, task, results, time.time() - start)
+        describe_end(task, config, trainer, results, time.time() - start)
+
+
+def find_num_steps(
+    task: Task, config: FineTuningConfig, splits: Splits
+) -> tuple[int, int] | None:
+    """Returns the numbers of training and warmup steps, None if not training.
+
+    Raises:
+        ValueError: the training would be shorter than one step.
+    """
+    if "train" not in splits:
+        return None
+    train_set = splits["train"]
+    if task.counts_examples:
+        return config.num_steps(train_set.num_examples)
+    return config.num_steps(train_set.num_records)
+
+
+def find_settings(
+    task: Task,
+    config: FineTuningConfig,
+    preset: Preset | None,
+    bert_config: modeling.BertConfig,
+    splits: Splits,
+) -> Mapping[str, Any]:
+    """Returns the settings to record with the weights.
+
+    Raises:
+        ValueError: the run in --output_dir began with other settings.
+    """
+    if "train" not in splits:
+        return preset.training if preset else {}
+    start = describe_start(config, preset, bert_config, task.tokenizer)
+    return run_folder.check_resumed(
+        config,
+        preset,
+        {
+            **start,
+            **task.settings,
+            "train_records": fingerprint(splits["train"].records.files),
+            "data": describe_data(config, splits),
+        },
+    )
+
+
+def train(
+    task: Task,
+    config: FineTuningConfig,
+    trainer: Trainer,
+    train_set: Split,
+    num_train_steps: int,
+    evaluate: Callable[[Trainer], Scores],
+) -> None:
+    """Trains, then restores the best step's weights if the flags say so."""
+    callbacks: list[Callback] = []
+    if config.keeps_best:
+        best = BestStep(
+            trainer,
+            evaluate,
+            every=max(train_set.num_records // config.batch_size, 1),
+            metric=config.metric_for_best or task.metrics[0],
+            patience=config.early_stopping_patience,
+        )
+        callbacks.append(best)
+    trainer.fit(
+        train_set.records, num_train_steps, callbacks, config.num_train_epochs
+    )
+    if config.keeps_best and config.load_best:
+        trainer.restore_best()
+
+
+def evaluate_at_the_end(
+    trainer: Trainer, evaluate: Callable[[Trainer], Scores]
+) -> Scores:
+    """Evaluates the trained weights, and writes eval_results.txt."""
+    logging.info("Evaluating %s", trainer.described_step)
+    results = evaluate(trainer)
+    trainer.history.add("eval", trainer.global_step, results)
+    trainer.write_results("eval_results.txt", results)
+    return results
+
+
+def write_reports(
+    task: Task, config: FineTuningConfig, trainer: Trainer, splits: Splits
+) -> None:
+    """Writes the task's reports on the dev splits."""
+    for name in names_of(task, splits, "eval"):
+        batches = predict(
+            task, config, trainer, splits[name], "eval", "Reporting"
+        )
+        task.write_report(name, batches, config.output_dir)
+
+
+def write_predictions(
+    task: Task,
+    config: FineTuningConfig,
+    trainer: Trainer,
+    splits: Splits,
+    results: Scores,
+) -> Scores:
+    """Writes the predictions of the test splits, and their scores if known.
+
+    Returns the scores that belong to the dev set, because SQuAD predicts it.
+    `results` are the dev set's scores so far.
+    """
+    logging.info("Predicting with %s", trainer.described_step)
+    dev_scores: Scores = {}
+    for name in names_of(task, splits, "predict"):
+        batches = predict(
+            task, config, trainer, splits[name], "predict", "Predicting"
+        )
+        scores = task.write_predictions(name, batches, config.output_dir)
+        if not scores:
+            # The right answers are unknown.
+            continue
+        scores["global_step"] = trainer.global_step
+        if name in task.splits["eval"]:
+            trainer.history.add("eval", trainer.global_step, scores)
+            dev_scores |= scores
+            trainer.write_results("eval_results.txt", results | dev_scores)
+        else:
+            file = f"test_eval_results{suffix_of(name)}.txt"
+            trainer.write_results(file, scores)
+    return dev_scores
+
+
+# Files of a run that describe_end names, if the run wrote them.
+_SHOWN_FILES = (
+    "report.html",
+    "dev_predictions.csv",
+    "dev_predictions.jsonl",
+    "predictions.csv",
+    "predictions.jsonl",
+)
 
 
 def describe_end(
-    trainer: Trainer, task: Task, results: Scores, seconds: float
+    task: Task,
+    config: FineTuningConfig,
+    trainer: Trainer,
+    results: Scores,
+    seconds: float,
 ) -> None:
     """Writes the card, and logs the score, files and how to ask the model."""
-    config, metric, lines = trainer.config, task.metrics[0], []
-    export, table = config.export_dir, vars(config).get("data_file")
+    export = config.export_dir
+    table = vars(config).get("data_file")
     settings = {**task.settings, "name": config.head}
     commands = descriptions.format_commands(settings, export, table)
     # The card contains no names of folders.
@@ -185,27 +262,28 @@ def describe_end(
     if export == f"{config.output_dir.rstrip('/')}_model":
         name = "FOLDER_model"
     trainer.write_card(export=name, table=table and os.path.basename(table))
-    if metric in results:
-        lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
     if config.do_train and (missing := never_found(results)):
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "
             "set another --output_dir, --learning_rate=%g and "
             "--num_train_epochs=%g.",
             ", ".join(missing),
-            *(2 * config.learning_rate, 2 * config.num_train_epochs),
+            2 * config.learning_rate,
+            2 * config.num_train_epochs,
         )
-    names = "report.html dev_predictions.csv dev_predictions.jsonl"
-    for name in (*names.split(), "predictions.csv", "predictions.jsonl"):
-        path = os.path.join(config.output_dir, name)
-        lines += [path] * os.path.isfile(path)
+    lines = []
+    metric = task.metrics[0]
+    if metric in results:
+        lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
+    paths = [os.path.join(config.output_dir, name) for name in _SHOWN_FILES]
+    lines += filter(os.path.isfile, paths)
     lines += commands
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))
 
 
 def create_evaluation(
-    task: Task, splits: Splits
+    task: Task, config: FineTuningConfig, splits: Splits
 ) -> Callable[[Trainer], Scores]:
     """Returns a function (trainer) -> scores on the dev splits.
 
@@ -218,14 +296,17 @@ def create_evaluation(
         if step in evaluated:
             return evaluated[step]
         results: Scores = {"global_step": step}
-        found = predict(task, trainer, splits, "eval", "Evaluating")
-        for name, batches in found:
+        for name in names_of(task, splits, "eval"):
+            batches = predict(
+                task, config, trainer, splits[name], "eval", "Evaluating"
+            )
             if task.eval_loss:
                 passing = LossFigures(task.eval_loss, batches)
                 scores = task.evaluate(name, passing) | passing.figures()
             else:
                 scores = task.evaluate(name, batches)
-            results |= {f"{k}{suffix_of(name)}": scores[k] for k in scores}
+            suffix = suffix_of(name)
+            results |= {f"{k}{suffix}": value for k, value in scores.items()}
         evaluated[step] = results
         return results
 
@@ -233,20 +314,25 @@ def create_evaluation(
 
 
 def predict(
-    task: Task, trainer: Trainer, splits: Splits, purpose: str, label: str
-) -> Iterator[tuple[str, Batches]]:
-    """Yields (name of a split, its batches with the model's outputs).
+    task: Task,
+    config: FineTuningConfig,
+    trainer: Trainer,
+    split: Split,
+    purpose: str,
+    label: str,
+) -> Batches:
+    """Returns the batches of a split with the model's outputs.
 
-    `purpose` is "eval" or "predict", and selects the splits. `label` is the
-    text of the progress bar.
+    Args:
+        task: the task.
+        config: the flags.
+        trainer: the model.
+        split: the split.
+        purpose: "eval" or "predict", which selects the batch size.
+        label: text of the progress bar.
     """
-    config = trainer.config
     size = config.batch_size_of(purpose)
-    for name in names_of(task, splits, purpose):
-        split = splits[name]
-        dataset = split.create_dataset(size, config.unpads)
-        num_batches = -(-split.num_records // size)
-        yield (
-            name,
-            task.pool(name, trainer.predict(dataset, num_batches, label)),
-        )
+    dataset = split.create_dataset(size, config.unpads)
+    num_batches = -(-split.num_records // size)
+    batches = trainer.predict(dataset, num_batches, label)
+    return task.pool(split.name, batches)

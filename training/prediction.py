@@ -1,6 +1,6 @@
 """Predicts with a model, batch by batch."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -10,6 +10,7 @@ from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
+from modeling.losses import Loss
 from modeling.model import select_features
 
 Features = Mapping[str, tf.Tensor]
@@ -66,7 +67,9 @@ class BatchPredictor:
             inputs_of = dict
 
             @tf.function(reduce_retracing=True, autograph=False)
-            def forward(features: Features, kernels: Any) -> Any:
+            def forward(
+                features: Features, kernels: Sequence[tf.Tensor]
+            ) -> object:
                 return metrics(self._predictor(features, kernels), features)
 
         # Cast the kernels once, not for every batch.
@@ -102,8 +105,9 @@ class BatchPredictor:
 class LossFigures:
     """Iterates over evaluation batches, and adds up their loss."""
 
-    def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
-        self._loss, self._batches = loss, batches
+    def __init__(self, loss: Loss, batches: Iterable[tuple[Any, Any]]) -> None:
+        self._loss = loss
+        self._batches = batches
         # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,83 +44,50 @@ def run(
             the flags.
         OSError: a file is missing or cannot be written.
     """
-    ##### Checks, before any slow work #####
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(config)
+    # All checks come before any slow work.
     bert_config = checks.check(config, preset)
-    tokenizer = None
-    if config.vocab_file:
-        start_from = config.init_checkpoint or config.weights
-        tokenizer = load_tokenizer(config, bert_config.vocab_size, start_from)
-    if preset:
-        preset.check_identity(
-            bert_config, tokenizer, config.network, config.do_train
-        )
+    tokenizer = read_tokenizer(config, preset, bert_config)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
-    loss = modeling.PretrainingLoss(config.next_sentence)
-    teacher = num_steps = None
-    if config.do_train:
-        num_steps = config.num_train_steps, config.num_warmup_steps
+    teacher = None
     if config.do_train and config.teacher:
         teacher = load_teacher(config, bert_config, tokenizer, create_model)
-
-    ##### Records #####
-    expected = bert_config, tokenizer
-    records = evaluated = find_records(config, "input_file", *expected)
-    if config.eval_input_file:
-        evaluated = find_records(config, "eval_input_file", *expected)
-    dev_set: list[Any] = [config.max_eval_steps * config.eval_batch_size]
-    # Training records may be too large to read them for a checksum.
-    if config.eval_input_file:
-        dev_set += fingerprints.fingerprint(evaluated.files)
-    # Checksums of large files are saved, so that a resume need not read them.
-    known = {**preset.training.get("checksums", {})} if preset else {}
-    identify = functools.partial(fingerprints.fingerprint_records, known=known)
-    settings = preset.training if preset else {}
+    records, evaluated = find_all_records(config, bert_config, tokenizer)
+    num_steps = None
     if config.do_train:
-        found = fingerprints.describe_start(
-            config, preset, bert_config, tokenizer
-        )
-        found["input_file"] = identify(records.files)
-        if config.keeps_best:
-            found["eval_input_file"] = identify(evaluated.files)
-        found["checksums"] = known
-        settings = run_folder.check_resumed(config, preset, found)
-
-    ##### Weights (for their order, see `restore_or_load`) #####
+        num_steps = (config.num_train_steps, config.num_warmup_steps)
     trainer = Trainer.create(
         config,
         functools.partial(create_model, bert_config),
-        loss,
+        modeling.PretrainingLoss(config.next_sentence),
         num_steps,
         teacher,
-        settings=settings,
-        dev_set=zlib.crc32(json.dumps(dev_set).encode()),
         tokenizer=tokenizer,
+        settings=find_settings(
+            config, preset, bert_config, tokenizer, records, evaluated
+        ),
+        dev_set=dev_set_checksum(config, evaluated),
     )
+    # See there for the order in which weights are looked for.
     trainer.restore_or_load()
-
-    evaluate = functools.partial(evaluate_on, evaluated)
+    evaluate = functools.partial(evaluate_on, config, evaluated)
     with tfrecords.naming_wrong_records([records, evaluated]):
-        ##### Train #####
-        if num_steps:
-            callbacks: list[Callback] = []
-            if config.keeps_best:
-                callbacks.append(
-                    BestStep(trainer, evaluate, config.eval_steps, "loss")
-                )
-            trainer.fit(records, num_steps[0], callbacks)
-
-        ##### Evaluate #####
+        if config.do_train:
+            train(config, trainer, records, evaluate)
         if config.do_eval:
-            results = evaluate(trainer)
-            results["global_step"] = trainer.global_step
-            trainer.history.add("eval", trainer.global_step, results)
-            trainer.write_results("eval_results.txt", results)
+            evaluate_at_the_end(trainer, evaluate)
+    finish(config, trainer, export)
 
-    ##### Export #####
+
+def finish(
+    config: PretrainingConfig,
+    trainer: Trainer,
+    export: Callable[[PretrainingConfig, Trainer], None],
+) -> None:
+    """Exports the model if the flags say so, and completes the run's folder."""
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -133,6 +100,108 @@ def run(
         export(config, trainer)
     trainer.finish()
     trainer.write_card()
+
+
+def read_tokenizer(
+    config: PretrainingConfig,
+    preset: Preset | None,
+    bert_config: modeling.BertConfig,
+) -> FullTokenizer | None:
+    """Reads --vocab_file, and compares it and the network with the weights.
+
+    Returns None without --vocab_file.
+
+    Raises:
+        ValueError: the weights were trained with another network or tokenizer.
+    """
+    tokenizer = None
+    if config.vocab_file:
+        start_from = config.init_checkpoint or config.weights
+        tokenizer = load_tokenizer(config, bert_config.vocab_size, start_from)
+    if preset:
+        preset.check_identity(
+            bert_config, tokenizer, config.network, config.do_train
+        )
+    return tokenizer
+
+
+def find_settings(
+    config: PretrainingConfig,
+    preset: Preset | None,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+    records: tfrecords.Records,
+    evaluated: tfrecords.Records,
+) -> Mapping[str, Any]:
+    """Returns the settings to record with the weights.
+
+    Raises:
+        ValueError: the run in --output_dir began with other settings or
+            records.
+    """
+    settings = preset.training if preset else {}
+    if not config.do_train:
+        return settings
+    # Checksums of large files are saved, so that a resume need not read them.
+    known = {**settings.get("checksums", {})}
+    identify = functools.partial(fingerprints.fingerprint_records, known=known)
+    found = fingerprints.describe_start(config, preset, bert_config, tokenizer)
+    found["input_file"] = identify(records.files)
+    if config.keeps_best:
+        found["eval_input_file"] = identify(evaluated.files)
+    found["checksums"] = known
+    return run_folder.check_resumed(config, preset, found)
+
+
+def dev_set_checksum(
+    config: PretrainingConfig, evaluated: tfrecords.Records
+) -> int:
+    """Returns a checksum of the records that evaluations read.
+
+    Records of --input_file count only by the number of examples, because they
+    may be too large to read them for a checksum.
+    """
+    described: list[Any] = [config.max_eval_steps * config.eval_batch_size]
+    if config.eval_input_file:
+        described += fingerprints.fingerprint(evaluated.files)
+    return zlib.crc32(json.dumps(described).encode())
+
+
+def train(
+    config: PretrainingConfig,
+    trainer: Trainer,
+    records: tfrecords.Records,
+    evaluate: Callable[[Trainer], dict[str, float]],
+) -> None:
+    """Trains on records, and evaluates meanwhile if the flags say so."""
+    callbacks: list[Callback] = []
+    if config.keeps_best:
+        callbacks.append(BestStep(trainer, evaluate, config.eval_steps, "loss"))
+    trainer.fit(records, config.num_train_steps, callbacks)
+
+
+def evaluate_at_the_end(
+    trainer: Trainer, evaluate: Callable[[Trainer], dict[str, float]]
+) -> None:
+    """Evaluates the trained weights, and writes eval_results.txt."""
+    results = evaluate(trainer)
+    results["global_step"] = trainer.global_step
+    trainer.history.add("eval", trainer.global_step, results)
+    trainer.write_results("eval_results.txt", results)
+
+
+def find_all_records(
+    config: PretrainingConfig,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+) -> tuple[tfrecords.Records, tfrecords.Records]:
+    """Finds and checks the records to train on, and those to evaluate on."""
+    records = find_records(config, "input_file", bert_config, tokenizer)
+    if not config.eval_input_file:
+        return records, records
+    return records, find_records(
+        config, "eval_input_file", bert_config, tokenizer
+    )
 
 
 def find_records(
@@ -184,10 +253,9 @@ def find_records(
 
 
 def evaluate_on(
-    records: tfrecords.Records, trainer: Trainer
+    config: PretrainingConfig, records: tfrecords.Records, trainer: Trainer
 ) -> dict[str, float]:
     """Returns the metrics of at most --max_eval_steps batches of records."""
-    config: Any = trainer.config
     dataset = tfrecords.create_dataset(
         records, config.eval_batch_size, is_training=False, trim=config.unpads
     )

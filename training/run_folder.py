@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from command_line import flags
 from command_line.flags import Role
@@ -24,6 +24,9 @@ from modeling import hub, kinds, presets
 from modeling.presets import BEST, FILE, Preset, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    import keras
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
@@ -71,10 +74,11 @@ def check_resumed(
     for field in flags.fields(config, Role.TRAINING):
         name = f"--{field.name}"
         if flags.meta_of(field).may_grow and name in now:
-            before, value = saved.get(name), now[name]
-            if before is None or value is None:
-                del now[name]
-            elif isinstance(before, int | float) and value > before:
+            before = saved.get(name)
+            value = now[name]
+            is_unlimited = before is None or value is None
+            is_number = isinstance(before, int | float)
+            if is_unlimited or (is_number and value > before):
                 del now[name]
     names = saved.keys() & now.keys()
     if difference := presets.first_difference(saved, now, names):
@@ -96,7 +100,7 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe(
-    config: TrainingConfig, model: Any, settings: Mapping[str, Any]
+    config: TrainingConfig, model: "keras.Model", settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns the contents of model.json. For the arguments, see `write`."""
     head = _flag_values(config, Role.HEAD, Role.DECODING)
@@ -126,7 +130,7 @@ def set_best_step(folder: StrPath, step: int) -> None:
 
 def write(
     config: TrainingConfig,
-    model: Any,
+    model: "keras.Model",
     settings: Mapping[str, Any],
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
@@ -204,7 +208,7 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 
 # Returns {flag: value} of the flags with these roles, without paths.
-def _flag_values(config: Any, *roles: Role) -> dict[str, Any]:
+def _flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
     return {
         field.name: vars(config)[field.name]
         for field in flags.fields(config, *roles)

@@ -28,12 +28,14 @@ class Split:
     """The records of one split.
 
     Attributes:
+        name: name of the split, such as "eval".
         records: paths and format of the TFRecord files.
         num_examples: number of examples.
         num_records: number of records, which may be more than the examples.
         checksum: checksum that does not depend on the records' order.
     """
 
+    name: str
     records: tfrecords.Records
     num_examples: int
     num_records: int
@@ -113,10 +115,18 @@ def _write_split(
     spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
     logging.info(
         "The %s set: %d examples in %d records",
-        *(name, len(examples), writer.num_records),
+        name,
+        len(examples),
+        writer.num_records,
     )
     records = tfrecords.Records([path], spec)
-    return Split(records, len(examples), writer.num_records, checksum)
+    return Split(
+        name=name,
+        records=records,
+        num_examples=len(examples),
+        num_records=writer.num_records,
+        checksum=checksum,
+    )
 
 
 def describe_data(
@@ -127,19 +137,20 @@ def describe_data(
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
-    given, found = config.given_flags, []
+    rows = []
     for name, split in splits.items():
-        flags = "data_file", f"{name.replace('eval', 'predict')}_file"
-        files = [*filter(None, map(given.get, flags))]
+        flags = ("data_file", f"{name.replace('eval', 'predict')}_file")
+        files = [*filter(None, map(config.given_flags.get, flags))]
         if not files and config.data_dir and name in SETS:
             pattern = os.path.join(glob.escape(config.data_dir), SETS[name])
             files = glob.glob(f"{pattern}[.]*")
         data = os.path.basename(os.path.normpath(config.data_dir or name))
-        base, checksum = f"{data}/{name}", split.checksum
+        base = f"{data}/{name}"
+        checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
             ((base, _, checksum),) = fingerprints.fingerprint(files)
-        found.append([name, base, split.num_examples, checksum])
-    return found
+        rows.append([name, base, split.num_examples, checksum])
+    return rows
 
 
 def names_of(

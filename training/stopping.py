@@ -70,7 +70,8 @@ class SkippedSteps:
     """
 
     def __init__(self, config: TrainingConfig) -> None:
-        self._config, self.num_in_a_row = config, 0
+        self._config = config
+        self.num_in_a_row = 0
 
     def count(self, step: int, outcomes: np.ndarray) -> None:
         """Counts the outcomes of steps, the last of which is `step`.
@@ -86,7 +87,8 @@ class SkippedSteps:
                 logging.warning(
                     "Step %d was skipped (%d in a row), because its loss or "
                     "gradient is not finite.",
-                    *(number, self.num_in_a_row),
+                    number,
+                    self.num_in_a_row,
                 )
             if self.num_in_a_row >= self._config.max_nonfinite_steps:
                 raise ValueError(

@@ -17,6 +17,8 @@ from modeling.config_files import load_config
 from training.fine_tuning_config import FineTuningConfig
 
 if TYPE_CHECKING:
+    import keras
+
     import modeling
     from modeling.losses import Loss
 
@@ -69,7 +71,7 @@ class Task(abc.ABC):
         "eval": ["eval"],
         "predict": ["predict"],
     }
-    examples: dict[str, Sequence[Any]] = {}
+    examples: dict[str, Sequence[Any]]
     loss: "Loss"
     eval_loss: "Loss | None" = None
     metrics: Sequence[str]
@@ -82,6 +84,7 @@ class Task(abc.ABC):
 
     def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
+        self.examples = {}
         config = load_config(options.bert_config_file)
         self.longest = config.max_position_embeddings
         start = options.init_checkpoint or options.weights
@@ -112,7 +115,7 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
-    ) -> Any:
+    ) -> "keras.Model":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:

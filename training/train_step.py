@@ -8,7 +8,7 @@ loss and its gradient do not depend on how the batch is split.
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 import numpy as np
@@ -19,6 +19,7 @@ from modeling.model import select_features
 from training.config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
+Values = TypeVar("Values")
 # (logs, outcomes), as TrainStep._next returns.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor]
 # (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
@@ -47,13 +48,15 @@ class TrainStep:
 
     def __init__(
         self,
-        model: Any,
+        model: keras.Model,
         loss: Loss,
-        optimizer: Any,
+        optimizer: keras.optimizers.Optimizer,
         config: TrainingConfig,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:
-        self.model, self.loss, self.optimizer = model, loss, optimizer
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
         self._clip_norm = config.clip_norm
         self._num_parts = config.gradient_accumulation_steps
@@ -179,10 +182,10 @@ class TrainStep:
             self._batch_gradients(features, weights, seed)
         )
         dense = [g for index, g in grads.items() if index not in squares]
-        squares = [*squares.values(), *map(sum_of_squares, dense)]
+        every_square = [*squares.values(), *map(sum_of_squares, dense)]
         # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
-        norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
+        norm = tf.sqrt(tf.reduce_sum(tf.stack(every_square)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         # If the loss is finite and the loss scale is above 1, the scale may be
         # the only reason why the gradient is not finite.
@@ -288,7 +291,7 @@ class TrainStep:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
 
-def _all_reduce(values: Any) -> Any:
+def _all_reduce(values: Values) -> Values:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values

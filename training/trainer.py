@@ -69,7 +69,7 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: keras.Model,
-        config: Any,
+        config: TrainingConfig,
         step: TrainStep | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
@@ -82,11 +82,13 @@ class Trainer(BatchPredictor):
         # None if the model only predicts.
         self.train_step: Any = step
         self.settings = settings
-        self.tokenizer, self._output_names = tokenizer, output_names
+        self.tokenizer = tokenizer
+        self._output_names = output_names
         self.labels = output_names[0] if output_names else None
         self.is_chief = config.is_chief
         self.best_folder = Path(config.output_dir, BEST)
-        self.num_train_steps, self.global_step = 0, 0
+        self.num_train_steps = 0
+        self.global_step = 0
         self.has_best = False
         self.history = History(config, dev_set)
         self.results: Mapping[str, float] | None = None
@@ -197,12 +199,15 @@ class Trainer(BatchPredictor):
                 config.output_dir,
             )
         if step is None and config.initial_checkpoint:
+            layers = None
+            if config.init_layers is not None:
+                layers = [*map(int, config.init_layers)]
             report = modeling.load_checkpoint(
                 self.model,
                 config.initial_checkpoint,
-                config.init_layers and [*map(int, config.init_layers)],
-                self._output_names,
-                config.load_best,
+                layers,
+                labels=self._output_names,
+                best=config.load_best,
             )
             if not config.do_train:
                 checks.check_loaded(config, report)
@@ -215,7 +220,8 @@ class Trainer(BatchPredictor):
         """Restores the best step's weights. Returns whether there is one."""
         path = find_best(self.config.output_dir)
         if path:
-            self.global_step, self.has_best = self._best.read(path), True
+            self.global_step = self._best.read(path)
+            self.has_best = True
         return bool(path)
 
     def save_best(self, step: int) -> None:
@@ -257,7 +263,8 @@ class Trainer(BatchPredictor):
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
-        config, step = self.config, self.global_step
+        config = self.config
+        step = self.global_step
         self.num_train_steps = num_train_steps
         if self.is_chief and config.summary_steps:
             callbacks = [*callbacks, Summaries(self.history, config)]
@@ -270,7 +277,8 @@ class Trainer(BatchPredictor):
         if step >= num_train_steps or any(ends):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
-                *(config.output_dir, step),
+                config.output_dir,
+                step,
             )
             return
         if not self.checkpointer.has_optimizer:
@@ -315,8 +323,10 @@ class Trainer(BatchPredictor):
         stop: threading.Event,
         epochs: float | None,
     ) -> bool:
-        config, size = self.config, self.config.batch_size
-        step, last = self.global_step, self.num_train_steps
+        config = self.config
+        size = config.batch_size
+        step = self.global_step
+        last = self.num_train_steps
         # Skip the records of all earlier steps, even of steps without an
         # update. The order of records depends only on the seed and the epoch.
         dataset: Any = tfrecords.create_dataset(
@@ -375,7 +385,8 @@ class Trainer(BatchPredictor):
 
     # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
-        step, every = self.global_step, [c.every for c in callbacks if c.every]
+        step = self.global_step
+        every = [each.every for each in callbacks if each.every]
         every.append(self.config.save_checkpoints_steps)
         return min(
             self.config.steps_per_call,
@@ -413,7 +424,8 @@ class Trainer(BatchPredictor):
         are the arguments `export` and `table` of `format_card`.
         """
         folder = Path(self.config.output_dir)
-        path, model = folder / descriptions.CARD, folder / presets.FILE
+        path = folder / descriptions.CARD
+        model = folder / presets.FILE
         if not model.is_file():
             return  # The folder contains the results of other weights.
         if path.exists() and not descriptions.is_own_card(path):

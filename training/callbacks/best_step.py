@@ -38,13 +38,16 @@ class BestStep(Callback):
         patience: int = 0,
     ) -> None:
         self.every = every
-        self._trainer, self._evaluate = trainer, evaluate
-        self._metric, self._patience = metric, patience
+        self._trainer = trainer
+        self._evaluate = evaluate
+        self._metric = metric
+        self._patience = patience
         is_loss = metric == "loss" or metric.startswith("eval_loss")
         self._sign = -1 if is_loss else 1
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
-        step, folder = trainer.history.best_step, trainer.best_folder
+        step = trainer.history.best_step
+        folder = trainer.best_folder
         if step is None:
             return
         if step not in checkpoint_steps(folder):
@@ -60,7 +63,8 @@ class BestStep(Callback):
             logging.warning(
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
-                *(step, folder),
+                step,
+                folder,
             )
 
     def on_step(self, step: int, logs: Logs) -> bool | None:
@@ -90,7 +94,8 @@ class BestStep(Callback):
         )
         if not is_best:
             return self.has_ended(step)
-        self._best, trainer.history.best_step = results, step
+        self._best = results
+        trainer.history.best_step = step
         trainer.save_best(step)
         return False
 
@@ -105,6 +110,9 @@ class BestStep(Callback):
         logging.info(
             "Stopping early: the best %s is still %s, from step %d, after %d "
             "more evaluations.",
-            *(self._metric, best[self._metric], best["global_step"], waited),
+            self._metric,
+            best[self._metric],
+            best["global_step"],
+            waited,
         )
         return True

@@ -48,7 +48,8 @@ class History:
     """
 
     def __init__(self, config: TrainingConfig, dev_set: int) -> None:
-        self._config, self._dev_set = config, dev_set
+        self._config = config
+        self._dev_set = dev_set
         self._path = Path(config.output_dir) / FILE
         self._started = 0.0
         self._writer: Any = None
@@ -87,7 +88,8 @@ class History:
         try:
             yield
         finally:
-            self._hours_before, self._started = self.hours, 0.0
+            self._hours_before = self.hours
+            self._started = 0.0
 
     def add(
         self,

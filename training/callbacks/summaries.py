@@ -15,7 +15,8 @@ class Summaries(Callback):
     """Adds losses, speed and memory to the run's history."""
 
     def __init__(self, history: History, config: TrainingConfig) -> None:
-        self._history, self._config = history, config
+        self._history = history
+        self._config = config
         self.every = config.summary_steps
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None

@@ -15,6 +15,8 @@ import tensorflow as tf
 
 from training.optimizers import accelerated_updates
 
+GradientsAndVariables = Sequence[tuple[tf.Tensor, tf.Variable]]
+
 
 class Rates(NamedTuple):
     """Scalars in the update of a variable.
@@ -243,7 +245,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         v.assign(next_v)
         variable.assign_sub(update)
 
-    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
+    def _all_reduce_sum_gradients(
+        self, grads_and_vars: GradientsAndVariables
+    ) -> GradientsAndVariables:
         # Override a private method, because Keras offers no public option to
         # leave the sum over replicas to the caller.
         return grads_and_vars
