@@ -97,10 +97,10 @@ def run(
     with status 130.
 
     Args:
-        main: function (flags) -> exit status. `flags` is an instance of
-            `config`. If `passes_rest` or `takes_arguments` is True, `main`
-            receives the list of all other arguments as its second parameter.
-        config: dataclass of the script's flags. See command_line/flags.py.
+        main: function (flags.Parsed) -> exit status. If `passes_rest` or
+            `takes_arguments` is True, `main` receives the list of all other
+            arguments as its second parameter.
+        config: class of the script's flags. See command_line/flags.py.
         passes_rest: True if `main` handles flags that the script does not
             define, such as another library's. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
@@ -235,15 +235,16 @@ def _guarded(
 ) -> int | None:
     given: list[paths.PathFlag] = []
     try:
-        parsed = script_flags.parse(config).prepare()
-        given += script_flags.path_flags(parsed)
+        parsed = script_flags.parse(config)
+        prepared = parsed.config.prepare(parsed.given)
+        given += script_flags.path_flags(prepared)
         paths.check_paths(given)
-        parsed = parsed.download()
+        prepared = prepared.download()
         with contextlib.ExitStack() as stack:
-            for flag in given if parsed.is_chief else ():
+            for flag in given if prepared.is_chief else ():
                 if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
-            return main(parsed)
+            return main(dataclasses.replace(parsed, config=prepared))
     except BrokenPipeError:
         raise
     except Exception as error:

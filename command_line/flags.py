@@ -1,16 +1,28 @@
-"""Defines command-line flags as fields of a frozen dataclass.
+"""Defines command-line flags as fields of frozen dataclasses.
 
-The class defines the default, the check and the help of each flag:
+A class of flags defines the default, the check and the help of each flag:
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
-    class Config:
-        seed: int = flag(12345, "Seed of all random draws.", at_least=0)
+    class OptimizerFlags:
+        learning_rate: float = flag(5e-5, "Peak learning rate.", at_least=0)
 
-`define(Config, module)` defines the flags, and `parse(Config)` returns a Config
-with their values. A field without a default is a flag that the user must set.
-The flags of a script are a subclass of this module's `Config`.
+The Config of a script has flags of its own, and groups of flags that it shares
+with other scripts:
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Config(flags.Config):
+        optimizer: OptimizerFlags = group(
+            OptimizerFlags, learning_rate=like(default=2e-5)
+        )
+        train_file: str = flag(..., "File to train on.")
+
+A function takes the group that it needs, such as `config.optimizer`. The
+command line does not show the groups: `define(Config, module)` defines a flag
+for each field of the Config and of its groups, and `parse(Config)` returns
+their values. A field without a default is a flag that the user must set.
 """
 
+import collections
 import dataclasses
 import enum
 import functools
@@ -18,60 +30,20 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from absl import flags
 
 from files import paths
 
 _FLAG = "flag"
+_GROUP = "group"
 _DEFINE: dict[type, Callable[..., Any]] = {
     str: flags.DEFINE_string,
     bool: flags.DEFINE_boolean,
     int: flags.DEFINE_integer,
     float: flags.DEFINE_float,
 }
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
-    """Base class of the flags of a script. `cli.run` calls its methods.
-
-    Attributes:
-        given_flags: {name: value} of the flags that the user set.
-    """
-
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
-    )
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the outputs that the flags name."""
-        return True
-
-    def prepare(self) -> Self:
-        """Returns the flags, completed by what other flags imply.
-
-        Runs before the paths are checked and before any file is read.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
-        return self
-
-    def download(self) -> Self:
-        """Returns the flags with local folders for models of a hub.
-
-        Runs after the paths are checked.
-
-        Raises:
-            ValueError, OSError: as `modeling.hub.download` raises them.
-        """
-        return self
-
-
-Flags = TypeVar("Flags", bound=Config)
 
 
 class Role(enum.Enum):
@@ -146,110 +118,361 @@ decoding = functools.partial(flag, role=Role.DECODING)
 neutral = functools.partial(flag, role=Role.NEUTRAL)
 
 
-def like(base: type, name: str, default: object = None, **changes: Any) -> Any:  # noqa: ANN401  a field stands for a value of any type
-    """Returns a copy of a flag of another dataclass, with changes.
+def like(**changes: Any) -> dict[str, Any]:
+    """Returns what a script changes of a flag in a group, for `group`.
 
     Args:
-        base: dataclass that defines the flag.
-        name: name of the field in `base`.
-        default: new default, as in `flag`. None = the default of `base`.
-        **changes: attributes of `Meta` that differ, such as `help`.
+        **changes: `default`, and attributes of `Meta`, such as `help`. The
+            default `...` makes a flag that the user must set.
     """
-    (field,) = (x for x in dataclasses.fields(base) if x.name == name)
-    if default is None:
-        default = field.default
-    return flag(default, **{**vars(meta_of(field)), **changes})
+    return changes
+
+
+def group(
+    kind: type,
+    *,
+    without: Sequence[str] = (),
+    shared: Sequence[str] = (),
+    **changes: Mapping[str, Any],
+) -> Any:  # noqa: ANN401  a field stands for an instance of `kind`
+    """Returns a field of a Config that is a group of flags.
+
+    Args:
+        kind: dataclass of the group.
+        without: names of fields that are no flags of this script. They keep
+            their defaults.
+        shared: names of fields that are flags of another group of the same
+            script, or of the script itself. They get the value of that flag.
+        **changes: {name of a flag: result of `like`}.
+    """
+    meta = _Group(kind, frozenset(without), frozenset(shared), changes)
+    return dataclasses.field(metadata={_GROUP: meta})
+
+
+@dataclasses.dataclass(frozen=True)
+class _Group:
+    kind: type
+    without: frozenset[str]
+    shared: frozenset[str]
+    changes: Mapping[str, Mapping[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Flag:
+    """A flag of a script.
+
+    Attributes:
+        name: name of the flag and of its field.
+        type: type of its value, of `str | None` only str.
+        default: the default, dataclasses.MISSING if the user must set the flag.
+        meta: its other properties.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    meta: Meta
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Base class of the flags of a script. `cli.run` calls its methods."""
+
+    def __init_subclass__(cls) -> None:
+        """Checks that no flag is defined twice.
+
+        Raises:
+            TypeError: two groups contain a flag of one name, and neither names
+                it in `shared`.
+        """
+        fields: dict[str, dataclasses.Field] = {}
+        for parent in reversed(cls.__mro__[1:]):
+            fields |= getattr(parent, "__dataclass_fields__", {})
+        # The decorator of the class has not run yet.
+        for name, value in vars(cls).items():
+            if isinstance(value, dataclasses.Field):
+                fields[name] = value
+        counts: collections.Counter[str] = collections.Counter()
+        for name, field in fields.items():
+            if _FLAG in field.metadata:
+                counts[name] += 1
+            counts.update(each.name for each in _own_fields(field))
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise TypeError(
+                f"{cls.__qualname__}: {twice} are flags of several groups; "
+                "name them in `shared` of all groups but one"
+            )
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the outputs that the flags name."""
+        return True
+
+    def prepare(self, given: frozenset[str]) -> Self:
+        """Returns the flags, completed by what other flags imply.
+
+        Runs before the paths are checked and before any file is read.
+
+        Args:
+            given: names of the flags that the user set.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
+        return self
+
+    def download(self) -> Self:
+        """Returns the flags with local folders for models of a hub.
+
+        Runs after the paths are checked.
+
+        Raises:
+            ValueError, OSError: as `modeling.hub.download` raises them.
+        """
+        return self
+
+
+Flags = TypeVar("Flags", bound=Config)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parsed(Generic[Flags]):
+    """The flags of a command, and which of them the user set.
+
+    Attributes:
+        config: the flags.
+        given: names of the flags that the user set.
+        command: {flag that the user set: value as it was typed}.
+    """
+
+    config: Flags
+    command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the flags that the user set."""
+        return frozenset(self.command)
+
+
+def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
+    """Returns the flags of a script, or only those with one of the roles."""
+    kind = config if isinstance(config, type) else type(config)
+    found: tuple[Flag, ...] = _all_flags(kind)
+    return [each for each in found if not roles or each.meta.role in roles]
+
+
+@functools.cache
+def _all_flags(kind: type) -> tuple[Flag, ...]:
+    found = []
+    for field in dataclasses.fields(kind):
+        if _FLAG in field.metadata:
+            found.append(_create_flag(kind, field, {}))
+        for inner in _own_fields(field):
+            meta = field.metadata[_GROUP]
+            changes = meta.changes.get(inner.name, {})
+            found.append(_create_flag(meta.kind, inner, changes))
+    return tuple(found)
+
+
+# Returns the fields of a group that are flags of this group, [] for a field
+# that is no group.
+def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
+    meta = field.metadata.get(_GROUP)
+    if meta is None:
+        return []
+    return [
+        inner
+        for inner in dataclasses.fields(meta.kind)
+        if _FLAG in inner.metadata
+        and inner.name not in meta.without | meta.shared
+    ]
+
+
+def _create_flag(
+    owner: type, field: dataclasses.Field, changes: Mapping[str, Any]
+) -> Flag:
+    hint = _type_hints(owner)[field.name]
+    if isinstance(hint, types.UnionType):
+        # `int | None` is a flag of type int.
+        hint = hint.__args__[0]
+    default = changes.get("default", field.default)
+    if default is ...:
+        default = dataclasses.MISSING
+    others = {name: changes[name] for name in changes.keys() - {"default"}}
+    meta = dataclasses.replace(field.metadata[_FLAG], **others)
+    return Flag(name=field.name, type=hint, default=default, meta=meta)
+
+
+_type_hints = functools.cache(typing.get_type_hints)
 
 
 def define(config: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each field of a dataclass.
+    """Defines a command-line flag for each flag of a Config.
 
     Returns the names of the flags that the user must set.
 
     Args:
-        config: dataclass whose fields were created with `flag`. Other fields
-            are ignored.
+        config: class of the script's flags.
         module: name of the module under which --help lists the flags.
     """
-    hints = typing.get_type_hints(config)
     required = []
-    for field in _flag_fields(config):
-        meta = meta_of(field)
-        default = field.default
-        kind = hints[field.name]
-        if isinstance(kind, types.UnionType):
-            # `int | None` is a flag of type int.
-            kind = kind.__args__[0]
+    for each in flags_of(config):
+        default = each.default
         mark = ""
         if default is dataclasses.MISSING:
             default = None
             mark = "(required) "
-            required.append(field.name)
-        create: Any = _DEFINE.get(kind, flags.DEFINE_list)
-        options: dict[str, Any] = {"help": mark + meta.help}
-        if meta.choices:
+            required.append(each.name)
+        create: Any = _DEFINE.get(each.type, flags.DEFINE_list)
+        options: dict[str, Any] = {"help": mark + each.meta.help}
+        if each.meta.choices:
             create = flags.DEFINE_enum
-            options["enum_values"] = [*meta.choices]
+            options["enum_values"] = [*each.meta.choices]
             options["case_sensitive"] = False
-        elif meta.is_repeated:
+        elif each.meta.is_repeated:
             create = flags.DEFINE_multi_string
-        elif kind in (int, float):
-            options["lower_bound"] = meta.at_least
-            options["upper_bound"] = meta.at_most
-        create(field.name, default, module_name=module, **options)
+        elif each.type in (int, float):
+            options["lower_bound"] = each.meta.at_least
+            options["upper_bound"] = each.meta.at_most
+        create(each.name, default, module_name=module, **options)
     return required
 
 
-def parse(config: type[Flags]) -> Flags:
-    """Creates an instance of a script's flags from the parsed command line.
+def parse(config: type[Flags]) -> Parsed[Flags]:
+    """Returns the flags of the parsed command line.
 
     Raises:
         ValueError: flags contradict each other.
     """
-    values: dict[str, Any] = {
-        field.name: flags.FLAGS[field.name].value
-        for field in _flag_fields(config)
+    values = {
+        each.name: flags.FLAGS[each.name].value for each in flags_of(config)
     }
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    given = {each.name: each.value for each in own if each.present}
-    return config(given_flags=given, **values)
+    command = {each.name: each.value for each in own if each.present}
+    for each in flags_of(config):
+        if each.meta.kind is not None and values[each.name] is not None:
+            values[each.name] = paths.expand_home(values[each.name])
+    return Parsed(create(config, **values), command)
 
 
-def fields(
-    config: Config | type[Config], *roles: Role
-) -> list[dataclasses.Field]:
-    """Returns the fields of a dataclass whose flags have one of the roles."""
-    return [f for f in _flag_fields(config) if meta_of(f).role in roles]
+def create(config: type[Flags], **values: Any) -> Flags:
+    """Creates a Config from the values of flags, whatever group they are in.
+
+    Args:
+        config: class of the script's flags.
+        **values: {name of a flag: value}. Other flags have their defaults.
+
+    Raises:
+        TypeError: there is no flag of this name, or a flag that the user must
+            set has no value.
+    """
+    defaults = {each.name: each.default for each in flags_of(config)}
+    if unknown := values.keys() - defaults.keys():
+        raise TypeError(f"{sorted(unknown)} are no flags of {config}")
+    values = defaults | values
+    missing = [k for k in values if values[k] is dataclasses.MISSING]
+    if missing:
+        raise TypeError(f"{missing} have no value")
+    arguments = {}
+    for field in dataclasses.fields(config):
+        if _FLAG in field.metadata:
+            arguments[field.name] = values[field.name]
+        elif meta := field.metadata.get(_GROUP):
+            names = _names_in(meta)
+            arguments[field.name] = meta.kind(**{k: values[k] for k in names})
+    return config(**arguments)
 
 
-def unset(config: Config) -> set[str]:
-    """Returns names of flags that no user set and that have their defaults."""
-    values = vars(config)
-    defaults = {
-        field.name
-        for field in fields(config, *Role)
-        if values[field.name] == field.default
+def flat(config: Config) -> dict[str, Any]:
+    """Returns {name: value} of all flags, whatever group they are in."""
+    values = {}
+    for field, owner in _owners(config):
+        values[field.name] = getattr(owner, field.name)
+    return values
+
+
+def replace(config: Flags, **values: Any) -> Flags:
+    """Returns a copy of a Config with other values of some flags.
+
+    Args:
+        config: the flags.
+        **values: {name of a flag: value}, whatever group the flag is in.
+
+    Raises:
+        TypeError: there is no flag of this name.
+    """
+    known = {each.name for each in flags_of(config)}
+    if unknown := values.keys() - known:
+        raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(config):
+        if _FLAG in field.metadata and field.name in values:
+            changes[field.name] = values[field.name]
+        elif meta := field.metadata.get(_GROUP):
+            inner = {k: values[k] for k in _names_in(meta) & values.keys()}
+            former = getattr(config, field.name)
+            changes[field.name] = dataclasses.replace(former, **inner)
+    return dataclasses.replace(config, **changes)
+
+
+# Returns the names of a group's fields that have the value of a flag.
+def _names_in(meta: _Group) -> set[str]:
+    names = {x.name for x in dataclasses.fields(meta.kind) if x.init}
+    flags_of_group = {
+        x.name for x in dataclasses.fields(meta.kind) if _FLAG in x.metadata
     }
-    return defaults - config.given_flags.keys()
+    return (flags_of_group - meta.without) | (meta.shared & names)
 
 
-def meta_of(field: dataclasses.Field) -> Meta:
-    """Returns the properties of the flag that a field defines."""
-    return field.metadata[_FLAG]
+# Yields (field of a flag, the Config or the group that contains it).
+def _owners(config: Config) -> Iterator[tuple[dataclasses.Field, Any]]:
+    for field in dataclasses.fields(config):
+        if _FLAG in field.metadata:
+            yield field, config
+        for inner in _own_fields(field):
+            yield inner, getattr(config, field.name)
+
+
+def fill(
+    config: Flags, given: frozenset[str], stated: Mapping[str, Any]
+) -> Flags:
+    """Returns the flags with the stated values of flags that no user set.
+
+    Args:
+        config: the flags.
+        given: names of the flags that the user set.
+        stated: {name: value, None if it is unknown}. Names that are no flags of
+            this script are ignored.
+    """
+    changes = {
+        name: stated[name]
+        for name in unset(config, given) & stated.keys()
+        if stated[name] is not None
+    }
+    return replace(config, **changes)
+
+
+def unset(config: Config, given: frozenset[str]) -> set[str]:
+    """Returns names of flags that no user set and that have their defaults.
+
+    Args:
+        config: the flags.
+        given: names of the flags that the user set.
+    """
+    values = flat(config)
+    defaults = {
+        each.name
+        for each in flags_of(config, *Role)
+        if values[each.name] == each.default
+    }
+    return defaults - given
 
 
 def path_flags(config: Config) -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each flag whose value is a path."""
-    flags_of_paths = []
-    for field in _flag_fields(config):
-        kind = meta_of(field).kind
-        value = vars(config)[field.name]
-        if kind is not None and value is not None:
-            flags_of_paths.append(paths.PathFlag(field.name, value, kind))
-    return flags_of_paths
-
-
-def _flag_fields(
-    config: Config | type[Config],
-) -> Iterator[dataclasses.Field]:
-    return (f for f in dataclasses.fields(config) if _FLAG in f.metadata)
+    values = flat(config)
+    return [
+        paths.PathFlag(each.name, values[each.name], each.meta.kind)
+        for each in flags_of(config)
+        if each.meta.kind is not None and values[each.name] is not None
+    ]

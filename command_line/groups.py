@@ -1,4 +1,4 @@
-"""Flags of the model, of its export and of the devices.
+"""Groups of flags: the model, its export and the devices.
 
 Training scripts, tools and extract_features.py share them. Each field defines a
 flag, its default and help. This module imports no TensorFlow.
@@ -23,12 +23,8 @@ _FORMATS = ("saved_model", "litert", "onnx")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelConfig(flags.Config):
-    """Flags of the model that a script loads, and of its text.
-
-    `resolve` sets `weights` to the path of the weights that the command uses,
-    or trains.
-    """
+class ModelFlags:
+    """Flags of the model that a script loads, and of its text."""
 
     bert_config_file: str = flags.identity(
         None,
@@ -57,24 +53,10 @@ class ModelConfig(flags.Config):
         "the vocabulary and the casing.",
         kind=Kind.MODEL,
     )
-    weights: str | None = None
-
-    @property
-    def head(self) -> str | None:
-        """Class of the model, or None for any class."""
-        return None
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        return ("bert_config_file", "vocab_file")
-
-    def check(self) -> None:
-        """Raises a ValueError if flags contradict each other."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportConfig(flags.Config):
+class ExportFlags:
     """Flags of an export: its folder and its format."""
 
     export_dir: str | None = flags.neutral(
@@ -110,7 +92,7 @@ class ExportConfig(flags.Config):
         names = (self.export_format or default).split(",")
         return tuple(dict.fromkeys(map(str.strip, names)))
 
-    def check_export(self) -> None:
+    def check(self) -> None:
         """Checks the flags of an export, before any slow work.
 
         Raises:
@@ -144,7 +126,7 @@ class ExportConfig(flags.Config):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DeviceConfig(flags.Config):
+class DeviceFlags:
     """Flags that select the devices and the precision of the computation."""
 
     distribution_strategy: str | None = flags.neutral(

@@ -82,6 +82,14 @@ class PathFlag:
         return os.path.join(self.value, STATE, ".lock") if is_run else None
 
 
+def expand_home(value: str) -> str:
+    """Replaces `~` at the beginning of comma-separated paths.
+
+    A shell does not replace it after the `=` of --output_dir=~/run.
+    """
+    return ",".join(map(os.path.expanduser, value.split(",")))
+
+
 def is_remote(path: StrPath) -> bool:
     """Returns whether a path contains a scheme, such as `gs://`."""
     return "://" in os.fspath(path)

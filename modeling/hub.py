@@ -5,13 +5,12 @@ token, and its variables such as HF_HOME, HF_TOKEN, HF_ENDPOINT and
 HF_HUB_OFFLINE work as everywhere else.
 """
 
-import dataclasses
 import importlib.util
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from command_line import flags
 from files.json_files import read_json
@@ -94,19 +93,20 @@ def download_flags(config: Flags, *names: str) -> Flags:
     """Returns flags with folders of downloads for hf://OWNER/NAME.
 
     Args:
-        config: dataclass of flags.
+        config: the flags of a script.
         names: names of the flags that may name a model of the hub. Other
             inputs, such as exports, are never downloaded.
 
     Raises:
         ValueError, OSError: as `download` raises them.
     """
-    folders: dict[str, Any] = {
-        name: download(path)
+    values = flags.flat(config)
+    folders = {
+        name: download(values[name])
         for name in names
-        if (path := getattr(config, name)) and path.startswith(SCHEME)
+        if values[name] and values[name].startswith(SCHEME)
     }
-    return dataclasses.replace(config, **folders)
+    return flags.replace(config, **folders)
 
 
 def _fetch(

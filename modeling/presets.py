@@ -136,6 +136,15 @@ class Preset:
             stated = self.training.get("tokenizer", {}).get("do_lower_case")
         return stated
 
+    def identity_flags(self) -> dict[str, Any]:
+        """Returns {flag: value, None if unknown} that the weights determine."""
+        return {
+            "left_to_right": self.network["left_to_right"],
+            "bert_config_file": self.config_file,
+            "vocab_file": self.vocab_file,
+            "do_lower_case": self.do_lower_case,
+        }
+
     def max_length(self, head: str, longest: int) -> int:
         """Returns the maximum length of the inputs of the folder's training.
 

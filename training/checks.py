@@ -7,7 +7,6 @@ from typing import Any
 from absl import logging
 
 import modeling
-from command_line.groups import ModelConfig
 from files import folders
 from modeling import kinds
 from modeling.checkpoints.restore import LoadReport
@@ -15,6 +14,7 @@ from modeling.presets import Preset
 from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.splits import suffix_of
+from training.start import Start
 from training.task import Task
 
 # Matches the names of weights and slots that another model of this project
@@ -25,82 +25,32 @@ _OURS = re.compile(
 )
 
 
-def check(config: TrainingConfig, folder: Preset | None) -> modeling.BertConfig:
+def check(start: Start) -> None:
     """Checks the files that the flags of a command name.
-
-    Args:
-        config: the resolved flags.
-        folder: Preset of the weights, None without weights.
-
-    Returns:
-        configuration of the model.
 
     Raises:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    if folder and not folder.is_resumed:
-        modeling.find_checkpoint(folder.weights)
-    for flag in ("export_dir", "export_weights"):
-        if path := vars(config)[flag]:
-            folders.check_folder(path, f"--{flag}")
-    return load_config(config)
+    if start.preset and not start.is_resumed:
+        modeling.find_checkpoint(start.preset.weights)
+    outputs = {
+        "--export_dir": start.config.export.export_dir,
+        "--export_weights": start.config.training.export_weights,
+    }
+    for flag, path in outputs.items():
+        if path:
+            folders.check_folder(path, flag)
 
 
-def load_config(config: ModelConfig) -> modeling.BertConfig:
-    """Reads the model's configuration, and checks that it fits this command.
-
-    Args:
-        config: flags with --bert_config_file, --max_seq_length and
-            --export_seq_length.
-
-    Raises:
-        ValueError: a length is above the model's number of positions.
-    """
-    file = config.bert_config_file
-    bert_config = modeling.load_config(file)
-    for name in ("max_seq_length", "export_seq_length"):
-        length = vars(config).get(name) or 0
-        if length > bert_config.max_position_embeddings:
-            raise ValueError(
-                f"--{name}={length} is more than the model's "
-                f"{bert_config.max_position_embeddings} positions "
-                f"(max_position_embeddings in {file}); set a smaller --{name}"
-            )
-    return bert_config
-
-
-def check_task(
-    task: Task,
-    config: FineTuningConfig,
-    folder: Preset | None,
-    bert_config: modeling.BertConfig,
-) -> None:
+def check_task(task: Task, start: Start[FineTuningConfig]) -> None:
     """Checks a task against the model and the weights that it starts from.
-
-    Args:
-        task: the task.
-        config: the flags.
-        folder: Preset of the weights, None without weights.
-        bert_config: configuration of the model.
 
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    if folder:
-        given: dict[str, Any] = {**config.network}
-        if not config.do_train and "output_mode" in task.settings:
-            given["output_mode"] = task.settings["output_mode"]
-        folder.check_identity(
-            bert_config, task.tokenizer, given, config.do_train
-        )
-        if config.head == kinds.EMBEDDER and not config.do_train:
-            folder.warn_of_pooling()
-    # A run that starts fine-tuning does not use the head of --init_checkpoint.
-    if folder and task.labels and (folder.is_resumed or not config.do_train):
-        # The order must not change in a resumed run or with --labels.
-        is_fixed = folder.is_resumed or "labels" in config.given_flags
-        check_labels(folder, task.output_names, is_fixed)
+    if start.preset:
+        _check_weights(task, start, start.preset)
     metrics = [*task.metrics]
     if task.eval_loss:
         metrics.append("eval_loss")
@@ -109,11 +59,30 @@ def check_task(
         for split in task.splits["eval"]
         for name in metrics
     ]
-    if config.metric_for_best and config.metric_for_best not in names:
+    chosen = start.config.fine_tuning.metric_for_best
+    if chosen and chosen not in names:
         raise ValueError(
-            f"--metric_for_best={config.metric_for_best} is not a metric of "
-            f"this task; choose one of {', '.join(names)}"
+            f"--metric_for_best={chosen} is not a metric of this task; choose "
+            f"one of {', '.join(names)}"
         )
+
+
+def _check_weights(
+    task: Task, start: Start[FineTuningConfig], preset: Preset
+) -> None:
+    config = start.config
+    trains = config.training.do_train
+    given: dict[str, Any] = {**config.network}
+    if not trains and "output_mode" in task.settings:
+        given["output_mode"] = task.settings["output_mode"]
+    preset.check_identity(start.bert_config, task.tokenizer, given, trains)
+    if config.head == kinds.EMBEDDER and not trains:
+        preset.warn_of_pooling()
+    # A run that starts fine-tuning does not use the head of --init_checkpoint.
+    if task.labels and (preset.is_resumed or not trains):
+        # The order must not change in a resumed run or with --labels.
+        is_fixed = preset.is_resumed or "labels" in start.command
+        check_labels(preset, task.output_names, is_fixed)
 
 
 def check_labels(
@@ -162,7 +131,7 @@ def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
     # Pretraining exports models without a masked LM head.
-    if lost and (config.head or config.do_eval):
+    if lost and (config.head or config.training.do_eval):
         raise ValueError(
             f"{report.path} lacks {lost[0]}, so the outputs would be random. "
             "Train the head (--do_train), or name its weights as transformers "

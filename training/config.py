@@ -1,4 +1,4 @@
-"""Flags of the optimizer, and flags that all training scripts share.
+"""Groups of flags of every training run, and the Config that contains them.
 
 Each field defines a flag, its default and help. resolve.py completes the flags
 with the values of the model's folder. This module imports no TensorFlow.
@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from command_line import flags
-from command_line.groups import DeviceConfig, ExportConfig, ModelConfig
+from command_line.flags import group
+from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from files.paths import Kind
 from modeling import hub
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OptimizerConfig:
+class OptimizerFlags:
     """Flags of the optimizer and the learning rate schedule."""
 
     learning_rate: float = flags.training(
@@ -54,8 +55,8 @@ class OptimizerConfig:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
-    """Flags of every training run."""
+class TrainingFlags:
+    """Flags of the training loop, the run's folder and what is kept in it."""
 
     output_dir: str = flags.neutral(
         ...,
@@ -134,6 +135,20 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "Number of steps between TensorBoard entries. 0 disables TensorBoard.",
         at_least=0,
     )
+    export_weights: str | None = flags.neutral(
+        None,
+        "Write the weights without the optimizer's slots (a third of the size) "
+        "to a folder laid out like Google's releases.",
+        kind=Kind.NEW_FOLDER,
+    )
+    # Not a flag: the steps in a row without a finite loss that end a training.
+    max_nonfinite_steps: int = 10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DistillationFlags:
+    """Flags of a student that learns from a teacher or copies its blocks."""
+
     teacher: str | None = flags.training(
         None,
         "Folder of a larger model of the same task to learn from, such as a "
@@ -160,17 +175,21 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "Blocks of --init_checkpoint, or else of --teacher, that initialize "
         "the model's blocks, such as 0,2,5 for a model of 3 blocks.",
     )
-    export_weights: str | None = flags.neutral(
-        None,
-        "Write the weights without the optimizer's slots (a third of the size) "
-        "to a folder laid out like Google's releases.",
-        kind=Kind.NEW_FOLDER,
-    )
-    # Not a flag: the steps in a row without a finite loss that end a training.
-    max_nonfinite_steps: int = 10
-    # Not flags here, but in fine-tuning.
-    bilstm: bool = False
-    load_best: bool = True
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingConfig(flags.Config):
+    """Base class of the flags of a training script.
+
+    A property is a fact that follows from flags of several groups.
+    """
+
+    model: ModelFlags = group(ModelFlags)
+    devices: DeviceFlags = group(DeviceFlags)
+    export: ExportFlags = group(ExportFlags)
+    optimizer: OptimizerFlags = group(OptimizerFlags)
+    training: TrainingFlags = group(TrainingFlags)
+    distillation: DistillationFlags = group(DistillationFlags)
 
     # A command must set at least one of these flags.
     actions: ClassVar[tuple[str, ...]] = (
@@ -180,30 +199,55 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         "export_weights",
     )
 
-    def prepare(self) -> Self:
+    @property
+    def head(self) -> str | None:
+        """Class of the model, or None for any class."""
+        return None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return ("bert_config_file", "vocab_file")
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the run's files."""
+        return self.devices.is_chief
+
+    def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, whose export was checked."""
-        self.check_export()
+        self.export.check()
         return self
 
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
         return hub.download_flags(self, "init_checkpoint", "teacher")
 
-    def check(self) -> None:
-        """Raises a ValueError if flags contradict each other."""
-        if not any(vars(self)[action] for action in self.actions):
+    def check(self, given: frozenset[str]) -> None:
+        """Checks that flags do not contradict each other.
+
+        Args:
+            given: names of the flags that the user set.
+
+        Raises:
+            ValueError: two flags contradict each other, or the flags request
+                nothing.
+        """
+        values = flags.flat(self)
+        if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")
-        has_lstm = self.export_dir and self.bilstm
-        if has_lstm and "litert" in self.export_formats:
+        has_lstm = self.export.export_dir and self.network["bilstm"]
+        if has_lstm and "litert" in self.export.export_formats:
             raise ValueError(
-                f"--export_format={self.export_format}: LiteRT cannot run the "
-                "LSTM of --bilstm; choose onnx or saved_model"
+                f"--export_format={self.export.export_format}: LiteRT cannot "
+                "run the LSTM of --bilstm; choose onnx or saved_model"
             )
         for name in ("distill_temperature", "distill_alpha", "distill_hidden"):
-            if name in self.given_flags and not self.teacher:
+            if name in given and not self.distillation.teacher:
                 raise ValueError(f"--{name} needs --teacher")
-        if self.init_layers is not None and not self.initial_checkpoint:
+        copies_blocks = self.distillation.init_layers is not None
+        if copies_blocks and not self.initial_checkpoint:
             raise ValueError(
                 "--init_layers needs --init_checkpoint or --teacher"
             )
@@ -214,10 +258,18 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
         return False
 
     @property
+    def loads_best(self) -> bool:
+        """Whether results and exports are those of the best step, if any."""
+        return True
+
+    @property
     def initial_checkpoint(self) -> str | None:
         """The checkpoint that a new run starts from. None: random weights."""
-        is_teacher = self.init_layers is not None
-        return self.init_checkpoint or (self.teacher if is_teacher else None)
+        if self.model.init_checkpoint:
+            return self.model.init_checkpoint
+        if self.distillation.init_layers is not None:
+            return self.distillation.teacher
+        return None
 
     @property
     def network(self) -> dict[str, bool]:
@@ -225,19 +277,21 @@ class TrainingConfig(ModelConfig, DeviceConfig, ExportConfig, OptimizerConfig):
 
         These flags are also arguments of the model's constructor.
         """
-        return {"left_to_right": self.left_to_right, "bilstm": self.bilstm}
+        return {"left_to_right": self.training.left_to_right, "bilstm": False}
 
     @property
     def batch_size(self) -> int:
         """Number of examples in each weight update, over all devices."""
-        return self.train_batch_size * self.gradient_accumulation_steps
+        training = self.training
+        return training.train_batch_size * training.gradient_accumulation_steps
 
     @property
     def unpads(self) -> bool:
         """Whether --trim_padding is set and the devices allow any shape."""
-        return self.trim_padding and not (self.is_tpu or self.jit_compile)
+        has_fixed_shapes = self.devices.is_tpu or self.devices.jit_compile
+        return self.training.trim_padding and not has_fixed_shapes
 
     @property
     def steps_per_call(self) -> int:
         """Number of steps that one call of the training function runs."""
-        return self.iterations_per_loop if self.is_tpu else 1
+        return self.training.iterations_per_loop if self.devices.is_tpu else 1

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from command_line.groups import DeviceConfig
+from command_line.groups import DeviceFlags
 
 
-def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
+def strategy_of(flags: DeviceFlags) -> tf.distribute.Strategy:
     """Returns the strategy that the device flags select."""
-    if not config.is_tpu:
-        return create_strategy(config.distribution_strategy)
-    address = config.tpu_name or config.master
-    return create_strategy("tpu", address, config.tpu_zone, config.gcp_project)
+    if not flags.is_tpu:
+        return create_strategy(flags.distribution_strategy)
+    address = flags.tpu_name or flags.master
+    return create_strategy("tpu", address, flags.tpu_zone, flags.gcp_project)
 
 
 # Cached, so that all runs in a process use one connection to the workers.

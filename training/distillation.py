@@ -9,16 +9,13 @@ import keras
 
 import modeling
 from command_line.groups import PRECISIONS
-from data.text.tokenization import FullTokenizer
 from modeling import presets
 from training import checks
-from training.config import TrainingConfig
+from training.start import Start
 
 
 def load_teacher(
-    config: TrainingConfig,
-    student: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
+    start: Start,
     create_model: Callable[..., keras.Model],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
@@ -26,9 +23,7 @@ def load_teacher(
     """Loads the model in --teacher, whose outputs a student learns to match.
 
     Args:
-        config: flags of the run.
-        student: configuration of the student.
-        tokenizer: tokenizer of the student's texts, None if it is unknown.
+        start: start of the run, with the student's configuration and tokenizer.
         create_model: function (BertConfig, **options) -> TaskModel. `options`
             are the arguments that every model accepts.
         labels: names of the model's outputs, as in `modeling.load_checkpoint`.
@@ -39,13 +34,15 @@ def load_teacher(
             tokenizer.
         OSError: the teacher cannot be read.
     """
-    path = str(config.teacher)
+    config = start.config
+    student = start.bert_config
+    path = str(config.distillation.teacher)
     folder = presets.read(path, "--teacher")
     bert_config = modeling.load_config(presets.folder_of(path))
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
-    folder.check_identity(bert_config, tokenizer, given)
+    folder.check_identity(bert_config, start.tokenizer, given)
     # The teacher's folder may lack the vocabulary to compare.
     if bert_config.vocab_size != student.vocab_size:
         raise ValueError(
@@ -59,11 +56,11 @@ def load_teacher(
         bert_config,
         **folder.network,
         unpad=config.unpads,
-        dtype=PRECISIONS[config.mixed_precision],
+        dtype=PRECISIONS[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(model, path, labels=labels)
     heads = [x for x in report.missing if not x.startswith("bert/")]
-    if heads and config.distill_alpha:
+    if heads and config.distillation.distill_alpha:
         raise ValueError(
             f"--teacher={path} contains no {heads[0]}, a weight of the task's "
             "head. Train the teacher on this task first, or set "

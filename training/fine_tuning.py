@@ -12,10 +12,9 @@ from typing import Any
 
 from absl import logging
 
-import modeling
+from command_line import flags
 from data.io import tfrecords
 from modeling import descriptions
-from modeling.presets import Preset
 from modeling.results import never_found
 from training import checks, devices, run_folder
 from training.callbacks import Callback
@@ -32,6 +31,7 @@ from training.splits import (
     suffix_of,
     write_splits,
 )
+from training.start import Start
 from training.task import Batches, Task
 from training.trainer import Trainer
 
@@ -41,16 +41,14 @@ Scores = dict[str, float]
 
 def run(
     task: Task,
-    config: FineTuningConfig,
-    preset: Preset | None,
+    start: Start[FineTuningConfig],
     export: Callable[[Task, Trainer, Splits, Scores], None],
 ) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task.
-        config: the flags, as `resolve` completed them.
-        preset: result of `read_preset`, None for random weights.
+        start: what the command starts from.
         export: `serving.export_task`, which writes --export_dir. It is an
             argument because serving imports this package.
 
@@ -58,37 +56,37 @@ def run(
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing or cannot be written.
     """
-    start = time.time()
+    began = time.time()
+    config = start.config
     # Connect the workers before TensorFlow uses a device.
-    devices.strategy_of(config)
+    devices.strategy_of(config.devices)
     # All checks come before any slow work.
-    bert_config = checks.check(config, preset)
-    checks.check_task(task, config, preset, bert_config)
+    checks.check(start)
+    checks.check_task(task, start)
     teacher = None
-    if config.do_train and config.teacher:
+    if config.training.do_train and config.distillation.teacher:
         teacher = load_teacher(
-            config,
-            bert_config,
-            task.tokenizer,
+            start,
             task.create_model,
             labels=task.output_names,
             output_mode=task.settings.get("output_mode"),
         )
-    splits = write_splits(task, config, bert_config)
+    splits = write_splits(task, start)
     num_steps = find_num_steps(task, config, splits)
     trainer = Trainer.create(
-        config,
-        functools.partial(task.create_model, bert_config, **config.network),
+        start,
+        functools.partial(
+            task.create_model, start.bert_config, **config.network
+        ),
         task.loss,
         num_steps,
         teacher,
-        settings=find_settings(task, config, preset, bert_config, splits),
+        settings=find_settings(task, start, splits),
         dev_set=dev_set_checksum(task, splits),
-        tokenizer=task.tokenizer,
         output_names=task.output_names,
     )
     # See there for the order in which weights are looked for.
-    trainer.restore_or_load(config.load_best)
+    trainer.restore_or_load(config.loads_best)
     evaluate = create_evaluation(task, config, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
@@ -96,19 +94,19 @@ def run(
             train_set = splits["train"]
             train(task, config, trainer, train_set, num_steps[0], evaluate)
         results: Scores = {}
-        if config.do_eval:
+        if config.training.do_eval:
             results = evaluate_at_the_end(trainer, evaluate)
         if not trainer.is_chief:
             # Only the chief writes files.
             return
-        if config.do_eval:
+        if config.training.do_eval:
             write_reports(task, config, trainer, splits)
-        if config.do_predict:
+        if config.fine_tuning.do_predict:
             results |= write_predictions(task, config, trainer, splits, results)
-        if config.export_dir:
+        if config.export.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
-        describe_end(task, config, trainer, results, time.time() - start)
+        describe_end(task, config, trainer, results, time.time() - began)
 
 
 def find_num_steps(
@@ -128,11 +126,7 @@ def find_num_steps(
 
 
 def find_settings(
-    task: Task,
-    config: FineTuningConfig,
-    preset: Preset | None,
-    bert_config: modeling.BertConfig,
-    splits: Splits,
+    task: Task, start: Start[FineTuningConfig], splits: Splits
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
 
@@ -140,18 +134,14 @@ def find_settings(
         ValueError: the run in --output_dir began with other settings.
     """
     if "train" not in splits:
-        return preset.training if preset else {}
-    start = describe_start(config, preset, bert_config, task.tokenizer)
-    return run_folder.check_resumed(
-        config,
-        preset,
-        {
-            **start,
-            **task.settings,
-            "train_records": fingerprint(splits["train"].records.files),
-            "data": describe_data(config, splits),
-        },
-    )
+        return start.training
+    settings = {
+        **describe_start(start),
+        **task.settings,
+        "train_records": fingerprint(splits["train"].records.files),
+        "data": describe_data(start.config, splits),
+    }
+    return run_folder.check_resumed(start.config, start.preset, settings)
 
 
 def train(
@@ -169,14 +159,17 @@ def train(
             trainer,
             evaluate,
             every=max(train_set.num_records // config.batch_size, 1),
-            metric=config.metric_for_best or task.metrics[0],
-            patience=config.early_stopping_patience,
+            metric=config.fine_tuning.metric_for_best or task.metrics[0],
+            patience=config.fine_tuning.early_stopping_patience,
         )
         callbacks.append(best)
     trainer.fit(
-        train_set.records, num_train_steps, callbacks, config.num_train_epochs
+        train_set.records,
+        num_train_steps,
+        callbacks,
+        config.fine_tuning.num_train_epochs,
     )
-    if config.keeps_best and config.load_best:
+    if config.keeps_best and config.loads_best:
         trainer.restore_best()
 
 
@@ -199,7 +192,7 @@ def write_reports(
         batches = predict(
             task, config, trainer, splits[name], "eval", "Reporting"
         )
-        task.write_report(name, batches, config.output_dir)
+        task.write_report(name, batches, config.training.output_dir)
 
 
 def write_predictions(
@@ -220,7 +213,9 @@ def write_predictions(
         batches = predict(
             task, config, trainer, splits[name], "predict", "Predicting"
         )
-        scores = task.write_predictions(name, batches, config.output_dir)
+        scores = task.write_predictions(
+            name, batches, config.training.output_dir
+        )
         if not scores:
             # The right answers are unknown.
             continue
@@ -253,29 +248,31 @@ def describe_end(
     seconds: float,
 ) -> None:
     """Writes the card, and logs the score, files and how to ask the model."""
-    export = config.export_dir
-    table = vars(config).get("data_file")
+    export = config.export.export_dir
+    table = flags.flat(config).get("data_file")
     settings = {**task.settings, "name": config.head}
     commands = descriptions.format_commands(settings, export, table)
     # The card contains no names of folders.
     name = export and os.path.basename(export.rstrip("/"))
-    if export == f"{config.output_dir.rstrip('/')}_model":
+    if export == f"{config.training.output_dir.rstrip('/')}_model":
         name = "FOLDER_model"
     trainer.write_card(export=name, table=table and os.path.basename(table))
-    if config.do_train and (missing := never_found(results)):
+    if config.training.do_train and (missing := never_found(results)):
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "
             "set another --output_dir, --learning_rate=%g and "
             "--num_train_epochs=%g.",
             ", ".join(missing),
-            2 * config.learning_rate,
-            2 * config.num_train_epochs,
+            2 * config.optimizer.learning_rate,
+            2 * config.fine_tuning.num_train_epochs,
         )
     lines = []
     metric = task.metrics[0]
     if metric in results:
         lines.append(f"{metric} on the dev set: {results[metric]:.4f}")
-    paths = [os.path.join(config.output_dir, name) for name in _SHOWN_FILES]
+    paths = [
+        os.path.join(config.training.output_dir, name) for name in _SHOWN_FILES
+    ]
     lines += filter(os.path.isfile, paths)
     lines += commands
     duration = datetime.timedelta(seconds=round(seconds))

@@ -1,16 +1,17 @@
-"""Flags of fine-tuning."""
+"""Flags of fine-tuning, and the Configs that contain them."""
 
 import dataclasses
 from typing import Any, Self
 
 from command_line import flags
+from command_line.flags import group, like
 from data.io.dev_split import DataFileOptions
 from files.paths import Kind
-from training.config import TrainingConfig
+from training.config import TrainingConfig, TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FineTuningConfig(TrainingConfig):
+class FineTuningFlags:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
     data_dir: str = flags.training(
@@ -24,7 +25,6 @@ class FineTuningConfig(TrainingConfig):
         "the default suits the texts.",
         at_least=3,
     )
-    trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
     do_predict: bool = flags.neutral(False, "Predict the test set.")
     eval_batch_size: int = flags.neutral(
         8, "Number of examples in an eval batch.", at_least=1
@@ -78,18 +78,31 @@ class FineTuningConfig(TrainingConfig):
         at_least=0,
     )
 
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig):
+    """Base class of the flags of a fine-tuning script."""
+
+    training: TrainingFlags = group(
+        TrainingFlags, trim_padding=like(default=True)
+    )
+    fine_tuning: FineTuningFlags = group(FineTuningFlags)
+
     actions = (*TrainingConfig.actions, "do_predict")
 
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        reads = self.do_train or self.evaluates or self.do_predict
-        return (*super().required, *["data_dir"] * reads)
+        reads = self.training.do_train or self.evaluates
+        if reads or self.fine_tuning.do_predict:
+            return (*super().required, "data_dir")
+        return super().required
 
-    def check(self) -> None:
+    def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check()
-        if self.metric_for_best and self.do_train and not self.keeps_best:
+        super().check(given)
+        chooses_best = self.fine_tuning.metric_for_best is not None
+        if chooses_best and self.training.do_train and not self.keeps_best:
             raise ValueError(
                 "--metric_for_best needs --evaluate_each_epoch or "
                 "--early_stopping_patience. Set one of them"
@@ -98,19 +111,30 @@ class FineTuningConfig(TrainingConfig):
     @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
-        return self.do_train and (
-            self.evaluate_each_epoch or self.early_stopping_patience > 0
-        )
+        evaluates_each_epoch = self.fine_tuning.evaluate_each_epoch
+        stops_early = self.fine_tuning.early_stopping_patience > 0
+        return self.training.do_train and (evaluates_each_epoch or stops_early)
+
+    @property
+    def loads_best(self) -> bool:
+        """Whether results and exports are those of the best step, if any."""
+        return self.fine_tuning.load_best
 
     @property
     def evaluates(self) -> bool:
         """Whether the command evaluates, during or after training."""
-        return self.do_eval or self.keeps_best
+        return self.training.do_eval or self.keeps_best
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{flag: value} of the flags in `presets.NETWORK`."""
+        return super().network | {"bilstm": self.fine_tuning.bilstm}
 
     def batch_size_of(self, purpose: str) -> int:
         """Returns the number of records in a batch to "eval" or "predict"."""
-        is_eval = purpose == "eval"
-        return self.eval_batch_size if is_eval else self.predict_batch_size
+        if purpose == "eval":
+            return self.fine_tuning.eval_batch_size
+        return self.fine_tuning.predict_batch_size
 
     def num_steps(self, num_examples: int) -> tuple[int, int]:
         """Returns the numbers of training and warmup steps, rounded down.
@@ -122,28 +146,36 @@ class FineTuningConfig(TrainingConfig):
             ValueError: the training would be shorter than one step.
         """
         size = self.batch_size
-        steps = int(num_examples / size * self.num_train_epochs)
+        epochs = self.fine_tuning.num_train_epochs
+        steps = int(num_examples / size * epochs)
         if not steps:
             raise ValueError(
-                f"--num_train_epochs={self.num_train_epochs} over "
-                f"{num_examples} examples is shorter than one training step of "
-                f"{size} examples; "
-                "set a smaller --train_batch_size or more epochs"
+                f"--num_train_epochs={epochs} over {num_examples} examples is "
+                f"shorter than one training step of {size} examples; set a "
+                "smaller --train_batch_size or more epochs"
             )
-        return steps, int(steps * self.warmup_proportion)
+        return steps, int(steps * self.fine_tuning.warmup_proportion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DataFileConfig(FineTuningConfig, DataFileOptions):
-    """Flags of scripts that can split one file, and report on the dev set."""
+class DataFileConfig(FineTuningConfig):
+    """Base class of the flags of scripts that can split one file."""
 
+    data: DataFileOptions = group(DataFileOptions, shared=("seed",))
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
 
-    def prepare(self) -> Self:
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        if not self.data.data_file:
+            return super().required
+        return tuple(name for name in super().required if name != "data_dir")
+
+    def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
 
         The values of flags that the user set are not changed.
@@ -152,17 +184,14 @@ class DataFileConfig(FineTuningConfig, DataFileOptions):
             ValueError: --data_dir is set too, or flags of the export contradict
                 each other.
         """
-        if not self.data_file:
-            return super().prepare()
-        if self.data_dir:
+        if not self.data.data_file:
+            return super().prepare(given)
+        if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
-        changes = {
-            name: value
-            for name, value in self.data_file_defaults().items()
-            if name not in self.given_flags
-        }
-        completed = dataclasses.replace(self, **changes)
-        completed.check_export()
+        defaults = self.data_file_defaults()
+        changes = {k: v for k, v in defaults.items() if k not in given}
+        completed = flags.replace(self, **changes)
+        completed.export.check()
         return completed
 
     def data_file_defaults(self) -> dict[str, Any]:
@@ -174,19 +203,13 @@ class DataFileConfig(FineTuningConfig, DataFileOptions):
             "keep_optimizer": False,
             "keep_checkpoint_max": 1,
             "report": True,
-            "export_dir": f"{self.output_dir.rstrip('/')}_model",
+            "export_dir": f"{self.training.output_dir.rstrip('/')}_model",
         }
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        without = "data_dir" if self.data_file else ""
-        return tuple(name for name in super().required if name != without)
-
-    def check(self) -> None:
+    def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check()
-        if self.report and not self.do_eval:
+        super().check(given)
+        if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")
-        if self.do_predict and self.data_file:
+        if self.fine_tuning.do_predict and self.data.data_file:
             raise ValueError("--do_predict needs --data_dir, not --data_file")

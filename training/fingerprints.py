@@ -10,36 +10,32 @@ from absl import logging
 
 import modeling
 from data.io import records
-from data.text.tokenization import FullTokenizer
-from modeling.presets import Preset, folder_of
-from training.config import TrainingConfig
+from modeling.presets import folder_of
+from training.start import Start
 
 
-def describe_start(
-    config: TrainingConfig,
-    preset: Preset | None,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
-) -> dict[str, Any]:
+def describe_start(start: Start) -> dict[str, Any]:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
-    For the arguments, see `fine_tuning.run`. `tokenizer` may be None.
+    Returns JSON-serializable {name: value}, which a resumed run must repeat.
     """
+    config = start.config
+    teacher = config.distillation.teacher
     found: dict[str, Any] = {
-        "bert_config": bert_config.to_dict(),
+        "bert_config": start.bert_config.to_dict(),
         **config.network,
-        "teacher": config.teacher and fingerprint_checkpoint(config.teacher),
+        "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
-    if tokenizer:
-        found["tokenizer"] = tokenizer.identity
-    start = config.init_checkpoint
+    if start.tokenizer:
+        found["tokenizer"] = start.tokenizer.identity
+    checkpoint = config.model.init_checkpoint
     # A resumed run does not need the flag.
-    if not start and not (preset and preset.is_resumed):
+    if not checkpoint and not start.is_resumed:
         found["init_checkpoint"] = None
-    elif start:
-        folders = config.output_dir, folder_of(start)
+    elif checkpoint:
+        folders = (config.training.output_dir, folder_of(checkpoint))
         if len(set(map(os.path.realpath, folders))) == 2:
-            found["init_checkpoint"] = fingerprint_checkpoint(start)
+            found["init_checkpoint"] = fingerprint_checkpoint(checkpoint)
     return found
 
 

@@ -17,26 +17,23 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling.presets import Preset
 from training import checks, devices, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
+from training.start import Start
 from training.trainer import Trainer
 
 
 def run(
-    config: PretrainingConfig,
-    preset: Preset | None,
-    export: Callable[[PretrainingConfig, Trainer], None],
+    start: Start[PretrainingConfig],
+    export: Callable[[Start[PretrainingConfig], Trainer], None],
 ) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
-        config: the flags, as `resolve` completed them.
-        preset: result of `read_preset`, None for random weights.
+        start: what the command starts from.
         export: function that writes --export_dir.
 
     Raises:
@@ -44,51 +41,59 @@ def run(
             the flags.
         OSError: a file is missing or cannot be written.
     """
+    config = start.config
     # Connect the workers before TensorFlow uses a device.
-    devices.strategy_of(config)
+    devices.strategy_of(config.devices)
     # All checks come before any slow work.
-    bert_config = checks.check(config, preset)
-    tokenizer = read_tokenizer(config, preset, bert_config)
+    checks.check(start)
+    if start.preset:
+        start.preset.check_identity(
+            start.bert_config,
+            start.tokenizer,
+            config.network,
+            config.training.do_train,
+        )
     create_model = functools.partial(
-        modeling.BertPretrainer, left_to_right=config.left_to_right
+        modeling.BertPretrainer, left_to_right=config.training.left_to_right
     )
     teacher = None
-    if config.do_train and config.teacher:
-        teacher = load_teacher(config, bert_config, tokenizer, create_model)
-    records, evaluated = find_all_records(config, bert_config, tokenizer)
+    if config.training.do_train and config.distillation.teacher:
+        teacher = load_teacher(start, create_model)
+    records, evaluated = find_all_records(start)
     num_steps = None
-    if config.do_train:
-        num_steps = (config.num_train_steps, config.num_warmup_steps)
+    if config.training.do_train:
+        num_steps = (
+            config.pretraining.num_train_steps,
+            config.pretraining.num_warmup_steps,
+        )
     trainer = Trainer.create(
-        config,
-        functools.partial(create_model, bert_config),
-        modeling.PretrainingLoss(config.next_sentence),
+        start,
+        functools.partial(create_model, start.bert_config),
+        modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps,
         teacher,
-        tokenizer=tokenizer,
-        settings=find_settings(
-            config, preset, bert_config, tokenizer, records, evaluated
-        ),
+        settings=find_settings(start, records, evaluated),
         dev_set=dev_set_checksum(config, evaluated),
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load()
     evaluate = functools.partial(evaluate_on, config, evaluated)
     with tfrecords.naming_wrong_records([records, evaluated]):
-        if config.do_train:
+        if config.training.do_train:
             train(config, trainer, records, evaluate)
-        if config.do_eval:
+        if config.training.do_eval:
             evaluate_at_the_end(trainer, evaluate)
-    finish(config, trainer, export)
+    finish(start, trainer, export)
 
 
 def finish(
-    config: PretrainingConfig,
+    start: Start[PretrainingConfig],
     trainer: Trainer,
-    export: Callable[[PretrainingConfig, Trainer], None],
+    export: Callable[[Start[PretrainingConfig], Trainer], None],
 ) -> None:
     """Exports the model if the flags say so, and completes the run's folder."""
-    if config.export_dir or config.export_weights:
+    config = start.config
+    if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
         trainer.restore_best()
@@ -96,40 +101,14 @@ def finish(
     if not trainer.is_chief:
         # Only the chief writes files.
         return
-    if config.export_dir:
-        export(config, trainer)
+    if config.export.export_dir:
+        export(start, trainer)
     trainer.finish()
     trainer.write_card()
 
 
-def read_tokenizer(
-    config: PretrainingConfig,
-    preset: Preset | None,
-    bert_config: modeling.BertConfig,
-) -> FullTokenizer | None:
-    """Reads --vocab_file, and compares it and the network with the weights.
-
-    Returns None without --vocab_file.
-
-    Raises:
-        ValueError: the weights were trained with another network or tokenizer.
-    """
-    tokenizer = None
-    if config.vocab_file:
-        start_from = config.init_checkpoint or config.weights
-        tokenizer = load_tokenizer(config, bert_config.vocab_size, start_from)
-    if preset:
-        preset.check_identity(
-            bert_config, tokenizer, config.network, config.do_train
-        )
-    return tokenizer
-
-
 def find_settings(
-    config: PretrainingConfig,
-    preset: Preset | None,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
+    start: Start[PretrainingConfig],
     records: tfrecords.Records,
     evaluated: tfrecords.Records,
 ) -> Mapping[str, Any]:
@@ -139,18 +118,18 @@ def find_settings(
         ValueError: the run in --output_dir began with other settings or
             records.
     """
-    settings = preset.training if preset else {}
-    if not config.do_train:
-        return settings
+    config = start.config
+    if not config.training.do_train:
+        return start.training
     # Checksums of large files are saved, so that a resume need not read them.
-    known = {**settings.get("checksums", {})}
+    known = {**start.training.get("checksums", {})}
     identify = functools.partial(fingerprints.fingerprint_records, known=known)
-    found = fingerprints.describe_start(config, preset, bert_config, tokenizer)
+    found = fingerprints.describe_start(start)
     found["input_file"] = identify(records.files)
     if config.keeps_best:
         found["eval_input_file"] = identify(evaluated.files)
     found["checksums"] = known
-    return run_folder.check_resumed(config, preset, found)
+    return run_folder.check_resumed(config, start.preset, found)
 
 
 def dev_set_checksum(
@@ -161,8 +140,10 @@ def dev_set_checksum(
     Records of --input_file count only by the number of examples, because they
     may be too large to read them for a checksum.
     """
-    described: list[Any] = [config.max_eval_steps * config.eval_batch_size]
-    if config.eval_input_file:
+    described: list[Any] = [
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+    ]
+    if config.pretraining.eval_input_file:
         described += fingerprints.fingerprint(evaluated.files)
     return zlib.crc32(json.dumps(described).encode())
 
@@ -176,8 +157,10 @@ def train(
     """Trains on records, and evaluates meanwhile if the flags say so."""
     callbacks: list[Callback] = []
     if config.keeps_best:
-        callbacks.append(BestStep(trainer, evaluate, config.eval_steps, "loss"))
-    trainer.fit(records, config.num_train_steps, callbacks)
+        callbacks.append(
+            BestStep(trainer, evaluate, config.pretraining.eval_steps, "loss")
+        )
+    trainer.fit(records, config.pretraining.num_train_steps, callbacks)
 
 
 def evaluate_at_the_end(
@@ -191,65 +174,88 @@ def evaluate_at_the_end(
 
 
 def find_all_records(
-    config: PretrainingConfig,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
+    start: Start[PretrainingConfig],
 ) -> tuple[tfrecords.Records, tfrecords.Records]:
     """Finds and checks the records to train on, and those to evaluate on."""
-    records = find_records(config, "input_file", bert_config, tokenizer)
-    if not config.eval_input_file:
+    flags = start.config.pretraining
+    records = find_records(start, "input_file", flags.input_file)
+    if not flags.eval_input_file:
         return records, records
     return records, find_records(
-        config, "eval_input_file", bert_config, tokenizer
+        start, "eval_input_file", flags.eval_input_file
     )
 
 
 def find_records(
-    config: PretrainingConfig,
-    name: str,
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
+    start: Start[PretrainingConfig], name: str, pattern: str
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
 
-    `name` is the name of the flag. `tokenizer` is None without --vocab_file.
+    Args:
+        start: what the command starts from.
+        name: name of the flag.
+        pattern: value of the flag.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
     """
-    files = expand_patterns(getattr(config, name), name)
+    config = start.config
+    files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
-    dynamic_masking = None
     if tfrecords.are_masked(files):
+        if name == "input_file":
+            _check_masking_flags(start, files[0])
+        dynamic_masking = None
         spec = feature_specs.pretraining_features(
-            config.max_seq_length, config.max_predictions_per_seq
+            config.pretraining.max_seq_length,
+            config.pretraining.max_predictions_per_seq,
         )
     else:
-        spec = feature_specs.unmasked_features(config.max_seq_length)
-        if not tokenizer:
-            raise ValueError(
-                f"The records in {files[0]} are not masked yet, so training "
-                "masks them and needs the vocabulary. Set --vocab_file to the "
-                "vocabulary that the file was created with"
-            )
-        config.check_shares()
-        dynamic_masking = DynamicMasking(
-            tokenizer, config.max_predictions_per_seq, config, config.seed
-        )
-    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= config.given_flags.keys()
-    if masking and name == "input_file" and not dynamic_masking:
-        raise ValueError(
-            f"--{min(masking)} is only for records that training masks, but "
-            f"the records in {files[0]} contain masks. Remove the flag"
+        dynamic_masking = _create_masking(start, files[0])
+        spec = feature_specs.unmasked_features(
+            config.pretraining.max_seq_length
         )
     spec = feature_specs.bounded(
-        spec, bert_config.vocab_size, bert_config.type_vocab_size
+        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
     )
     tfrecords.check_records(files, spec)
-    if not config.do_train:
+    if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
         # training, `fingerprint_records` checks all records.
-        limit = config.max_eval_steps * config.eval_batch_size
-        count_records(files, limit)
+        flags = config.pretraining
+        count_records(files, flags.max_eval_steps * flags.eval_batch_size)
     return tfrecords.Records(files, spec, dynamic_masking)
+
+
+# Raises a ValueError if the user set flags of masking for records with masks.
+def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
+    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
+    masking &= start.command.keys()
+    if masking:
+        raise ValueError(
+            f"--{min(masking)} is only for records that training masks, but "
+            f"the records in {file} contain masks. Remove the flag"
+        )
+
+
+def _create_masking(
+    start: Start[PretrainingConfig], file: str
+) -> DynamicMasking:
+    if not start.tokenizer:
+        raise ValueError(
+            f"The records in {file} are not masked yet, so training masks them "
+            "and needs the vocabulary. Set --vocab_file to the vocabulary that "
+            "the file was created with"
+        )
+    config = start.config
+    config.masking.check_shares()
+    return DynamicMasking(
+        start.tokenizer,
+        config.pretraining.max_predictions_per_seq,
+        config.masking,
+        config.training.seed,
+    )
 
 
 def evaluate_on(
@@ -257,13 +263,16 @@ def evaluate_on(
 ) -> dict[str, float]:
     """Returns the metrics of at most --max_eval_steps batches of records."""
     dataset = tfrecords.create_dataset(
-        records, config.eval_batch_size, is_training=False, trim=config.unpads
+        records,
+        config.pretraining.eval_batch_size,
+        is_training=False,
+        trim=config.unpads,
     )
     metrics_of = functools.partial(
-        pretraining_metrics, has_next_sentence=config.next_sentence
+        pretraining_metrics, has_next_sentence=config.pretraining.next_sentence
     )
     sums: dict[str, np.ndarray] = {}
-    batches = dataset.take(config.max_eval_steps)
+    batches = dataset.take(config.pretraining.max_eval_steps)
     # The number of batches is unknown, so the progress bar shows no total.
     for _, metrics in trainer.predict(batches, None, "Evaluating", metrics_of):
         for name, pair in metrics.items():

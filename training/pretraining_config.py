@@ -3,13 +3,15 @@
 import dataclasses
 
 from command_line import flags
+from command_line.flags import group, like
+from command_line.groups import ModelFlags
 from data.pretraining.options import MaskingOptions
 from files.paths import Kind
 from training.config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PretrainingConfig(TrainingConfig, MaskingOptions):
+class PretrainingFlags:
     """Flags of pretraining: records, input length and evaluation."""
 
     input_file: str = flags.training(
@@ -22,13 +24,6 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     max_predictions_per_seq: int = flags.head(
         20, "Maximum number of masked LM predictions per record.", at_least=1
-    )
-    vocab_file: str = flags.like(
-        TrainingConfig,
-        "vocab_file",
-        help="Vocabulary that the records were created with. Needed if the "
-        "records were created without masks, and for an export that accepts "
-        "text.",
     )
     next_sentence: bool = flags.head(
         True,
@@ -58,9 +53,26 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         100, "Maximum number of batches to evaluate.", at_least=1
     )
 
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingConfig(TrainingConfig):
+    """Flags of run_pretraining.py."""
+
+    model: ModelFlags = group(
+        ModelFlags,
+        vocab_file=like(
+            help="Vocabulary that the records were created with. Needed if the "
+            "records were created without masks, and for an export that "
+            "accepts text.",
+        ),
+    )
+    pretraining: PretrainingFlags = group(PretrainingFlags)
+    masking: MaskingOptions = group(MaskingOptions)
+
     required = ("bert_config_file",)
 
     @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
-        return self.do_train and self.eval_input_file is not None
+        has_dev_set = self.pretraining.eval_input_file is not None
+        return self.training.do_train and has_dev_set

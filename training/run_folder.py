@@ -20,7 +20,7 @@ from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.atomic import write_bytes, write_json
 from files.paths import StrPath
-from modeling import hub, kinds, presets
+from modeling import kinds, presets
 from modeling.presets import BEST, FILE, Preset, checkpoint_steps
 from modeling.tokenizer_files import describe_tokenizer
 from training.config import TrainingConfig
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
-# Flags that name machines or accounts, which model.json must not contain.
-_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 def check_resumed(
@@ -63,17 +61,17 @@ def check_resumed(
     found = json.loads(json.dumps({**settings, "flags": flag_values}))
     if not (preset and preset.is_resumed):
         return found
+    folder = config.training.output_dir
     if not preset.training:
         raise ValueError(
-            f"--output_dir={config.output_dir} contains checkpoints, but no "
-            f"{FILE} with the settings of their training. Restore the file, or "
-            f"train on in another --output_dir, with --init_checkpoint="
-            f"{config.output_dir}"
+            f"--output_dir={folder} contains checkpoints, but no {FILE} with "
+            "the settings of their training. Restore the file, or train on in "
+            f"another --output_dir, with --init_checkpoint={folder}"
         )
     now, saved = map(_compared_settings, (found, preset.training))
-    for field in flags.fields(config, Role.TRAINING):
-        name = f"--{field.name}"
-        if flags.meta_of(field).may_grow and name in now:
+    for each in flags.flags_of(config, Role.TRAINING):
+        name = f"--{each.name}"
+        if each.meta.may_grow and name in now:
             before = saved.get(name)
             value = now[name]
             is_unlimited = before is None or value is None
@@ -84,10 +82,9 @@ def check_resumed(
     if difference := presets.first_difference(saved, now, names):
         name, before, value = difference
         raise ValueError(
-            f"--output_dir={config.output_dir} contains a run with {name}="
-            f"{before}; received {value}. Set another --output_dir. To start "
-            "from this run's weights, also set --init_checkpoint="
-            f"{config.output_dir}"
+            f"--output_dir={folder} contains a run with {name}={before}; "
+            f"received {value}. Set another --output_dir. To start from this "
+            f"run's weights, also set --init_checkpoint={folder}"
         )
     return {**preset.training, **found}
 
@@ -100,7 +97,10 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe(
-    config: TrainingConfig, model: "keras.Model", settings: Mapping[str, Any]
+    config: TrainingConfig,
+    command: Mapping[str, Any],
+    model: "keras.Model",
+    settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Returns the contents of model.json. For the arguments, see `write`."""
     head = _flag_values(config, Role.HEAD, Role.DECODING)
@@ -111,7 +111,7 @@ def describe(
         "task": {"name": kinds.kind_of(model), **head},
         "origin": {
             "script": os.path.basename(sys.argv[0]),
-            "command": _command(config),
+            "command": command,
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),
@@ -130,6 +130,7 @@ def set_best_step(folder: StrPath, step: int) -> None:
 
 def write(
     config: TrainingConfig,
+    command: Mapping[str, Any],
     model: "keras.Model",
     settings: Mapping[str, Any],
     tokenizer: FullTokenizer | None,
@@ -140,6 +141,7 @@ def write(
 
     Args:
         config: the flags.
+        command: {flag that the user set: value}, without folders.
         model: the model.
         settings: result of `check_resumed`.
         tokenizer: tokenizer of the texts, or None if it is unknown.
@@ -156,12 +158,12 @@ def write(
         texts |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
         texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
-    description = describe(config, model, settings)
+    description = describe(config, command, model, settings)
     # The best step is the last entry, as `set_best_step` writes it.
     last = {} if best_step is None else {"files": [], "best_step": best_step}
-    _write_files(Path(config.output_dir), texts, description | last)
+    _write_files(Path(config.training.output_dir), texts, description | last)
     if config.keeps_best:
-        _write_files(Path(config.output_dir, BEST), texts, description)
+        _write_files(Path(config.training.output_dir, BEST), texts, description)
 
 
 # Writes {name: contents} and the description of model.json. A user's own files
@@ -209,26 +211,9 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 # Returns {flag: value} of the flags with these roles, without paths.
 def _flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
+    values = flags.flat(config)
     return {
-        field.name: vars(config)[field.name]
-        for field in flags.fields(config, *roles)
-        if flags.meta_of(field).kind is None
+        each.name: values[each.name]
+        for each in flags.flags_of(config, *roles)
+        if each.meta.kind is None
     }
-
-
-# Returns {flag on the command line: value}, without folders in paths. A model
-# of the hub keeps its name, and gets the commit that was downloaded.
-def _command(config: TrainingConfig) -> dict[str, Any]:
-    found = {
-        name: value
-        for name, value in config.given_flags.items()
-        if name not in _ADDRESSES
-    }
-    for field in flags.fields(config, *Role):
-        name = field.name
-        if flags.meta_of(field).kind and name in found:
-            parts = str(found[name]).split(",")
-            names = [os.path.basename(part.rstrip("/")) for part in parts]
-            source = hub.source_of(vars(config)[name] or "")
-            found[name] = source or ",".join(names)
-    return found

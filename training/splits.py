@@ -12,14 +12,15 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from command_line import flags
 from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import STATE
-from modeling.config import BertConfig
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
+from training.start import Start
 from training.task import Task
 
 
@@ -54,7 +55,7 @@ def suffix_of(split: str) -> str:
 
 
 def write_splits(
-    task: Task, config: FineTuningConfig, bert_config: BertConfig
+    task: Task, start: Start[FineTuningConfig]
 ) -> dict[str, Split]:
     """Reads the splits that a command needs, then writes their records.
 
@@ -64,10 +65,11 @@ def write_splits(
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
+    config = start.config
     purposes = {
-        "train": config.do_train,
+        "train": config.training.do_train,
         "eval": config.evaluates,
-        "predict": config.do_predict,
+        "predict": config.fine_tuning.do_predict,
     }
     # A split may have two purposes.
     names = dict.fromkeys(
@@ -84,11 +86,11 @@ def write_splits(
     task.examples = {}
     # The chief's records stay in the output folder. Other workers write their
     # records to a temporary folder.
-    folder = os.path.join(config.output_dir, STATE)
+    folder = os.path.join(config.training.output_dir, STATE)
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
     os.makedirs(folder, exist_ok=True)
-    sizes = bert_config.vocab_size, bert_config.type_vocab_size
+    sizes = (start.bert_config.vocab_size, start.bert_config.type_vocab_size)
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.
     return {
@@ -138,13 +140,18 @@ def describe_data(
     of the split in --data_dir, and else of the records.
     """
     rows = []
+    values = flags.flat(config)
     for name, split in splits.items():
-        flags = ("data_file", f"{name.replace('eval', 'predict')}_file")
-        files = [*filter(None, map(config.given_flags.get, flags))]
-        if not files and config.data_dir and name in SETS:
-            pattern = os.path.join(glob.escape(config.data_dir), SETS[name])
+        names = ("data_file", f"{name.replace('eval', 'predict')}_file")
+        files = [*filter(None, map(values.get, names))]
+        if not files and config.fine_tuning.data_dir and name in SETS:
+            pattern = os.path.join(
+                glob.escape(config.fine_tuning.data_dir), SETS[name]
+            )
             files = glob.glob(f"{pattern}[.]*")
-        data = os.path.basename(os.path.normpath(config.data_dir or name))
+        data = os.path.basename(
+            os.path.normpath(config.fine_tuning.data_dir or name)
+        )
         base = f"{data}/{name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):

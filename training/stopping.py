@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from training import train_step
-from training.config import TrainingConfig
+from training.config import TrainingFlags
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75
@@ -69,8 +69,8 @@ class SkippedSteps:
     count. `num_in_a_row` is their number up to the current step.
     """
 
-    def __init__(self, config: TrainingConfig) -> None:
-        self._config = config
+    def __init__(self, flags: TrainingFlags) -> None:
+        self._flags = flags
         self.num_in_a_row = 0
 
     def count(self, step: int, outcomes: np.ndarray) -> None:
@@ -90,11 +90,11 @@ class SkippedSteps:
                     number,
                     self.num_in_a_row,
                 )
-            if self.num_in_a_row >= self._config.max_nonfinite_steps:
+            if self.num_in_a_row >= self._flags.max_nonfinite_steps:
                 raise ValueError(
                     f"the loss or gradient of {self.num_in_a_row} steps in a "
                     f"row was not finite, up to step {number}. Set a smaller "
                     "--learning_rate. If the weights of the newest checkpoint "
-                    f"in {self._config.output_dir} are the cause, remove its "
+                    f"in {self._flags.output_dir} are the cause, remove its "
                     "files to resume from an earlier step"
                 )

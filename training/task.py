@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.text.tokenization import load_tokenizer
-from modeling.config_files import load_config
 from training.fine_tuning_config import FineTuningConfig
+from training.start import Start
 
 if TYPE_CHECKING:
     import keras
@@ -34,16 +33,15 @@ class Task(abc.ABC):
     their definitions.
 
     Args:
-        options: the flags, as `resolve` completed them.
+        start: what the command starts from: its flags and its tokenizer.
 
     Attributes:
-        options: the flags.
+        config: the flags.
         splits: {"train", "eval" or "predict": names of the splits to use for
             this purpose}. A second split for evaluation is named "eval_SUFFIX".
             The names of its scores then end in "_SUFFIX".
         examples: {split: its examples} for evaluation and prediction. Set
             before `encode` is called.
-        longest: number of the model's positions.
         tokenizer: FullTokenizer of --vocab_file. Its files are written beside
             the weights.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
@@ -65,7 +63,7 @@ class Task(abc.ABC):
             a run is resumed.
     """
 
-    options: FineTuningConfig
+    config: FineTuningConfig
     splits: Mapping[str, Sequence[str]] = {
         "train": ["train"],
         "eval": ["eval"],
@@ -82,13 +80,11 @@ class Task(abc.ABC):
     eval_files: Sequence[str] = ()
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, options: FineTuningConfig) -> None:
-        self.options = options
+    def __init__(self, start: Start[Any]) -> None:
+        assert start.tokenizer
+        self.config = start.config
+        self.tokenizer = start.tokenizer
         self.examples = {}
-        config = load_config(options.bert_config_file)
-        self.longest = config.max_position_embeddings
-        start = options.init_checkpoint or options.weights
-        self.tokenizer = load_tokenizer(options, config.vocab_size, start)
 
     @property
     def output_names(self) -> list[Sequence[str]]:

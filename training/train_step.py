@@ -58,8 +58,8 @@ class TrainStep:
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
-        self._clip_norm = config.clip_norm
-        self._num_parts = config.gradient_accumulation_steps
+        self._clip_norm = config.training.clip_norm
+        self._num_parts = config.training.gradient_accumulation_steps
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -69,7 +69,7 @@ class TrainStep:
         # update, which is faster (`apply_scaled`).
         self._clips_in_update = is_alone and not self._scales_loss
         self._batch_gradients = self._accumulate_gradients
-        if config.jit_compile:
+        if config.devices.jit_compile:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )

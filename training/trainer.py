@@ -18,7 +18,6 @@ import modeling
 from command_line import progress
 from command_line.groups import PRECISIONS
 from data.io import tfrecords
-from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.atomic import write_text
 from modeling import descriptions, presets
@@ -33,6 +32,7 @@ from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.prediction import BatchPredictor
+from training.start import Start
 from training.train_step import TrainStep
 
 
@@ -42,14 +42,13 @@ class Trainer(BatchPredictor):
     Args:
         model: a keras.Model over a dict of features, already built. Its weights
             are saved.
-        config: flags of the training.
+        start: what the run starts from: its flags, and the tokenizer, which is
+            saved with the weights.
         step: the training step of the model. None if the model only predicts.
         settings: result of `run_folder.check_resumed`, which `fit` records in
             the run's folder. None = record nothing.
         dev_set: checksum of the dev set. Results with equal checksums may be
             compared.
-        tokenizer: tokenizer of the texts, which is saved with the weights. None
-            without a vocabulary, as in pretraining on masked records.
         output_names: lists of possible names of the model's outputs, for the
             argument `labels` of `modeling.load_checkpoint`. The first is saved
             with the weights. Empty if the outputs are not labels.
@@ -69,24 +68,26 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: keras.Model,
-        config: TrainingConfig,
+        start: Start,
         step: TrainStep | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
         dev_set: int = 0,
-        tokenizer: FullTokenizer | None = None,
         output_names: Sequence[Sequence[str]] = (),
     ) -> None:
-        super().__init__(model, config.jit_compile)
-        self.config = config
+        config = start.config
+        super().__init__(model, config.devices.jit_compile)
+        self.config: TrainingConfig = config
+        self._command = start.command
+        self._weights = start.weights
         # None if the model only predicts.
         self.train_step: Any = step
         self.settings = settings
-        self.tokenizer = tokenizer
+        self.tokenizer = start.tokenizer
         self._output_names = output_names
         self.labels = output_names[0] if output_names else None
         self.is_chief = config.is_chief
-        self.best_folder = Path(config.output_dir, BEST)
+        self.best_folder = Path(config.training.output_dir, BEST)
         self.num_train_steps = 0
         self.global_step = 0
         self.has_best = False
@@ -102,10 +103,10 @@ class Trainer(BatchPredictor):
                 if variable.path.startswith("distillation/")
             }
         self.checkpointer = checkpointing.Checkpointer(
-            config.output_dir,
+            config.training.output_dir,
             variables,
             step.optimizer if step else None,
-            config.keep_checkpoint_max,
+            config.training.keep_checkpoint_max,
             self.is_chief,
         )
         self._best = checkpointing.Checkpointer(
@@ -118,7 +119,7 @@ class Trainer(BatchPredictor):
     @classmethod
     def create(
         cls,
-        config: TrainingConfig,
+        start: Start,
         create_model: Callable[..., keras.Model],
         loss: Loss,
         num_steps: tuple[int, int] | None,
@@ -128,7 +129,7 @@ class Trainer(BatchPredictor):
         """Creates a model with random weights, and the Trainer of its run.
 
         Args:
-            config: the flags of the run.
+            start: what the run starts from.
             create_model: function (**options) -> the task's model. `options`
                 are the arguments that every model accepts.
             loss: the task's loss.
@@ -139,41 +140,48 @@ class Trainer(BatchPredictor):
         Raises:
             ValueError: a flag does not fit the model or the devices.
         """
-        strategy = devices.strategy_of(config)
-        keras.utils.set_random_seed(config.seed)
-        if config.deterministic:
+        config = start.config
+        strategy = devices.strategy_of(config.devices)
+        keras.utils.set_random_seed(config.training.seed)
+        if config.training.deterministic:
             tf.config.experimental.enable_op_determinism()
         # Variables, losses, softmax and LayerNorm's statistics stay float32.
-        keras.config.set_dtype_policy(PRECISIONS[config.mixed_precision])
+        keras.config.set_dtype_policy(
+            PRECISIONS[config.devices.mixed_precision]
+        )
         with strategy.scope():
             model = create_model(
-                use_one_hot_embeddings=config.is_tpu,
-                gradient_checkpointing=config.gradient_checkpointing,
+                use_one_hot_embeddings=config.devices.is_tpu,
+                gradient_checkpointing=config.training.gradient_checkpointing,
                 unpad=config.unpads,
-                seed=config.seed,
+                seed=config.training.seed,
             )
             model.build()
             if not num_steps:
-                return cls(model, config, **options)
-            if number := config.freeze_layers:
+                return cls(model, start, **options)
+            if number := config.training.freeze_layers:
                 bert = model.bert
                 for layer in [bert.embeddings, *bert.encoder.blocks[:number]]:
                     layer.trainable = False
-            optimizer: Any = optimization.create_optimizer(config, *num_steps)
-            if config.mixed_precision == "float16":
+            optimizer: Any = optimization.create_optimizer(
+                config.optimizer, *num_steps
+            )
+            if config.devices.mixed_precision == "float16":
                 # Small gradients underflow in float16 without a loss scale.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
             trained: Any = model
             if teacher:
                 loss = modeling.DistillationLoss(
                     loss,
-                    config.distill_temperature,
-                    config.distill_alpha,
-                    config.distill_hidden,
+                    config.distillation.distill_temperature,
+                    config.distillation.distill_alpha,
+                    config.distillation.distill_hidden,
                 )
-                trained = modeling.Distiller(model, teacher, loss, config.seed)
+                trained = modeling.Distiller(
+                    model, teacher, loss, config.training.seed
+                )
             step = TrainStep(trained, loss, optimizer, config, strategy)
-        return cls(model, config, step, **options)
+        return cls(model, start, step, **options)
 
     def restore_or_load(self, prefers_best: bool = False) -> None:
         """Sets the weights that training or evaluation starts from.
@@ -187,29 +195,37 @@ class Trainer(BatchPredictor):
         4. Random numbers.
         """
         config = self.config
-        if prefers_best and not config.do_train and self.restore_best():
+        if (
+            prefers_best
+            and not config.training.do_train
+            and self.restore_best()
+        ):
             return
         step = self.checkpointer.restore()
-        if step is None and not config.do_train and self.restore_best():
+        if (
+            step is None
+            and not config.training.do_train
+            and self.restore_best()
+        ):
             return
-        if step is None and find_best(config.output_dir):
+        if step is None and find_best(config.training.output_dir):
             logging.warning(
                 "%s contains a best step, but no checkpoint to resume from. "
                 "The training starts again.",
-                config.output_dir,
+                config.training.output_dir,
             )
         if step is None and config.initial_checkpoint:
             layers = None
-            if config.init_layers is not None:
-                layers = [*map(int, config.init_layers)]
+            if config.distillation.init_layers is not None:
+                layers = [*map(int, config.distillation.init_layers)]
             report = modeling.load_checkpoint(
                 self.model,
                 config.initial_checkpoint,
                 layers,
                 labels=self._output_names,
-                best=config.load_best,
+                best=config.loads_best,
             )
-            if not config.do_train:
+            if not config.training.do_train:
                 checks.check_loaded(config, report)
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -218,7 +234,7 @@ class Trainer(BatchPredictor):
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
-        path = find_best(self.config.output_dir)
+        path = find_best(self.config.training.output_dir)
         if path:
             self.global_step = self._best.read(path)
             self.has_best = True
@@ -228,12 +244,14 @@ class Trainer(BatchPredictor):
         """Saves the weights after `step` as the weights of the best step."""
         self._best.save(step)
         if self.is_chief:
-            run_folder.set_best_step(self.config.output_dir, step)
+            run_folder.set_best_step(self.config.training.output_dir, step)
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
         if self.is_chief:
-            self._best.link(self.history.best_step, self.config.output_dir)
+            self._best.link(
+                self.history.best_step, self.config.training.output_dir
+            )
 
     def fit(
         self,
@@ -266,7 +284,7 @@ class Trainer(BatchPredictor):
         config = self.config
         step = self.global_step
         self.num_train_steps = num_train_steps
-        if self.is_chief and config.summary_steps:
+        if self.is_chief and config.training.summary_steps:
             callbacks = [*callbacks, Summaries(self.history, config)]
         has_ended = self._is_time_over or any(
             callback.has_ended(step) for callback in callbacks
@@ -277,16 +295,16 @@ class Trainer(BatchPredictor):
         if step >= num_train_steps or any(ends):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
-                config.output_dir,
+                config.training.output_dir,
                 step,
             )
             return
         if not self.checkpointer.has_optimizer:
             raise ValueError(
-                f"the run in --output_dir={config.output_dir} has ended, and "
-                "kept no state of the optimizer to train on with (see "
-                "--keep_optimizer). Set another --output_dir and --init_"
-                f"checkpoint={config.output_dir}"
+                f"the run in --output_dir={config.training.output_dir} has "
+                "ended, and kept no state of the optimizer to train on with "
+                "(see --keep_optimizer). Set another --output_dir and --init_"
+                f"checkpoint={config.training.output_dir}"
             )
         count = self.model.count_params()
         logging.info("***** Running training *****")
@@ -297,11 +315,12 @@ class Trainer(BatchPredictor):
         if self.is_chief and self.settings is not None:
             run_folder.write(
                 config,
+                self._command,
                 self.model,
                 self.settings,
-                self.tokenizer,
-                self.labels,
-                self.history.best_step,
+                tokenizer=self.tokenizer,
+                labels=self.labels,
+                best_step=self.history.best_step,
             )
             self.write_card(is_finished=False)
         with self.history.training(step), stopping.stop_signals() as stop:
@@ -333,14 +352,14 @@ class Trainer(BatchPredictor):
             records,
             size,
             is_training=True,
-            seed=config.seed,
+            seed=config.training.seed,
             skip_records=step * size,
             trim=config.unpads,
         )
         if self.train_step.strategy.num_replicas_in_sync > 1:
             dataset = devices.distribute(self.train_step.strategy, dataset)
         batches = iter(dataset)
-        skipped = stopping.SkippedSteps(config)
+        skipped = stopping.SkippedSteps(config.training)
         is_done = is_stopped = is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
@@ -355,7 +374,9 @@ class Trainer(BatchPredictor):
                     bar.update(step, **logs)
                 with bar.paused():
                     ends = [call.on_step(step, logs) for call in callbacks]
-                    is_save_due |= step % config.save_checkpoints_steps == 0
+                    is_save_due |= (
+                        step % config.training.save_checkpoints_steps == 0
+                    )
                     has_ended, is_over, is_stopped = stopping.agree(
                         self.train_step.strategy,
                         [any(ends), self._is_time_over, stop.is_set()],
@@ -372,7 +393,7 @@ class Trainer(BatchPredictor):
                         rate = logs["learning_rate"]
                         self.history.add("checkpoint", step, {}, rate)
                         goes_on = step < last and not has_ended
-                        keeps = config.keep_optimizer or goes_on
+                        keeps = config.training.keep_optimizer or goes_on
                         self.checkpointer.save(step, keeps)
                         logging.info("Saved the checkpoint of step %d", step)
                         is_save_due = False
@@ -380,14 +401,14 @@ class Trainer(BatchPredictor):
 
     @property
     def _is_time_over(self) -> bool:
-        limit = self.config.max_hours
+        limit = self.config.training.max_hours
         return limit is not None and self.history.hours >= limit
 
     # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         step = self.global_step
         every = [each.every for each in callbacks if each.every]
-        every.append(self.config.save_checkpoints_steps)
+        every.append(self.config.training.save_checkpoints_steps)
         return min(
             self.config.steps_per_call,
             self.num_train_steps - step,
@@ -398,7 +419,7 @@ class Trainer(BatchPredictor):
     def described_step(self) -> str:
         """Description of the current weights, for the log."""
         if not self.global_step:
-            start = self.config.init_checkpoint
+            start = self.config.model.init_checkpoint
             return f"the weights of {start}" if start else "random weights"
         which = "best" if self.has_best else "last"
         return f"the weights of step {self.global_step} (the {which} step)"
@@ -413,7 +434,7 @@ class Trainer(BatchPredictor):
         if name == "eval_results.txt":
             self.results = results
         if self.is_chief:
-            path = Path(self.config.output_dir) / name
+            path = Path(self.config.training.output_dir) / name
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
@@ -423,7 +444,7 @@ class Trainer(BatchPredictor):
         It contains the scores, and describes the files of a finished run. `use`
         are the arguments `export` and `table` of `format_card`.
         """
-        folder = Path(self.config.output_dir)
+        folder = Path(self.config.training.output_dir)
         path = folder / descriptions.CARD
         model = folder / presets.FILE
         if not model.is_file():
@@ -452,7 +473,7 @@ class Trainer(BatchPredictor):
             OSError: a file cannot be written.
         """
         self.link_best()
-        path = self.config.export_weights
+        path = self.config.training.export_weights
         if self.is_chief and path is not None:
             modeling.save_release(
                 self.model,
@@ -460,7 +481,7 @@ class Trainer(BatchPredictor):
                 self.tokenizer,
                 self.labels,
                 files=descriptions.describe_copy(
-                    self.config.weights,
+                    self._weights,
                     self.model,
                     descriptions.WEIGHTS,
                     step=self.global_step or None,

@@ -334,20 +334,25 @@ class FullTokenizer:
 
 
 def load_tokenizer(
-    options: Any, vocab_size: int | None = None, weights: str | None = None
+    vocab_file: str,
+    do_lower_case: bool,
+    *,
+    is_given: bool,
+    vocab_size: int | None = None,
+    weights: str | None = None,
 ) -> FullTokenizer:
     """Loads the tokenizer that the flags of a script select.
 
     Args:
-        options: options of the script, with the attributes `vocab_file`,
-            `do_lower_case` and `given_flags` (the flags that the user set).
+        vocab_file: value of --vocab_file.
+        do_lower_case: value of --do_lower_case.
+        is_given: whether the user set --do_lower_case. Otherwise True is only
+            the default, and files may state another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
         weights: path of the model's weights, as in `create_tokenizer`.
     """
-    flag = options.do_lower_case
-    if flag and "do_lower_case" not in options.given_flags:
-        flag = None
-    return create_tokenizer(options.vocab_file, flag, weights, vocab_size)
+    flag = None if do_lower_case and not is_given else do_lower_case
+    return create_tokenizer(vocab_file, flag, weights, vocab_size)
 
 
 def create_tokenizer(

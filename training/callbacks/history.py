@@ -50,7 +50,7 @@ class History:
     def __init__(self, config: TrainingConfig, dev_set: int) -> None:
         self._config = config
         self._dev_set = dev_set
-        self._path = Path(config.output_dir) / FILE
+        self._path = Path(config.training.output_dir) / FILE
         self._started = 0.0
         self._writer: Any = None
         found = read(self._path) if self._path.exists() else []
@@ -139,7 +139,7 @@ class History:
             line["best_step"] = self.best_step
         known = self._lines.get((kind, step))
         self._lines[kind, step] = line
-        if found and known != line and self._config.summary_steps:
+        if found and known != line and self._config.training.summary_steps:
             self._show("eval/" if kind == "eval" else "", step, found)
         if known or not self._started:
             # A killed run may have left half a line at the end of the file.

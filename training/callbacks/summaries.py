@@ -17,7 +17,7 @@ class Summaries(Callback):
     def __init__(self, history: History, config: TrainingConfig) -> None:
         self._history = history
         self._config = config
-        self.every = config.summary_steps
+        self.every = config.training.summary_steps
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None
 

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config import OptimizerConfig
+from training.config import OptimizerFlags
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 # LayerNorm's variables and all biases get no weight decay.
@@ -19,14 +19,14 @@ OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
 
 def create_optimizer(
-    config: OptimizerConfig,
+    flags: OptimizerFlags,
     num_train_steps: int,
     num_warmup_steps: int,
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
 
     Args:
-        config: flags of the optimizer.
+        flags: flags of the optimizer.
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
     """
@@ -38,18 +38,18 @@ def create_optimizer(
             num_train_steps,
         )
     schedule = WarmupLinearDecay(
-        config.learning_rate,
+        flags.learning_rate,
         num_train_steps,
         num_warmup_steps,
-        continuous=config.lr_schedule == "continuous",
+        continuous=flags.lr_schedule == "continuous",
     )
-    return OPTIMIZERS[config.optimizer](
+    return OPTIMIZERS[flags.optimizer](
         learning_rate=schedule,
-        weight_decay_rate=config.weight_decay,
-        beta_1=config.adam_beta_1,
-        beta_2=config.adam_beta_2,
+        weight_decay_rate=flags.weight_decay,
+        beta_1=flags.adam_beta_1,
+        beta_2=flags.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        bias_correction=config.bias_correction,
+        bias_correction=flags.bias_correction,
     )
 
 

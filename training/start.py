@@ -1,0 +1,232 @@
+"""Finds out what a training command starts from, before any slow work.
+
+The flags are completed by what the folder of the weights states. The folder,
+the configuration and the vocabulary are read once, and passed on as a `Start`.
+This module imports no TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any, Generic, Self, TypeVar
+
+import modeling
+from command_line import flags
+from command_line.flags import Role
+from data.text.tokenization import FullTokenizer, load_tokenizer
+from modeling import hub, presets
+from modeling.checkpoint_folders import find_best
+from modeling.config import BertConfig
+from modeling.presets import Preset, checkpoint_steps
+from training.config import TrainingConfig
+from training.run_folder import check_resumed
+
+Config = TypeVar("Config", bound=TrainingConfig)
+# Flags that name machines or accounts, which model.json must not contain.
+_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Start(Generic[Config]):
+    """What a training command starts from.
+
+    Attributes:
+        config: the flags, completed by what the folder of the weights states.
+        preset: Preset of the weights, None for random weights.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, None without --vocab_file.
+        command: {flag that the user set: value}, for model.json.
+    """
+
+    config: Config
+    preset: Preset | None
+    bert_config: BertConfig
+    tokenizer: FullTokenizer | None
+    command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def weights(self) -> str | None:
+        """Path of the weights that the command uses or trains."""
+        if self.config.training.do_train:
+            return self.config.training.output_dir
+        return self.preset.weights if self.preset else None
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether the command continues the run in --output_dir."""
+        return self.preset is not None and self.preset.is_resumed
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """The settings that the run in the folder of the weights recorded."""
+        return self.preset.training if self.preset else {}
+
+    def with_flags(self, **values: Any) -> Self:
+        """Returns this start with other values of some flags."""
+        config = flags.replace(self.config, **values)
+        return dataclasses.replace(self, config=config)
+
+
+def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
+    """Reads the files that a training command starts from.
+
+    Raises:
+        ValueError: a required flag is not set, and no folder states it. Or
+            flags contradict each other, the folder, the run or a file.
+        OSError: a file is missing or cannot be read.
+    """
+    preset = read_preset(parsed.config)
+    config = complete(parsed, preset)
+    bert_config = load_config(
+        config.model.bert_config_file,
+        max_seq_length=flags.flat(config).get("max_seq_length"),
+        export_seq_length=config.export.export_seq_length,
+    )
+    start = Start(
+        config=config,
+        preset=preset,
+        bert_config=bert_config,
+        tokenizer=None,
+        command=describe_command(parsed),
+    )
+    if not config.model.vocab_file:
+        return start
+    tokenizer = load_tokenizer(
+        config.model.vocab_file,
+        config.model.do_lower_case,
+        is_given="do_lower_case" in parsed.given,
+        vocab_size=bert_config.vocab_size,
+        weights=config.model.init_checkpoint or start.weights,
+    )
+    return dataclasses.replace(start, tokenizer=tokenizer)
+
+
+def read_preset(config: TrainingConfig) -> Preset | None:
+    """Reads the folder of the weights that a training command begins with.
+
+    This is --output_dir if it contains a checkpoint, or only a best step and
+    the command does not train. Otherwise it is the folder of --init_checkpoint.
+    Returns None if the weights are random.
+    """
+    folder = config.training.output_dir
+    start = config.initial_checkpoint
+    flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
+    # A wrong path is an error even if the command does not use it.
+    preset = presets.read(start, flag) if start else None
+    if checkpoint_steps(folder):
+        return presets.read(folder, "--output_dir")
+    if not config.training.do_train and find_best(folder):
+        return presets.read(folder, "--output_dir")
+    return preset
+
+
+def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
+    """Sets the flags that the user did not set to the values in a folder.
+
+    The network, the vocabulary and the casing come from the folder. The
+    settings of the head are only used if the command does not train.
+
+    Args:
+        parsed: the flags.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: a required flag is not set, and the folder does not state
+            it. Or flags contradict each other, the folder or the run.
+    """
+    config = parsed.config
+    trains = config.training.do_train
+    if preset and (preset.is_resumed or not trains):
+        preset.check_head(config.head)
+    if preset:
+        stated = _stated_flags(parsed, preset)
+        config = flags.fill(config, parsed.given, stated)
+    _check_required(config, preset)
+    config.check(parsed.given)
+    if not (preset or trains):
+        raise ValueError(
+            f"no checkpoint in --output_dir={config.training.output_dir} and "
+            "no --init_checkpoint: train first, or set --init_checkpoint"
+        )
+    if trains:
+        check_resumed(config, preset)
+    return config
+
+
+# Returns {flag: value} that the folder states.
+def _stated_flags(
+    parsed: flags.Parsed[Config], preset: Preset
+) -> dict[str, Any]:
+    stated = preset.identity_flags()
+    if not parsed.config.training.do_train:
+        stated |= {**preset.settings, **preset.network}
+        stated["labels"] = preset.labels
+    if preset.is_resumed and "data_file" in parsed.given:
+        # The run chose these values to suit its data.
+        recorded = preset.training.get("flags", {})
+        stated["max_seq_length"] = recorded.get("max_seq_length")
+        stated["num_train_epochs"] = recorded.get("num_train_epochs")
+    return stated
+
+
+def _check_required(config: TrainingConfig, preset: Preset | None) -> None:
+    values = flags.flat(config)
+    missing = [name for name in config.required if values[name] is None]
+    if not missing:
+        return
+    if preset:
+        # Fail here if the path does not exist or contains no weights, such as
+        # the path of an export.
+        modeling.find_checkpoint(preset.weights)
+    names = [f"--{name}" for name in missing]
+    if not preset and "bert_config_file" in missing:
+        both = "--bert_config_file and --vocab_file"
+        start = f"--init_checkpoint (or {both}, for random weights)"
+        names = [start, *(name for name in names if name not in both)]
+    if "task_name" in missing:
+        names.remove("--task_name")
+        names.append("--data_file (or --task_name and --data_dir)")
+    raise ValueError(f"missing required flags: {', '.join(names)}")
+
+
+def load_config(file: str, **lengths: int | None) -> BertConfig:
+    """Reads the model's configuration, and checks that it fits this command.
+
+    Args:
+        file: path of the configuration.
+        **lengths: {flag: length in WordPieces, or None}.
+
+    Raises:
+        ValueError: a length is above the model's number of positions.
+        OSError: the file cannot be read.
+    """
+    bert_config = modeling.load_config(file)
+    most = bert_config.max_position_embeddings
+    for name, length in lengths.items():
+        if length is not None and length > most:
+            raise ValueError(
+                f"--{name}={length} is more than the model's {most} positions "
+                f"(max_position_embeddings in {file}); set a smaller --{name}"
+            )
+    return bert_config
+
+
+def describe_command(parsed: flags.Parsed) -> dict[str, Any]:
+    """Returns {flag that the user set: value} without folders in paths.
+
+    A model of the hub keeps its name, and gets the commit that was downloaded.
+    """
+    command = {
+        name: value
+        for name, value in parsed.command.items()
+        if name not in _ADDRESSES
+    }
+    values = flags.flat(parsed.config)
+    for each in flags.flags_of(parsed.config, *Role):
+        if each.meta.kind is None or each.name not in command:
+            continue
+        source = hub.source_of(values[each.name] or "")
+        parts = str(command[each.name]).split(",")
+        names = [os.path.basename(part.rstrip("/")) for part in parts]
+        command[each.name] = source or ",".join(names)
+    return command
