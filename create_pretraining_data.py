@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Sequence
 from absl import logging
 
 from command_line import cli, flags
-from command_line.flags import flag
+from command_line.flags import flag, group
 from data.io import records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
@@ -32,9 +32,10 @@ from files.paths import Kind, is_remote
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(InstanceOptions, flags.Config):
+class Config(flags.Config):
     """Flags of the script: the corpus to read, and the records to write."""
 
+    instances: InstanceOptions = group(InstanceOptions)
     input_file: str = flag(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
@@ -73,10 +74,11 @@ class Config(InstanceOptions, flags.Config):
             self.num_processes,
             self.num_shards,
             self.pipeline,
-            self.sentence_split,
+            self.instances.sentence_split,
         )
         is_any_set = any(value is not None for value in values)
-        return is_any_set or self.dynamic_masking or self.eval_fraction > 0
+        is_chosen = self.instances.dynamic_masking or is_any_set
+        return is_chosen or self.instances.eval_fraction > 0
 
 
 def create_at_scale(
@@ -106,12 +108,8 @@ def create_at_scale(
     else:
         number = 1 if config.num_processes is None else config.num_processes
         run = functools.partial(workers.run, num_processes=number)
-    options = {
-        field.name: getattr(config, field.name)
-        for field in dataclasses.fields(InstanceOptions)
-    }
     manifest, is_new = create_shards(
-        InstanceOptions(**options),
+        config.instances,
         input_files,
         output_file,
         config.num_shards or 0,
@@ -174,32 +172,58 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
     return run
 
 
-def main(config: Config, rest: Sequence[str]) -> None:
+def create_in_order(config: Config, input_files: Sequence[str]) -> int:
+    """Writes the instances as Google's script does. Returns their number.
+
+    Raises:
+        OSError: a file is missing or cannot be written.
+    """
+    reader = TextReader(config.instances)
+    output_files = config.output_file.split(",")
+    # Turn the garbage collector off. It would search many lists, for reference
+    # cycles that do not exist.
+    gc.disable()
+    # Open the output files first. If they cannot be written, the script fails
+    # before it creates the instances.
+    with records.RecordWriter(output_files) as writer:
+        for record in instances.create_training_instances(
+            input_files, reader, config.instances
+        ):
+            writer.write(record)
+    return writer.num_records
+
+
+def find_casing(parsed: flags.Parsed[Config]) -> Config:
+    """Returns the flags with the casing of the vocabulary.
+
+    Raises:
+        ValueError: --do_lower_case contradicts a file beside the vocabulary.
+        OSError: the vocabulary cannot be read.
+    """
+    options = parsed.config.instances
+    tokenizer = tokenization.load_tokenizer(
+        options.vocab_file,
+        options.do_lower_case,
+        is_given="do_lower_case" in parsed.given,
+    )
+    return flags.replace(parsed.config, do_lower_case=tokenizer.do_lower_case)
+
+
+def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
+    config = parsed.config
     if rest and config.pipeline != "beam":
         raise ValueError(f"unknown arguments. See --help. Received: {rest}")
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    tokenizer = tokenization.load_tokenizer(config)
-    config = dataclasses.replace(config, do_lower_case=tokenizer.do_lower_case)
-    config.check_shares()
+    config = find_casing(parsed)
+    config.instances.check_shares()
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        reader = TextReader(config)
-        output_files = config.output_file.split(",")
-        # Turn the garbage collector off. It would search many lists, for
-        # reference cycles that do not exist.
-        gc.disable()
-        # Open the output files first. If they cannot be written, the script
-        # fails before it creates the instances.
-        with records.RecordWriter(output_files) as writer:
-            for record in instances.create_training_instances(
-                input_files, reader, config
-            ):
-                writer.write(record)
-        num_instances = writer.num_records
-        place = f"written to {len(output_files)} file(s), {config.output_file}"
+        num_instances = create_in_order(config, input_files)
+        num_files = len(config.output_file.split(","))
+        place = f"written to {num_files} file(s), {config.output_file}"
     print(
         f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
         f"in {time.monotonic() - start:.1f} s"

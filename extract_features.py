@@ -11,29 +11,33 @@ import functools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from absl import logging
 
 import modeling
-from command_line import cli
-from command_line.flags import flag, like
-from command_line.groups import PRECISIONS, DeviceConfig, ModelConfig
+from command_line import cli, flags
+from command_line.flags import flag, group, like
+from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
 from data.classification.features import InputExample
 from data.io import text_files
 from data.text import tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
 from modeling import hub, presets
-from training.resolve import resolve
+from training.start import check_required, load_config
+
+if TYPE_CHECKING:
+    from training.prediction import BatchPredictor
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ModelConfig, DeviceConfig):
+class Config(flags.Config):
     """Flags of the script: the model, the texts and the vectors to write."""
 
-    init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
+    model: ModelFlags = group(ModelFlags, init_checkpoint=like(default=...))
+    devices: DeviceFlags = group(DeviceFlags)
     input_file: str = flag(
         ..., "UTF-8 text file to read, one text per line.", kind=Kind.INPUT_FILE
     )
@@ -57,6 +61,11 @@ class Config(ModelConfig, DeviceConfig):
         "Look up embeddings by multiplying one-hot vectors with the embedding "
         "table, which is faster on a TPU.",
     )
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the vectors."""
+        return self.devices.is_chief
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
@@ -110,56 +119,65 @@ def format_features(
     }
 
 
-def main(flags: Config) -> None:
-    """Writes the vectors."""
-    folder = presets.read(flags.init_checkpoint, "--init_checkpoint")
-    options = resolve(flags, folder)
+def parse_layers(value: str, num_blocks: int) -> list[int]:
+    """Returns the numbers in --layers.
+
+    Raises:
+        ValueError: a number is not between -`num_blocks` and -1.
+    """
+    layers = [int(layer) for layer in value.split(",")]
+    if not all(-num_blocks <= layer < num_blocks for layer in layers):
+        raise ValueError(
+            f"--layers={value} must be numbers from -{num_blocks} to -1, "
+            f"because the model has {num_blocks} blocks"
+        )
+    return layers
+
+
+def create_predictor(
+    config: Config, bert_config: "modeling.BertConfig", left_to_right: bool
+) -> "BatchPredictor":
+    """Loads the encoder that computes the vectors."""
     # Import late, so that --help and errors in flags do not wait until
     # TensorFlow is loaded.
     import keras
 
-    from serving import encoder
-    from training import checks, devices
+    from training import devices
     from training.prediction import BatchPredictor
 
-    ##### Checks #####
-    config = checks.load_config(options)
-    tokenizer = tokenization.load_tokenizer(
-        options, config.vocab_size, options.init_checkpoint
-    )
-    folder.check_identity(config, tokenizer)
-    folder.warn_of_pooling()
-    num_blocks = config.num_hidden_layers
-    layers = [int(layer) for layer in options.layers.split(",")]
-    if not all(-num_blocks <= layer < num_blocks for layer in layers):
-        raise ValueError(
-            f"--layers={options.layers} must be numbers from -{num_blocks} to "
-            f"-1, because the model has {num_blocks} blocks"
-        )
-
-    ##### Model #####
-    strategy = devices.strategy_of(options)
-    keras.config.set_dtype_policy(PRECISIONS[options.mixed_precision])
+    strategy = devices.strategy_of(config.devices)
+    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
     with strategy.scope():
         model = modeling.BertModel(
-            config,
-            use_one_hot_embeddings=options.use_one_hot_embeddings,
-            left_to_right=folder.network["left_to_right"],
+            bert_config,
+            use_one_hot_embeddings=config.use_one_hot_embeddings,
+            left_to_right=left_to_right,
         )
         model.build()
-    modeling.load_checkpoint(model, options.init_checkpoint)
+    modeling.load_checkpoint(model, str(config.model.init_checkpoint))
+    return BatchPredictor(model, config.devices.jit_compile)
 
-    ##### Vectors #####
-    predictor = BatchPredictor(model, options.jit_compile)
+
+def write_vectors(
+    config: Config,
+    tokenizer: tokenization.FullTokenizer,
+    layers: Sequence[int],
+    predictor: "BatchPredictor",
+) -> int:
+    """Writes the vectors of all lines. Returns the number of lines."""
+    # The module imports TensorFlow, as above.
+    from serving import encoder
+
+    has_fixed_shapes = config.devices.is_tpu or config.devices.jit_compile
     batches = encoder.create_batches(
-        read_examples(options.input_file),
+        read_examples(config.input_file),
         tokenizer,
-        options.max_seq_length,
-        options.batch_size,
-        not (options.is_tpu or options.jit_compile),
+        config.max_seq_length,
+        config.batch_size,
+        not has_fixed_shapes,
     )
-    output_file, number = options.output_file, 0
-    with atomic_open(output_file) as file:
+    number = 0
+    with atomic_open(config.output_file) as file:
         for features, outputs in predictor.predict(batches, label="Extracting"):
             blocks = outputs["all_encoder_layers"]
             for row, length in enumerate(features["input_mask"].sum(1)):
@@ -171,7 +189,33 @@ def main(flags: Config) -> None:
                 # JSON has no value that is not finite.
                 text = json.dumps(line, allow_nan=False)
                 file.write(f"{text}\n".encode())
-    logging.info("Wrote %d lines to %s", number, output_file)
+    return number
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
+    """Writes the vectors."""
+    checkpoint = str(parsed.config.model.init_checkpoint)
+    preset = presets.read(checkpoint, "--init_checkpoint")
+    config = flags.fill(parsed.config, parsed.given, preset.identity_flags())
+    check_required(config, ("bert_config_file", "vocab_file"), preset)
+    bert_config = load_config(
+        config.model.bert_config_file, max_seq_length=config.max_seq_length
+    )
+    tokenizer = tokenization.load_tokenizer(
+        config.model.vocab_file,
+        config.model.do_lower_case,
+        is_given="do_lower_case" in parsed.given,
+        vocab_size=bert_config.vocab_size,
+        weights=checkpoint,
+    )
+    preset.check_identity(bert_config, tokenizer)
+    preset.warn_of_pooling()
+    layers = parse_layers(config.layers, bert_config.num_hidden_layers)
+    predictor = create_predictor(
+        config, bert_config, preset.network["left_to_right"]
+    )
+    number = write_vectors(config, tokenizer, layers, predictor)
+    logging.info("Wrote %d lines to %s", number, config.output_file)
 
 
 command = functools.partial(cli.run, main, Config)

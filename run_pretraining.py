@@ -12,28 +12,29 @@ import functools
 from typing import TYPE_CHECKING
 
 import serving
-from command_line import cli
+from command_line import cli, flags
 from training.pretraining_config import PretrainingConfig as Config
-from training.resolve import read_preset, resolve
+from training.start import Start, read_start
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
 
 
-def export(config: Config, trainer: "Trainer") -> None:
+def export(start: Start[Config], trainer: "Trainer") -> None:
     """Writes --export_dir. The export accepts text if the vocabulary is set."""
-    options = serving.ExportOptions.of_flags(config, trainer.tokenizer)
-    serving.export_pretrainer(str(config.export_dir), trainer.model, options)
+    options = serving.ExportOptions.of_flags(start)
+    serving.export_pretrainer(
+        str(start.config.export.export_dir), trainer.model, options
+    )
 
 
-def main(flags: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    preset = read_preset(flags)
-    config = resolve(flags, preset)
+    start = read_start(parsed)
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import pretraining
 
-    pretraining.run(config, preset, export)
+    pretraining.run(start, export)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -20,24 +20,43 @@ from absl import logging
 import modeling
 import serving
 from command_line import cli, flags
+from command_line.flags import group, like
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
+from data.squad.decoding import DecodingOptions
+from data.squad.passage_windows import WindowOptions
 from data.text import token_windows
 from files import atomic
 from files.paths import Kind
 from modeling import kinds
 from training import task
-from training.fine_tuning_config import FineTuningConfig
-from training.resolve import read_preset, resolve
+from training.config import TrainingFlags
+from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
+from training.start import Start, read_start
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(
-    passage_windows.WindowOptions, decoding.DecodingOptions, FineTuningConfig
-):
+class Config(FineTuningConfig):
     """Flags of the script: Google's, and flags that this project adds."""
 
+    # As in Google's script, --do_eval is no flag: --do_predict also evaluates.
+    training: TrainingFlags = group(
+        TrainingFlags,
+        without=("do_eval",),
+        trim_padding=like(default=False),
+    )
+    fine_tuning: FineTuningFlags = group(
+        FineTuningFlags,
+        without=("data_dir", "eval_batch_size"),
+        shared=("max_seq_length",),
+        do_predict=like(help="Answer the questions of --predict_file."),
+        predict_batch_size=like(
+            help="Number of windows in a batch of prediction and evaluation."
+        ),
+    )
+    windows: WindowOptions = group(WindowOptions)
+    decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
     train_file: str | None = flags.training(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
@@ -48,45 +67,38 @@ class Config(
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=Kind.INPUT_FILE,
     )
-    trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
-    do_predict: bool = flags.like(
-        FineTuningConfig,
-        "do_predict",
-        help="Answer the questions of --predict_file.",
-    )
-    predict_batch_size: int = flags.like(
-        FineTuningConfig,
-        "predict_batch_size",
-        help="Number of windows in a batch of prediction and evaluation.",
-    )
     report: bool = flags.neutral(
         False,
         "Write report.html about --predict_file. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
-    # As in Google's script, these are not flags: --do_predict also evaluates.
-    data_dir: str = ""
-    do_eval: bool = False
-    eval_batch_size: int = 8
 
     head = kinds.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     def batch_size_of(self, purpose: str) -> int:
         """Returns the number of windows in a batch, as in Google's script."""
-        return self.predict_batch_size
+        return self.fine_tuning.predict_batch_size
 
     @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        predicts = self.evaluates or self.do_predict
-        files = {"train_file": self.do_train, "predict_file": predicts}
-        return (*super().required, *(name for name in files if files[name]))
+    def reads_predict_file(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return self.evaluates or self.fine_tuning.do_predict
 
-    def check(self) -> None:
+    @property
+    def required_data(self) -> tuple[str, ...]:
+        """Flags that name the data which the command reads."""
+        names = []
+        if self.training.do_train:
+            names.append("train_file")
+        if self.reads_predict_file:
+            names.append("predict_file")
+        return tuple(names)
+
+    def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check()
-        if self.report and not self.do_predict:
+        super().check(given)
+        if self.report and not self.fine_tuning.do_predict:
             raise ValueError("--report needs --do_predict")
 
 
@@ -94,75 +106,62 @@ class SquadTask(task.Task):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
+
+    Args:
+        start: what the command starts from.
+        files: {"train" or "eval": SquadFile of --train_file or --predict_file}
+            of the files that the command reads.
     """
 
     metrics = ("f1",)
     # SQuAD's official scores are percentages, so one hundredth is 1.0.
     hundredth = 1.0
-    splits: Mapping[str, Sequence[str]] = MappingProxyType(
+    splits = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     )
     # As in Google's code, compute the number of training steps from the number
     # of questions, not of windows.
     counts_examples = True
 
-    options: Config
+    config: Config
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        self.predict_file = options.predict_file or ""
+    def __init__(
+        self,
+        start: Start[Config],
+        files: Mapping[str, reading.SquadFile],
+    ) -> None:
+        super().__init__(start)
+        self.files = files
         # The records of evaluations do not contain the right answers, so
-        # `evaluate` reads the answers from this file.
-        self.eval_files = [self.predict_file] if self.predict_file else []
-        self.features: list[passage_windows.SquadFeatures] = []
-        # Read the files before TensorFlow is imported, so that their errors
-        # show quickly.
-        needs = {
-            "train": options.do_train,
-            "eval": options.evaluates or options.do_predict,
-        }
-        self._read = {
-            name: self._read_file(name) for name in needs if needs[name]
-        }
+        # `evaluate` takes the answers from this file.
+        self.eval_files = (
+            [str(self.files["eval"].path)] if "eval" in files else []
+        )
         self.loss = modeling.SpanLoss()
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self._read.pop(split)
-
-    def _read_file(self, split: str) -> Sequence[Any]:
-        # Raises a ValueError if the flags request an evaluation, but the file
-        # contains no answers.
         is_training = split == "train"
-        path: Any = (
-            self.options.train_file if is_training else self.predict_file
-        )
-        examples = reading.read_squad_examples(
-            path,
+        examples = reading.create_examples(
+            self.files[split],
             is_training,
-            self.options.version_2_with_negative,
-            self.options.use_char_offsets,
+            self.config.decoding.version_2_with_negative,
+            self.config.windows.use_char_offsets,
         )
         if is_training:
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
-        elif self.options.evaluates:
-            # Score empty predictions. If the file contains no answers, this
-            # fails now, and not after an epoch.
-            scoring.score_predictions(
-                path,
-                {example.qas_id: "" for example in examples},
-                self.options.version_2_with_negative,
-            )
         return examples
 
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the windows of a split's questions as TFRecords.
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
+        """Yields the windows of a split's questions, as TFRecords too.
 
         If the model skips padding, the longest windows of "eval" come first.
         """
-        limit = self.options.max_query_length
+        limit = self.config.windows.max_query_length
         counted = token_windows.count_cut(
             examples,
             lambda each: (
@@ -171,20 +170,17 @@ class SquadTask(task.Task):
             f"questions were longer than --max_query_length={limit} and were "
             "cut",
         )
-        features: Iterable[passage_windows.SquadFeatures] = (
+        windows: Iterable[passage_windows.SquadFeatures] = (
             passage_windows.create_features(
-                counted, self.tokenizer, self.options, split == "train"
+                counted, self.tokenizer, self.config.windows, split == "train"
             )
         )
-        if split == "eval":
-            features = self.features = [*features]
-            if self.options.unpads:
-                # Sort the windows by length. Then a batch contains windows of
-                # similar length, and a lack of memory shows in the first batch.
-                # The order does not matter later, because each record contains
-                # an id.
-                features = sorted(features, key=lambda each: -len(each.tokens))
-        return map(passage_windows.encode_squad_features, features)
+        if split == "eval" and self.config.unpads:
+            # Sort the windows by length. Then a batch contains windows of
+            # similar length, and a lack of memory shows in the first batch.
+            windows = sorted(windows, key=lambda each: -len(each.tokens))
+        for window in windows:
+            yield passage_windows.encode_squad_features(window), window
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records.
@@ -192,7 +188,7 @@ class SquadTask(task.Task):
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.options.max_seq_length, split == "train"
+            self.config.windows.max_seq_length, split == "train"
         )
 
     def create_model(
@@ -201,24 +197,27 @@ class SquadTask(task.Task):
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(config, **options)
 
-    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._score(*self.answer(batches))
+        return self._score(*self.answer(split, batches))
 
     def write_predictions(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the answers, and report.html if --report is set.
 
         The answer files have the names and the format of Google's script.
         Returns the scores, or {} if --predict_file contains no answers.
         """
-        predictions, nbest, null_odds = self.answer(batches)
-        outputs = {
+        predictions, nbest, null_odds = self.answer(split, batches)
+        outputs: dict[str, dict] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
-        if self.options.version_2_with_negative:
+        is_v2 = self.config.decoding.version_2_with_negative
+        if is_v2:
             outputs["null_odds.json"] = null_odds
         for name, content in outputs.items():
             path = os.path.join(output_dir, name)
@@ -229,15 +228,16 @@ class SquadTask(task.Task):
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
-        if self.options.report:
-            is_v2 = self.options.version_2_with_negative
+        if self.config.report:
+            file = self.files["eval"]
+            heading = report.create_heading("SQuAD", file.path, scores)
             path = os.path.join(output_dir, "report.html")
-            file = self.predict_file
-            heading = report.create_heading("SQuAD", file, scores)
             report.write_answers(path, heading, file, predictions, is_v2)
         return scores
 
-    def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
+    def answer(
+        self, split: task.Split, batches: task.Batches
+    ) -> tuple[dict, dict, dict]:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
@@ -250,11 +250,13 @@ class SquadTask(task.Task):
                 outputs["start_logits"],
                 outputs["end_logits"],
             )
+        # `encode` may have sorted the windows by length.
+        windows = sorted(split.origins, key=lambda each: each.unique_id)
         return decoding.decode_predictions(
-            self.examples["eval"],
-            self.features,
+            split.examples,
+            windows,
             results,
-            self.options,
+            self.config.decoding,
             self.tokenizer.basic_tokenizer,
         )
 
@@ -262,9 +264,9 @@ class SquadTask(task.Task):
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
         return scoring.score_predictions(
-            self.predict_file,
+            self.files["eval"],
             predictions,
-            self.options.version_2_with_negative,
+            self.config.decoding.version_2_with_negative,
             nbest,
             null_odds,
         )
@@ -275,21 +277,39 @@ class SquadTask(task.Task):
             export_dir,
             model,
             serving.ExportOptions.of(self),
-            self.options,
-            self.options,
+            self.config.windows,
+            self.config.decoding,
         )
 
 
-def main(flags: Config) -> None:
+def read_files(config: Config) -> dict[str, reading.SquadFile]:
+    """Reads --train_file and --predict_file, if the command needs them.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is not in SQuAD's layout, or the flags request an
+            evaluation, but --predict_file contains no answers.
+    """
+    files = {}
+    if config.training.do_train:
+        files["train"] = reading.read_file(str(config.train_file))
+    if config.reads_predict_file:
+        file = files["eval"] = reading.read_file(str(config.predict_file))
+        if config.evaluates:
+            # Fail now, and not after an epoch.
+            scoring.check_answers(file, config.decoding.version_2_with_negative)
+    return files
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    preset = read_preset(flags)
-    config = resolve(flags, preset)
-    task = SquadTask(config)
+    start = read_start(parsed)
+    squad_task = SquadTask(start, read_files(start.config))
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, config, preset, serving.export_task)
+    fine_tuning.run(squad_task, start, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -14,21 +14,24 @@ from typing import Any
 import modeling
 import serving
 from command_line import cli, flags
+from command_line.flags import group, like
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
 from modeling import kinds
 from training import task
+from training.config import OptimizerFlags
 from training.fine_tuning_config import FineTuningConfig
-from training.resolve import read_preset, resolve
+from training.start import Start, read_start
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(FineTuningConfig):
     """Flags of the script, which are common to all fine-tuning scripts."""
 
-    # Default: the learning rate of the BERT paper, for batches of 16 (section
-    # 4.4).
-    learning_rate: float = flags.like(FineTuningConfig, "learning_rate", 2e-5)
+    # The learning rate of the BERT paper, for batches of 16 (section 4.4).
+    optimizer: OptimizerFlags = group(
+        OptimizerFlags, learning_rate=like(default=2e-5)
+    )
 
     head = kinds.MULTIPLE_CHOICE
 
@@ -36,29 +39,36 @@ class Config(FineTuningConfig):
 class SwagTask(task.Task):
     """Chooses which of four endings continues a sentence."""
 
-    options: Config
+    config: Config
     metrics = ("eval_accuracy",)
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        self.loss = self.eval_loss = modeling.ClassifierLoss()
+    def __init__(self, start: Start[Config]) -> None:
+        super().__init__(start)
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.loss = modeling.ClassifierLoss()
+        self.eval_loss = self.loss
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the examples of a split from --data_dir."""
-        return swag.read_set(self.options.data_dir, text_files.SETS[split])
-
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the examples of a split as TFRecords."""
-        encoded = swag.create_features(
-            examples, self.options.max_seq_length, self.tokenizer
+        return swag.read_set(
+            self.config.fine_tuning.data_dir, text_files.SETS[split]
         )
-        return features.encode_features(encoded, self.options.max_seq_length)
+
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, None]]:
+        """Yields the examples of a split as TFRecords, without origins."""
+        created = swag.create_features(
+            examples, self.max_seq_length, self.tokenizer
+        )
+        for record in features.encode_features(created, self.max_seq_length):
+            yield record, None
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
-            self.options.max_seq_length, swag.NUM_CHOICES
+            self.max_seq_length, swag.NUM_CHOICES
         )
 
     def create_model(
@@ -67,17 +77,19 @@ class SwagTask(task.Task):
         """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(config, **options)
 
-    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
         return metrics.score_known(
-            self.examples[split],
+            split.examples,
             self.decoder.labels(decoding.concatenate(batches)),
             self.decoder,
             lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
         )
 
     def write_predictions(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl.
 
@@ -88,7 +100,7 @@ class SwagTask(task.Task):
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
-            for example in self.examples[split]
+            for example in split.examples
         )
         decoding.write_predictions(output_dir, entries, outputs, self.decoder)
         return self.evaluate(split, [({}, outputs)])
@@ -100,14 +112,13 @@ class SwagTask(task.Task):
         )
 
 
-def main(flags: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    preset = read_preset(flags)
-    config = resolve(flags, preset)
+    start = read_start(parsed)
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(config), config, preset, serving.export_task)
+    fine_tuning.run(SwagTask(start), start, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

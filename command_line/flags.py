@@ -257,21 +257,24 @@ class Parsed(Generic[Flags]):
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     """Returns the flags of a script, or only those with one of the roles."""
     kind = config if isinstance(config, type) else type(config)
-    found: tuple[Flag, ...] = _all_flags(kind)
-    return [each for each in found if not roles or each.meta.role in roles]
+    if kind not in _known_flags:
+        _known_flags[kind] = [*_all_flags(kind)]
+    every = _known_flags[kind]
+    return [each for each in every if not roles or each.meta.role in roles]
 
 
-@functools.cache
-def _all_flags(kind: type) -> tuple[Flag, ...]:
-    found = []
+# {class of a script's flags: its flags}
+_known_flags: dict[type[Config], list[Flag]] = {}
+
+
+def _all_flags(kind: type[Config]) -> Iterator[Flag]:
     for field in dataclasses.fields(kind):
         if _FLAG in field.metadata:
-            found.append(_create_flag(kind, field, {}))
+            yield _create_flag(kind, field, {})
         for inner in _own_fields(field):
             meta = field.metadata[_GROUP]
             changes = meta.changes.get(inner.name, {})
-            found.append(_create_flag(meta.kind, inner, changes))
-    return tuple(found)
+            yield _create_flag(meta.kind, inner, changes)
 
 
 # Returns the fields of a group that are flags of this group, [] for a field
@@ -344,7 +347,7 @@ def parse(config: type[Flags]) -> Parsed[Flags]:
     Raises:
         ValueError: flags contradict each other.
     """
-    values = {
+    values: dict[str, Any] = {
         each.name: flags.FLAGS[each.name].value for each in flags_of(config)
     }
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])

@@ -180,8 +180,9 @@ def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
     }
 
 
-def main(options: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
+    options = parsed.config
     start = options.init_checkpoint
     folder = presets.read(start, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(start)

@@ -86,8 +86,9 @@ def _find_casing_file(config: Config) -> str | None:
     return None if os.path.isfile(path) else path
 
 
-def main(config: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
+    config = parsed.config
     start = time.monotonic()
     casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")

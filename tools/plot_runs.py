@@ -106,8 +106,9 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     return drawn
 
 
-def main(config: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
+    config = parsed.config
     runs, start = [], 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read(Path(folder) / history.FILE)

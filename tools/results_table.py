@@ -109,8 +109,9 @@ def format_values(values: Sequence[float]) -> str:
     return text
 
 
-def main(config: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Prints the table of the runs, and writes it to --output."""
+    config = parsed.config
     table = format_table(read_rows(config.runs), config.metrics)
     print(table, end="")
     if config.output:

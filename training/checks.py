@@ -13,9 +13,8 @@ from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
-from training.splits import suffix_of
 from training.start import Start
-from training.task import Task
+from training.task import Task, suffix_of
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.

@@ -24,15 +24,13 @@ from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
 from training.prediction import LossFigures
 from training.splits import (
-    Split,
     describe_data,
     dev_set_checksum,
-    names_of,
-    suffix_of,
+    splits_of,
     write_splits,
 )
 from training.start import Start
-from training.task import Batches, Task
+from training.task import Batches, Split, Task, suffix_of
 from training.trainer import Trainer
 
 Splits = Mapping[str, Split]
@@ -188,11 +186,9 @@ def write_reports(
     task: Task, config: FineTuningConfig, trainer: Trainer, splits: Splits
 ) -> None:
     """Writes the task's reports on the dev splits."""
-    for name in names_of(task, splits, "eval"):
-        batches = predict(
-            task, config, trainer, splits[name], "eval", "Reporting"
-        )
-        task.write_report(name, batches, config.training.output_dir)
+    for split in splits_of(task, splits, "eval"):
+        batches = predict(task, config, trainer, split, "eval", "Reporting")
+        task.write_report(split, batches, config.training.output_dir)
 
 
 def write_predictions(
@@ -209,23 +205,21 @@ def write_predictions(
     """
     logging.info("Predicting with %s", trainer.described_step)
     dev_scores: Scores = {}
-    for name in names_of(task, splits, "predict"):
-        batches = predict(
-            task, config, trainer, splits[name], "predict", "Predicting"
-        )
+    for split in splits_of(task, splits, "predict"):
+        batches = predict(task, config, trainer, split, "predict", "Predicting")
         scores = task.write_predictions(
-            name, batches, config.training.output_dir
+            split, batches, config.training.output_dir
         )
         if not scores:
             # The right answers are unknown.
             continue
         scores["global_step"] = trainer.global_step
-        if name in task.splits["eval"]:
+        if split.name in task.splits["eval"]:
             trainer.history.add("eval", trainer.global_step, scores)
             dev_scores |= scores
             trainer.write_results("eval_results.txt", results | dev_scores)
         else:
-            file = f"test_eval_results{suffix_of(name)}.txt"
+            file = f"test_eval_results{suffix_of(split.name)}.txt"
             trainer.write_results(file, scores)
     return dev_scores
 
@@ -293,16 +287,16 @@ def create_evaluation(
         if step in evaluated:
             return evaluated[step]
         results: Scores = {"global_step": step}
-        for name in names_of(task, splits, "eval"):
+        for split in splits_of(task, splits, "eval"):
             batches = predict(
-                task, config, trainer, splits[name], "eval", "Evaluating"
+                task, config, trainer, split, "eval", "Evaluating"
             )
             if task.eval_loss:
                 passing = LossFigures(task.eval_loss, batches)
-                scores = task.evaluate(name, passing) | passing.figures()
+                scores = task.evaluate(split, passing) | passing.figures()
             else:
-                scores = task.evaluate(name, batches)
-            suffix = suffix_of(name)
+                scores = task.evaluate(split, batches)
+            suffix = suffix_of(split.name)
             results |= {f"{k}{suffix}": value for k, value in scores.items()}
         evaluated[step] = results
         return results
@@ -332,4 +326,4 @@ def predict(
     dataset = split.create_dataset(size, config.unpads)
     num_batches = -(-split.num_records // size)
     batches = trainer.predict(dataset, num_batches, label)
-    return task.pool(split.name, batches)
+    return task.pool(split, batches)

@@ -93,10 +93,13 @@ class FineTuningConfig(TrainingConfig):
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
+        return (*super().required, *self.required_data)
+
+    @property
+    def required_data(self) -> tuple[str, ...]:
+        """Flags that name the data which the command reads."""
         reads = self.training.do_train or self.evaluates
-        if reads or self.fine_tuning.do_predict:
-            return (*super().required, "data_dir")
-        return super().required
+        return ("data_dir",) if reads or self.fine_tuning.do_predict else ()
 
     def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
@@ -169,11 +172,9 @@ class DataFileConfig(FineTuningConfig):
     )
 
     @property
-    def required(self) -> tuple[str, ...]:
-        """Flags that must be set unless the model's folder states them."""
-        if not self.data.data_file:
-            return super().required
-        return tuple(name for name in super().required if name != "data_dir")
+    def required_data(self) -> tuple[str, ...]:
+        """Flags that name the data which the command reads."""
+        return () if self.data.data_file else super().required_data
 
     def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.

@@ -1,6 +1,5 @@
 """Writes the splits of a task as TFRecord files."""
 
-import dataclasses
 import glob
 import json
 import os
@@ -9,7 +8,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import tensorflow as tf
 from absl import logging
 
 from command_line import flags
@@ -21,45 +19,13 @@ from files.paths import STATE
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
-from training.task import Task
-
-
-@dataclasses.dataclass(frozen=True)
-class Split:
-    """The records of one split.
-
-    Attributes:
-        name: name of the split, such as "eval".
-        records: paths and format of the TFRecord files.
-        num_examples: number of examples.
-        num_records: number of records, which may be more than the examples.
-        checksum: checksum that does not depend on the records' order.
-    """
-
-    name: str
-    records: tfrecords.Records
-    num_examples: int
-    num_records: int
-    checksum: int
-
-    def create_dataset(self, batch_size: int, trim: bool) -> tf.data.Dataset:
-        """Returns the batches of the split, for evaluation or prediction."""
-        return tfrecords.create_dataset(
-            self.records, batch_size, is_training=False, trim=trim
-        )
-
-
-def suffix_of(split: str) -> str:
-    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
-    return "".join(split.partition("_")[1:])
+from training.task import Split, Task
 
 
 def write_splits(
     task: Task, start: Start[FineTuningConfig]
 ) -> dict[str, Split]:
     """Reads the splits that a command needs, then writes their records.
-
-    Sets `task.examples` to the examples of all splits but "train".
 
     Raises:
         ValueError: a line is malformed.
@@ -83,7 +49,6 @@ def write_splits(
         for name in names
         if (found := task.read_examples(name)) is not None
     }
-    task.examples = {}
     # The chief's records stay in the output folder. Other workers write their
     # records to a temporary folder.
     folder = os.path.join(config.training.output_dir, STATE)
@@ -106,14 +71,16 @@ def _write_split(
     folder: str,
     sizes: tuple[int, int],
 ) -> Split:
-    if name != "train":
-        task.examples[name] = examples
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
+    origins = []
     with RecordWriter([path]) as writer:
-        for record in track(task.encode(name, examples), label="Writing"):
+        encoded = task.encode(name, examples)
+        for record, origin in track(encoded, label="Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
+            if name != "train":
+                origins.append(origin)
     spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
     logging.info(
         "The %s set: %d examples in %d records",
@@ -121,13 +88,14 @@ def _write_split(
         len(examples),
         writer.num_records,
     )
-    records = tfrecords.Records([path], spec)
     return Split(
         name=name,
-        records=records,
+        records=tfrecords.Records([path], spec),
         num_examples=len(examples),
         num_records=writer.num_records,
         checksum=checksum,
+        examples=() if name == "train" else examples,
+        origins=origins,
     )
 
 
@@ -160,23 +128,23 @@ def describe_data(
     return rows
 
 
-def names_of(
+def splits_of(
     task: Task, splits: Mapping[str, Split], purpose: str
-) -> list[str]:
-    """Returns the names of the splits that were read for a purpose.
+) -> list[Split]:
+    """Returns the splits that were read for a purpose.
 
     `purpose` is "train", "eval" or "predict".
     """
-    return [name for name in task.splits[purpose] if name in splits]
+    return [splits[name] for name in task.splits[purpose] if name in splits]
 
 
 def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
-    names = names_of(task, splits, "eval")
-    if not names:
+    dev_splits = splits_of(task, splits, "eval")
+    if not dev_splits:
         return 0
     found = [
-        [splits[name].checksum for name in names],
+        [split.checksum for split in dev_splits],
         list(task.labels or ()),
         *fingerprints.fingerprint(task.eval_files),
     ]

@@ -7,7 +7,7 @@ This module imports no TensorFlow.
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
 import modeling
@@ -22,12 +22,14 @@ from training.config import TrainingConfig
 from training.run_folder import check_resumed
 
 Config = TypeVar("Config", bound=TrainingConfig)
+# A task of any script's Config accepts the Start of a subclass.
+Config_co = TypeVar("Config_co", bound=TrainingConfig, covariant=True)
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Generic[Config]):
+class Start(Generic[Config_co]):
     """What a training command starts from.
 
     Attributes:
@@ -38,7 +40,7 @@ class Start(Generic[Config]):
         command: {flag that the user set: value}, for model.json.
     """
 
-    config: Config
+    config: Config_co
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
@@ -141,7 +143,7 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
     if preset:
         stated = _stated_flags(parsed, preset)
         config = flags.fill(config, parsed.given, stated)
-    _check_required(config, preset)
+    check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
         raise ValueError(
@@ -169,9 +171,22 @@ def _stated_flags(
     return stated
 
 
-def _check_required(config: TrainingConfig, preset: Preset | None) -> None:
+def check_required(
+    config: flags.Config, required: Sequence[str], preset: Preset | None
+) -> None:
+    """Checks that flags are set, by the user or by the folder of the weights.
+
+    Args:
+        config: the completed flags.
+        required: names of the flags that must be set.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: a flag is not set. The message names all of them.
+        OSError: the folder contains no weights.
+    """
     values = flags.flat(config)
-    missing = [name for name in config.required if values[name] is None]
+    missing = [name for name in required if values[name] is None]
     if not missing:
         return
     if preset:

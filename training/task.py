@@ -7,7 +7,9 @@ single file.
 """
 
 import abc
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +19,52 @@ from training.start import Start
 
 if TYPE_CHECKING:
     import keras
+    import tensorflow as tf
 
     import modeling
+    from data.io import tfrecords
     from modeling.losses import Loss
 
 # Batches of a prediction: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """A split that was read, and its records.
+
+    Attributes:
+        name: name of the split, such as "eval".
+        records: paths and format of the TFRecord files.
+        num_examples: number of examples.
+        num_records: number of records, which may be more than the examples.
+        checksum: checksum that does not depend on the records' order.
+        examples: the examples, to evaluate or to predict. () in training.
+        origins: what `Task.encode` yielded beside each record, in the order of
+            the records. () in training.
+    """
+
+    name: str
+    records: "tfrecords.Records"
+    num_examples: int
+    num_records: int
+    checksum: int
+    examples: Sequence[Any] = ()
+    origins: Sequence[Any] = ()
+
+    def create_dataset(self, batch_size: int, trim: bool) -> "tf.data.Dataset":
+        """Returns the batches of the split, for evaluation or prediction."""
+        # Import late, so that a script checks its flags without TensorFlow.
+        from data.io import tfrecords
+
+        return tfrecords.create_dataset(
+            self.records, batch_size, is_training=False, trim=trim
+        )
+
+
+def suffix_of(split: str) -> str:
+    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
+    return "".join(split.partition("_")[1:])
 
 
 class Task(abc.ABC):
@@ -30,7 +72,8 @@ class Task(abc.ABC):
 
     The constructor of a subclass checks the task's own flags, and sets its
     loss and labels. Then `fine_tuning.run` calls the methods in the order of
-    their definitions.
+    their definitions. A method remembers nothing for a later method: what
+    decoding needs is in the `Split`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.
@@ -40,8 +83,6 @@ class Task(abc.ABC):
         splits: {"train", "eval" or "predict": names of the splits to use for
             this purpose}. A second split for evaluation is named "eval_SUFFIX".
             The names of its scores then end in "_SUFFIX".
-        examples: {split: its examples} for evaluation and prediction. Set
-            before `encode` is called.
         tokenizer: FullTokenizer of --vocab_file. Its files are written beside
             the weights.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
@@ -64,12 +105,9 @@ class Task(abc.ABC):
     """
 
     config: FineTuningConfig
-    splits: Mapping[str, Sequence[str]] = {
-        "train": ["train"],
-        "eval": ["eval"],
-        "predict": ["predict"],
-    }
-    examples: dict[str, Sequence[Any]]
+    splits: Mapping[str, Sequence[str]] = MappingProxyType(
+        {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
+    )
     loss: "Loss"
     eval_loss: "Loss | None" = None
     metrics: Sequence[str]
@@ -78,13 +116,12 @@ class Task(abc.ABC):
     label_words: Sequence[str] = ()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, start: Start[Any]) -> None:
         assert start.tokenizer
         self.config = start.config
         self.tokenizer = start.tokenizer
-        self.examples = {}
 
     @property
     def output_names(self) -> list[Sequence[str]]:
@@ -101,8 +138,14 @@ class Task(abc.ABC):
         """
 
     @abc.abstractmethod
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the serialized tf.train.Examples of a split, in order."""
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, Any]]:
+        """Yields (serialized tf.train.Example, origin) for each record.
+
+        The origin is all that evaluation needs to know of the record, such as
+        the window of a text that the record contains. It may be None.
+        """
 
     @abc.abstractmethod
     def feature_spec(self, split: str) -> Mapping[str, Any]:
@@ -119,7 +162,7 @@ class Task(abc.ABC):
             **options: arguments that every model of `modeling` accepts.
         """
 
-    def pool(self, split: str, batches: Batches) -> Batches:
+    def pool(self, split: Split, batches: Batches) -> Batches:
         """Converts batches of records to the batches that `evaluate` reads.
 
         By default returns `batches`. A task that writes several records per
@@ -128,14 +171,14 @@ class Task(abc.ABC):
         return batches
 
     @abc.abstractmethod
-    def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
+    def evaluate(self, split: Split, batches: Batches) -> dict[str, float]:
         """Computes the scores of the model's outputs, {name: value}.
 
         The best step may be chosen by the scores named in `metrics`.
         """
 
     def write_report(
-        self, split: str, batches: Batches, output_dir: str
+        self, split: Split, batches: Batches, output_dir: str
     ) -> None:
         """Writes a report on an evaluated split. By default does nothing.
 
@@ -145,7 +188,7 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def write_predictions(
-        self, split: str, batches: Batches, output_dir: str
+        self, split: Split, batches: Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions of a split.
 
