@@ -6,7 +6,8 @@ huggingface.py reads and writes Hugging Face's format.
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
+from typing import TypeVar
 
 import keras
 import numpy as np
@@ -24,6 +25,8 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import find_order
 
+Model = TypeVar("Model", bound=keras.Model)
+
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
@@ -33,7 +36,7 @@ _PER_WORDPIECE = (
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-def _tf1() -> Any:
+def _tf1() -> ModuleType:
     # Only this format needs TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints import tf1
 
@@ -144,7 +147,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     return _tf1().read_tf1_shapes(path)
 
 
-def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
+def extend_model(model: Model, rows: Sequence[Sequence[int]]) -> Model:
     """Returns a copy of a model with an extended vocabulary.
 
     The vector of a new word starts as the mean of the vectors of its former
