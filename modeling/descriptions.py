@@ -166,7 +166,14 @@ def describe_copy(
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
         presets.FILE: json.dumps(values, indent=2) + "\n",
-        CARD: format_card(values, kind, labels, casing, results, files),
+        CARD: format_card(
+            values,
+            kind,
+            labels=labels,
+            do_lower_case=casing,
+            results=results,
+            files=files,
+        ),
     }
 
 

@@ -91,7 +91,12 @@ class Distiller:
         teacher_states, teacher_outputs = keras.tree.map_structure(
             keras.ops.stop_gradient, _run(self.teacher, features, False, None)
         )
-        return Distilled(outputs, teacher_outputs, states, teacher_states)
+        return Distilled(
+            outputs=outputs,
+            teacher_outputs=teacher_outputs,
+            hidden_states=states,
+            teacher_hidden_states=teacher_states,
+        )
 
 
 def _run(

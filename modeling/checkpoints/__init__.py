@@ -114,7 +114,9 @@ def load_checkpoint(
     if file := find_huggingface(path):
         report = load_huggingface(model, file, layers)
     else:
-        report = _tf1().load_tf1_checkpoint(model, path, layers, best)
+        report = _tf1().load_tf1_checkpoint(
+            model, path, layers=layers, best=best
+        )
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "

@@ -216,7 +216,14 @@ def load_huggingface(
         value = sources[name].read()
         return value.T if name.endswith("/kernel") else value
 
-    return restore_variables(model, path, shapes, dtypes, read, layers)
+    return restore_variables(
+        model,
+        path,
+        shapes=shapes,
+        dtypes=dtypes,
+        read=read,
+        layers=layers,
+    )
 
 
 # BERT's masked LM head uses the word embeddings as its output layer. A file may
@@ -284,7 +291,13 @@ def save_huggingface(
             file.
         OSError: a file cannot be written.
     """
-    values = config_entries(model, labels, tokenizer, problem_type, leave_out)
+    values = config_entries(
+        model,
+        labels=labels,
+        tokenizer=tokenizer,
+        problem_type=problem_type,
+        leave_out=leave_out,
+    )
     contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings

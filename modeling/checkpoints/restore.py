@@ -79,7 +79,7 @@ def restore_variables(
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
-    _check_complete(path, sources, missing, shapes)
+    _check_complete(path, sources, missing=missing, there=shapes)
     loaded = [name for name in variables if sources[name] in shapes]
     for name in loaded:
         source = sources[name]
@@ -103,7 +103,9 @@ def restore_variables(
     _log(path, variables, missing)
     used = {sources[name] for name in loaded}
     unused = [name for name in shapes if name not in used]
-    return LoadReport(str(path), loaded, missing, unused)
+    return LoadReport(
+        path=str(path), loaded=loaded, missing=missing, unused=unused
+    )
 
 
 def _log(

@@ -70,7 +70,14 @@ def load_tf1_checkpoint(
             )[0]
 
         names = {name: dtype.name for name, dtype in dtypes.items()}
-        return restore_variables(model, prefix, shapes, names, read, layers)
+        return restore_variables(
+            model,
+            prefix,
+            shapes=shapes,
+            dtypes=names,
+            read=read,
+            layers=layers,
+        )
 
 
 @contextlib.contextmanager
