@@ -63,11 +63,11 @@ def read_labels(
         ValueError: a file is malformed, or two files name other labels.
     """
     path = folder / "labels.txt"
-    found: list[tuple[Path, Sequence[str] | None]] = []
+    listed: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
-        found.append((path, _read_lines(path)))
-    found += described
-    named = [(file, [*map(str, names)]) for file, names in found if names]
+        listed.append((path, _read_lines(path)))
+    listed += described
+    named = [(file, [*map(str, names)]) for file, names in listed if names]
     for file, labels in named[1:]:
         if labels != named[0][1]:
             raise ValueError(
