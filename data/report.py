@@ -151,7 +151,7 @@ def write_answers(
         question = field(qa, "question", str, where)
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
-        badness = (1 - is_right) * (2 - f1)
+        badness = 0 if is_right else 2 - f1
         marks = {"right": right, "predicted": places[:1]}
         judged.append(Judged(badness, verdict, context, qa["id"], marks))
     _write(output_file, heading, judged, counts)

@@ -48,7 +48,9 @@ class WordpieceTable:
             text = token.removeprefix("##")
             node = _FIRST if text is token else _FURTHER
             for char in text:
-                cp = ord(char) + _BEGIN * (node == _FIRST)
+                cp = ord(char)
+                if node == _FIRST:
+                    cp += _BEGIN
                 if cp not in edges[node]:
                     edges[node][cp] = len(edges)
                     edges.append({})
