@@ -7,14 +7,12 @@ but a vocabulary that looks cased needs --do_lower_case.
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from data.text.characters import strip_accents
+from files.paths import StrPath
 from modeling.presets import folder_of
 from modeling.tokenizer_files import read_tokenizer
-
-if TYPE_CHECKING:
-    from data.text.tokenization import FullTokenizer
 
 # Matches the folder names of Google's releases.
 _RELEASE = re.compile(
@@ -24,8 +22,16 @@ _RELEASE = re.compile(
 _CHANGED_SHARE = 0.01
 
 
+class Vocabulary(Protocol):
+    """The attributes of a FullTokenizer that show its casing."""
+
+    vocab_file: StrPath
+    tokens: list[str]
+    stated_casing: bool | None
+
+
 def find_casing(
-    tokenizer: "FullTokenizer", flag: bool | None, weights: str | None = None
+    tokenizer: Vocabulary, flag: bool | None, weights: str | None = None
 ) -> bool:
     """Returns whether to lower-case the text.
 
