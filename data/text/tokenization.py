@@ -11,8 +11,14 @@ import os
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from absl import logging
@@ -185,7 +191,8 @@ class FullTokenizer:
             ValueError: a special token is missing, the file contains more lines
                 than `vocab_size`, or its words are not WordPieces.
         """
-        path, num_tokens = self.vocab_file, len(self.tokens)
+        path = self.vocab_file
+        num_tokens = len(self.tokens)
         # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a
         # space with U+0120. Every word would become [UNK].
         num_foreign = sum(x[:1] in ("\u2581", "\u0120") for x in self.tokens)
@@ -333,18 +340,35 @@ class FullTokenizer:
         return [self.tokens[number] for number in ids]
 
 
+class TokenizerFlags(Protocol):
+    """The flags of a script that select its tokenizer."""
+
+    @property
+    def vocab_file(self) -> str:
+        """Path of the vocabulary."""
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether to lower-case the text."""
+
+    @property
+    def given_flags(self) -> Mapping[str, Any]:
+        """{name: value} of the flags that the user set."""
+
+
 def load_tokenizer(
-    options: Any, vocab_size: int | None = None, weights: str | None = None
+    options: TokenizerFlags,
+    vocab_size: int | None = None,
+    weights: str | None = None,
 ) -> FullTokenizer:
     """Loads the tokenizer that the flags of a script select.
 
     Args:
-        options: options of the script, with the attributes `vocab_file`,
-            `do_lower_case` and `given_flags` (the flags that the user set).
+        options: options of the script.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
         weights: path of the model's weights, as in `create_tokenizer`.
     """
-    flag = options.do_lower_case
+    flag: bool | None = options.do_lower_case
     if flag and "do_lower_case" not in options.given_flags:
         flag = None
     return create_tokenizer(options.vocab_file, flag, weights, vocab_size)
@@ -454,7 +478,8 @@ class WordpieceTokenizer:
         if token in self.vocab:
             return [token]
         pieces = []
-        start, prefix = 0, ""
+        start = 0
+        prefix = ""
         while start < len(token):
             end = min(len(token), start + self._max_piece_length)
             while start < end and prefix + token[start:end] not in self.vocab:
@@ -462,5 +487,6 @@ class WordpieceTokenizer:
             if start == end:
                 return None
             pieces.append(prefix + token[start:end])
-            start, prefix = end, "##"
+            start = end
+            prefix = "##"
         return pieces
