@@ -14,7 +14,7 @@ from tests.script_runner import SAMPLES
 from tests.toy_task import create_config, resolve_config
 from training import checks
 from training.distillation import load_teacher
-from training.resolve import check_export, read_preset
+from training.resolve import read_preset
 
 
 def lengths(path, longest, exported=None):
@@ -38,9 +38,9 @@ def test_int8_is_litert_by_default():
     options = {"export_dir": "x", "quantize": "int8"}
     assert ExportConfig(**options).export_formats == ("litert",)
     with pytest.raises(ValueError, match="--export_format"):
-        check_export(ExportConfig(**options, export_format="saved_model"))
+        ExportConfig(**options, export_format="saved_model").check_export()
     with pytest.raises(ValueError, match="--quantize"):
-        check_export(ExportConfig(quantize="int8"))
+        ExportConfig(quantize="int8").check_export()
 
 
 def test_weights_of_another_network_are_refused(tmp_path):

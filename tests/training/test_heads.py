@@ -10,8 +10,7 @@ import safetensors.numpy
 
 import modeling
 from data.classification import glue
-from modeling import presets
-from modeling.config_files import ARCHITECTURES, CLASSES
+from modeling import kinds, presets
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built, tiny_config
 from training import checks
@@ -91,12 +90,11 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
     checks.check_task(task, config, found, network)
 
 
-@pytest.mark.parametrize("architecture", ["BertCrfForTagging", *CLASSES])
-def test_a_config_tells_heads_apart(tmp_path, architecture):
-    name = CLASSES.get(architecture, architecture)
+@pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
+def test_a_config_tells_heads_apart(tmp_path, name):
     write(tmp_path, {}, architectures=[name])
     found = presets.read(tmp_path).head
-    assert found == ARCHITECTURES.get(name)
+    assert found == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if found in (None, "BertModel", "BertPretrainer", other):
         presets.read(tmp_path).check_head(other)
