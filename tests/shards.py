@@ -20,8 +20,9 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, **options):
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
     """
     if isinstance(input_files, str | bytes):
-        path, corpus = tmp_path / "corpus.txt", input_files
+        corpus = input_files
         corpus = corpus.encode() if isinstance(corpus, str) else corpus
+        path = tmp_path / "corpus.txt"
         path.write_bytes(corpus)
         input_files = [path]
     num_shards = options.pop("num_shards", 3)

@@ -12,7 +12,7 @@ SENTENCES = [
 ]
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
-FILLING = "the boat and the sea at noon in the harbor of the river".split()
+FILLING = "the boat and the sea at noon in the harbor of the river"
 
 
 def write_tsv(path, header, rows):
@@ -36,7 +36,8 @@ def write_regression(folder):
             for i in range(count)
         ]
         if name == "test":
-            header, rows = header[:3], [row[:3] for row in rows]
+            header = header[:3]
+            rows = [row[:3] for row in rows]
         write_tsv(folder / f"{name}.tsv", header, rows)
 
 
@@ -76,7 +77,7 @@ def write_long_texts(folder):
         rows = []
         for _ in range(count):
             label = draw.choice(["red", "blue"])
-            words = draw.choices(FILLING, k=draw.randint(16, 40))
+            words = draw.choices(FILLING.split(), k=draw.randint(16, 40))
             rows.append((f"{' '.join(words)} {label}", label))
         write_csv(folder / f"{name}.csv", ["text", "label"], rows)
     shutil.copy(folder / "dev.csv", folder / "test.csv")

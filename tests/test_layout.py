@@ -188,7 +188,8 @@ def late_imports(path):
 
 
 def test_imports_inside_functions_are_few_and_say_why():
-    count, unexplained = 0, []
+    count = 0
+    unexplained = []
     for path in itertools.chain(*map(sources, PACKAGES)):
         lines = [line.strip() for line in path.read_text().splitlines()]
         for number in {*late_imports(path)}:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 
 import pytest
 
@@ -23,7 +24,7 @@ def read(path):
 def refused(path):
     before = snapshot(path.parent)
     for function in (folders.check_folder, write):
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
             function(path)
     assert snapshot(path.parent) == before
     return str(caught.value)
@@ -90,7 +91,8 @@ def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
 
 
 def test_a_users_copy_of_the_old_folder_stays(tmp_path):
-    path, copy = tmp_path / "model", tmp_path / "model.old"
+    path = tmp_path / "model"
+    copy = tmp_path / "model.old"
     write(path, "copied")
     path.rename(copy)
     write(path)
@@ -99,7 +101,8 @@ def test_a_users_copy_of_the_old_folder_stays(tmp_path):
 
 
 def test_a_users_file_in_the_old_folder_of_a_killed_process_stays(tmp_path):
-    path, old = tmp_path / "model", tmp_path / "model.old"
+    path = tmp_path / "model"
+    old = tmp_path / "model.old"
     write(path)
     path.rename(old)
     write(path)
@@ -120,7 +123,15 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
 
 
 # What the operating system does to files, and `new_folder` uses.
-OPERATIONS = "mkdir open rename replace remove unlink rmdir".split()
+OPERATIONS = (
+    "mkdir",
+    "open",
+    "rename",
+    "replace",
+    "remove",
+    "unlink",
+    "rmdir",
+)
 
 
 def kill_at(number, function):
@@ -151,7 +162,9 @@ def kill_at(number, function):
 def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
     tmp_path, has_earlier
 ):
-    path, kept, number = tmp_path / "model", set(), 0
+    path = tmp_path / "model"
+    kept = set()
+    number = 0
     is_done = False
     while not is_done:
         if has_earlier:

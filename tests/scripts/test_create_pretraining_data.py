@@ -80,7 +80,7 @@ def test_scalable_form(corpus):
     before = script_runner.snapshot(made)
     assert f"{count:,} instances" in run(corpus.parent, **flags).check().stdout
     assert script_runner.snapshot(made) == before
-    error = run(corpus.parent, **{**flags, "random_seed": 1}).error
+    error = run(corpus.parent, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
 

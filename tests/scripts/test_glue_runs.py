@@ -138,7 +138,9 @@ def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
         --output_dir={tmp_path}/ax
     """)
     tables, _ = script_runner.run_each(
-        *("run_classifier.py", tmp_path, {}),
+        "run_classifier.py",
+        tmp_path,
+        {},
         (
             runs["csv"] | predicting | {"data_dir": tmp_path},
             runs["mnli"] | diagnosing,

@@ -226,8 +226,7 @@ def test_a_step_that_is_not_made_changes_nothing(name):
     ],
 )
 def test_rates_of_the_steps(arguments, expected):
-    schedule = optimization.WarmupLinearDecay(
-        **{"initial_learning_rate": 1.0} | arguments
-    )
+    defaults = {"initial_learning_rate": 1.0}
+    schedule = optimization.WarmupLinearDecay(**defaults | arguments)
     found = [float(schedule(step)) for step in range(len(expected))]
     np.testing.assert_allclose(found, expected, atol=1e-12)
