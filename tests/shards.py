@@ -53,6 +53,7 @@ def write_documents(path, number, num_lines):
 
 
 def digests(manifest):
+    """Returns the checksum of each shard."""
     found = []
     for shard in manifest["shards"]:
         with open(shard["path"], "rb") as file:
@@ -61,6 +62,7 @@ def digests(manifest):
 
 
 def read(manifest, spec=None):
+    """Returns {feature: array} of the records of all shards."""
     serialized = [
         record
         for shard in manifest["shards"]

@@ -37,6 +37,7 @@ BELOW = {
 
 
 def sources(folder):
+    """Returns the Python files of a folder."""
     return sorted((ROOT / folder).rglob("*.py"))
 
 
@@ -57,6 +58,7 @@ def file_of(name):
 
 
 def top_level(path):
+    """Returns the top-level names of the modules that a file imports."""
     return {name.split(".")[0] for name in imported(path)}
 
 

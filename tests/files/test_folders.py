@@ -12,16 +12,19 @@ from tests.script_runner import snapshot
 
 
 def write(path, text="new"):
+    """Writes a folder with one file in a subfolder."""
     with folders.new_folder(path, {"model.json": "{}\n"}) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "file").write_text(text)
 
 
 def read(path):
+    """Returns what `write` wrote to the file."""
     return (path / "part" / "file").read_text()
 
 
 def refused(path):
+    """Returns why a folder is not replaced, and checks that nothing changes."""
     before = snapshot(path.parent)
     for function in (folders.check_folder, write):
         with pytest.raises(ValueError, match=re.escape(str(path))) as caught:

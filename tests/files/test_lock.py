@@ -34,6 +34,7 @@ def start(path):
 
 
 def assert_locked(path):
+    """Checks that a lock cannot be held."""
     with (
         pytest.raises(BlockingIOError, match="--output_dir=run"),
         lock.hold(path, "--output_dir=run"),

@@ -39,6 +39,7 @@ LINKS = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
+    """The current folder, with files, links and a pipe to name in flags."""
     monkeypatch.chdir(tmp_path)
     for name in [*FILES.split(), *LINKS]:
         os.makedirs((tmp_path / name).parent, exist_ok=True)

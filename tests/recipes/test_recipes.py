@@ -39,6 +39,7 @@ done
 
 
 def bash(recipe, *arguments, **environment):
+    """Runs a recipe, which must succeed."""
     done = subprocess.run(
         ["bash", RECIPES / recipe, *map(str, arguments)],
         capture_output=True,

@@ -42,6 +42,7 @@ TOKENS += [f"[unused{index}]" for index in range(24 - len(TOKENS))]
 
 
 def write_vocab(path, tokens):
+    """Writes a vocabulary. Returns `path`."""
     path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
     return path
 

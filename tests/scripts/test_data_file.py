@@ -24,17 +24,20 @@ TOPICS = script_runner.SAMPLES / "topics"
 
 
 def write_table(path, rows, names=("number", "message", "category")):
+    """Writes a table as CSV."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
 
 
 def read_table(path):
+    """Returns {column: value} of each row of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return [*csv.DictReader(file)]
 
 
 @pytest.fixture
 def rows():
+    """Rows of a table, two of them without a text."""
     found = read_table(TOPICS / "train.csv")[:90]
     rows = [(i, x["text"], x["label"]) for i, x in enumerate(found)]
     label = rows[0][2]

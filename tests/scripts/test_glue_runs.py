@@ -118,6 +118,7 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
 
 
 def read_table(path):
+    """Returns {column: value} of each row of a CSV file."""
     with open(path, encoding="utf-8-sig") as reader:
         return list(csv.DictReader(reader))
 

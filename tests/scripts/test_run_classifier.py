@@ -1,3 +1,5 @@
+"""run_classifier.py on MRPC: results, files, and what it refuses."""
+
 import os
 import shutil
 

@@ -14,6 +14,7 @@ TABLE = """\
 
 
 def write(path, **scores):
+    """Writes results as a run does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{name} = {value}\n" for name, value in scores.items()]
     path.write_text("".join(lines))

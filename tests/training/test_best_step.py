@@ -66,6 +66,7 @@ class ScriptedTask(toy_task.ToyTask):
 
 @pytest.fixture
 def options(tmp_path):
+    """Flags of a run of three epochs that evaluates each of them."""
     (tmp_path / "export").mkdir()
     return toy_task.create_run(
         tmp_path,
@@ -168,6 +169,7 @@ def test_a_figure_that_is_none_is_refused_before_training(options):
 
 
 def remove_checkpoints(folder):
+    """Removes the checkpoints of a run, but not its best step."""
     for file in folder.glob("model.ckpt-*"):
         file.unlink()
 
@@ -209,6 +211,7 @@ def test_a_best_step_that_is_the_last_is_stored_once(
 
 
 def best_of(folder):
+    """Returns the best step that a run's description names."""
     return read_json(folder / "run/model.json")["best_step"]
 
 

@@ -18,6 +18,7 @@ from training.resolve import read_preset
 
 
 def lengths(path, longest, exported=None):
+    """Returns flags with the lengths of training and of an export."""
     return types.SimpleNamespace(
         bert_config_file=str(path),
         max_seq_length=longest,

@@ -122,6 +122,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 
 def write(folder, labels=None, **changes):
+    """Writes the description of an encoder, as a run's start does."""
     config = modeling.BertConfig(**conftest.TINY | changes)
     model = modeling.BertModel(config)
     flags = toy_task.create_config(folder)

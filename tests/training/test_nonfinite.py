@@ -23,6 +23,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
 
 
 def overflow_on_all_devices():
+    """Trains on two devices, whose gradients overflow twice."""
     strategy = devices.create_strategy("mirrored")
     with strategy.scope():
         trainer = create_trainer(
