@@ -43,6 +43,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
 
 
 def stop_after_some_steps(run, output_dir):
+    """Stops a run that has written down NUM_STEPS steps."""
     end = time.monotonic() + script_runner.TIMEOUT
     while len(recorded_losses(output_dir)) < NUM_STEPS and run.is_alive():
         assert time.monotonic() < end
@@ -58,6 +59,7 @@ def recorded_losses(output_dir):
 
 @pytest.fixture(scope="module")
 def one_device(flags, tmp_path_factory):
+    """{step: loss} of a run on one device."""
     losses = pretrain(flags, tmp_path_factory.mktemp("one_device"))
     assert sorted(losses) == list(range(1, NUM_STEPS + 1))
     return losses
@@ -78,6 +80,7 @@ def test_two_devices_equal_one(flags, one_device, tmp_path):
 
 
 def free_ports(count):
+    """Returns ports that no process uses."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -115,6 +118,7 @@ def workers(flags, output_dir, script="run_pretraining.py"):
 
 
 def wait_for_step(output_dir, step):
+    """Waits until a run has saved a step."""
     deadline = time.monotonic() + script_runner.TIMEOUT
     while time.monotonic() < deadline:
         if (checkpoint_steps(output_dir) or [0])[-1] >= step:
