@@ -8,6 +8,7 @@ from absl import logging
 
 import modeling
 from files import folders
+from files.labels import similar_labels
 from modeling.checkpoints.restore import LoadReport
 from modeling.presets import Preset
 from training.config import TrainingConfig
@@ -99,6 +100,12 @@ def check_task(
         # The order must not change in a resumed run or with --labels.
         is_fixed = folder.is_resumed or "labels" in config.given_flags
         check_labels(folder, task.output_names, is_fixed)
+    if alike := similar_labels(task.labels or ()):
+        logging.warning(
+            "These labels differ only in their spelling, but are different "
+            "labels for the model: %s. Correct the data if they mean the same.",
+            "; ".join(map(str, alike)),
+        )
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
