@@ -149,12 +149,14 @@ def check_labels(
         )
 
 
-def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
+def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     """Checks that a model which is not trained has no random weights.
 
+    Logs a warning if the checkpoint contains weights that no model reads.
+
     Args:
-        config: the flags.
         report: report of loading the weights.
+        needs_head: whether the command computes the outputs of the head.
 
     Raises:
         ValueError: the checkpoint lacks the head.
@@ -162,8 +164,7 @@ def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
     others = ", ".join(x for x in report.unused if not _OURS.search(x))
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
-    # Pretraining exports models without a masked LM head.
-    if lost and (config.head or config.do_eval):
+    if lost and needs_head:
         raise ValueError(
             f"{report.path} lacks {lost[0]}, so the outputs would be random. "
             "Train the head (--do_train), or name its weights as transformers "
