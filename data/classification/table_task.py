@@ -104,7 +104,23 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                     _FEW,
                     first_labels(few),
                 )
+            if self.output_mode == "multilabel":
+                self._warn_of_joined(where, self._labels)
         return self._labels
+
+    def _warn_of_joined(self, where: str, labels: list[str]) -> None:
+        # Warns if a label consists of other labels. Then another separator is
+        # between the labels of a cell than --label_separator.
+        marks = {*",;|\t"} - {self._options.label_separator}
+        for label, mark in itertools.product(labels, sorted(marks)):
+            parts = {part.strip() for part in label.split(mark)}
+            if len(parts) > 1 and parts <= {*labels}:
+                logging.warning(
+                    "%s: the label %r consists of other labels. If %r "
+                    "separates labels, set --label_separator",
+                    *(where, label, mark),
+                )
+                return
 
     def _check_column(
         self, where: StrPath, examples: list[InputExample]

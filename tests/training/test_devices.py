@@ -13,7 +13,7 @@ from tests import events, script_runner, task_files
 from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
-from training import stopping
+from training import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -152,6 +152,13 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
         lost.stderr
     )
     assert lost.error
+
+
+def test_workers_need_their_addresses(monkeypatch):
+    """Otherwise each worker would train a model of its own."""
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    with pytest.raises(ValueError, match="TF_CONFIG"):
+        devices.create_strategy("multi_worker")
 
 
 @pytest.mark.slow

@@ -179,8 +179,7 @@ HEAD = ("classifier.weight", "classifier.bias")
 def load(folder):
     """Loads a tagger as a command that does not train."""
     model = modeling.BertTokenClassifier(tiny_config(), 4)
-    config = SimpleNamespace(head="BertTokenClassifier")
-    checks.check_loaded(config, modeling.load_checkpoint(model, folder))
+    checks.check_loaded(modeling.load_checkpoint(model, folder))
 
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):
@@ -213,3 +212,14 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
     (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
     with pytest.raises(ValueError, match=saved[0]):
         check_task(tmp_path, None, MNLI, "--output_dir")
+
+
+def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
+    """They would be trained and scored as different classes."""
+    check_task(tagger, "BertTokenClassifier", ["O", "B-a", "I-a", "B-b"])
+    assert "spelling" not in caplog.text
+    same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
+    same.append(["good day", "good\u00a0day", "good day\u200b"])
+    check_task(tagger, "BertTokenClassifier", ["no", *sum(same, []), "2"])
+    for group in same:
+        assert str(group) in caplog.text

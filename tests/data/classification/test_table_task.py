@@ -192,6 +192,16 @@ def test_a_quote_does_not_swallow_lines(tmp_path):
     assert first == ("train-1", '"a', None, "yes")
 
 
+def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
+    text = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+    options = {"output_mode": "multilabel"}
+    found = labels_of_train(tmp_path, text, label_separator="|", **options)
+    assert found == ["x", "y", "z"]
+    assert "--label_separator" not in caplog.text
+    labels_of_train(tmp_path, text, **options)
+    assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
+
+
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
 def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
     text = f'text,label\na,x\nb,"{cell}"\n'
