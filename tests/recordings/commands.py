@@ -49,6 +49,8 @@ class Command:
         stop_at: file at whose creation SIGTERM stops the command, if any. What
             the command leaves is not compared, because it stops at any step.
         resumes: name of the command whose folder this one begins with.
+        requests: file of requests to the server that the command starts, whose
+            replies go to replies.jsonl.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Command:
     status: int = 0
     stop_at: str | None = None
     resumes: str | None = None
+    requests: str | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -240,7 +243,7 @@ TRAINING = [
         --data_dir=../inputs/samples/glue --max_seq_length=24
         --bert_config_file=../inputs/one_block.json --train_batch_size=8
         --num_train_epochs=0.1 --learning_rate=1e-3 --teacher=../mrpc/run
-        --init_layers=2 --distill_hidden
+        --init_layers=1 --distill_hidden
         """,
     ),
     Command(
@@ -332,9 +335,9 @@ USING = [
     ),
     Command(
         "export_vectors",
-        """
+        f"""
         -m tools.export --model=../to_huggingface/model --export_dir=export
-        --task=embed --export_format=litert
+        --task=embed {ALL_FORMATS}
         """,
     ),
     Command(
@@ -371,12 +374,12 @@ def predict(model, task, requests, engine, **more):
 ASKED = [
     ("pretraining", "fill-mask", "masks.jsonl"),
     ("pretraining", "next-sentence", "pairs.jsonl"),
-    ("pretraining", "embed", "texts.jsonl"),
     ("pretraining", "tokenize", "texts.jsonl"),
     ("mrpc", "classify", "pairs.jsonl"),
     ("regression", "classify", "pairs.jsonl"),
     ("multilabel", "classify", "texts.jsonl"),
     ("scored_pairs", "embed", "texts.jsonl"),
+    ("export_vectors", "embed", "texts.jsonl"),
     ("ranking", "rerank", "passages.jsonl"),
     ("long_texts", "classify", "texts.jsonl"),
     ("table", "classify", "texts.jsonl"),
@@ -389,7 +392,6 @@ ASKING = [
     *(predict(*each, engine) for each in ASKED for engine in ENGINES),
     predict("export_int8", "tag", "texts.jsonl", "litert"),
     predict("export_int8", "tag", "texts.jsonl", "onnx"),
-    predict("export_vectors", "embed", "texts.jsonl", "litert"),
     predict("export_words", "fill-mask", "masks.jsonl", "litert"),
     predict("entities_table", "tag", "texts.jsonl", "litert"),
     Command(
@@ -416,6 +418,15 @@ ASKING = [
         --output_file=answers.jsonl
         """,
         status=1,
+    ),
+    Command(
+        "ask_server",
+        """
+        serve.py --model=mrpc=../mrpc/export --model=squad=../squad/export
+        --model=names=../entities/export --model=vectors=../scored_pairs/export
+        --model=words=../pretraining/export --model=ranking=../ranking/export
+        """,
+        requests="../inputs/requests/server.jsonl",
     ),
 ]
 
@@ -562,6 +573,7 @@ def _write_labeled_texts(folder):
 def _write_requests(folder):
     folder.mkdir()
     pairs = zip(TEXTS, [*TEXTS[1:], TEXTS[0]], strict=True)
+    questions = ["Who keeps the light?", "How many people?", TEXTS[2]]
     requests = {
         "texts": [{"text": text, "id": i} for i, text in enumerate(TEXTS)],
         "pairs": [{"text_a": a, "text_b": b} for a, b in pairs],
@@ -576,15 +588,33 @@ def _write_requests(folder):
         ],
         "questions": [
             {"question": question, "context": context}
-            for question in (
-                "Who keeps the light?",
-                "How many people?",
-                TEXTS[2],
-            )
+            for question in questions
             for context in PASSAGES
         ],
         "wrong": [{"text_a": "one"}, {"text": 3}, [], {"text_b": "two"}, {}],
     }
+    paths = {
+        "mrpc/classify": [*requests["pairs"], *requests["wrong"]],
+        "squad/answer": requests["questions"],
+        "names/tag": requests["texts"],
+        "vectors/embed": requests["texts"],
+        "words/fill-mask": requests["masks"],
+        "ranking/rerank": requests["passages"],
+        "mrpc/tokenize": requests["texts"],
+        "no/classify": requests["texts"][:1],
+        "mrpc/answer": requests["texts"][:1],
+    }
+    first = [{"path": path} for path in ("/healthz", "/api/models")]
+    last = {
+        "path": "/v1/models/mrpc:predict",
+        "body": {"instances": requests["pairs"][:2]},
+    }
+    asked = [
+        {"path": f"/api/models/{path}", "body": body}
+        for path, bodies in paths.items()
+        for body in bodies
+    ]
+    requests["server"] = [*first, {"path": "/openapi.json"}, *asked, last]
     for name, rows in requests.items():
         lines = [json.dumps(row) + "\n" for row in rows]
         (folder / f"{name}.jsonl").write_text("".join(lines))

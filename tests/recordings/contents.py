@@ -149,7 +149,7 @@ def read_json_lines(lines):
 
 
 def describe(folder, places):
-    """Returns {path: contents} of a folder, and {path: hash of a program}."""
+    """Returns {"programs": {path: hash}, "files": {path: contents}}."""
     files, programs = {}, {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
@@ -174,7 +174,7 @@ def describe(folder, places):
                 files[name] = read_signatures(path)
         else:
             files[name] = _describe_text(path, places)
-    return files, programs
+    return {"programs": programs, "files": files}
 
 
 def _describe_text(path, places):

@@ -3,10 +3,11 @@
     python -m tests.recordings.record --checkout=DIR --output=DIR
     python -m tests.recordings.record --checkout=DIR --output=DIR --base=DIR
 
-The first command records a base commit in about 5 minutes on two cores. The
+The first command records a base commit in about 8 minutes on two cores. The
 second records another commit from the same inputs, lets it resume the runs that
-the base has stopped, and compares. With --base and --only, the folders of
-commands that do not run are those of the base.
+the base has stopped, and compares. With --only, it runs only these commands,
+and takes what they read from the folders of the base. So a later commit also
+reads what the base wrote.
 
 The output contains `work`, with a folder of each command, and `recorded`, with
 a JSON file of each command: its exit status, output and files.
@@ -25,7 +26,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from tests.recordings import commands, compare, contents
+from tests.recordings import ask_server, commands, compare, contents
 
 TIMEOUT_S = 600
 # One thread sums in one order, and two processes do not wait for each other.
@@ -66,6 +67,9 @@ class Recorder:
             The names of the commands whose exit status was not the expected.
         """
         chosen = commands.select(only)
+        # An earlier recording of a command is not one of this checkout.
+        for name in chosen:
+            self._path(name).unlink(missing_ok=True)
         if self.base:
             chosen = {k: v for k, v in chosen.items() if not v.stop_at}
         for name in self._required(chosen):
@@ -76,7 +80,7 @@ class Recorder:
         (self.output / "recorded").mkdir(parents=True, exist_ok=True)
         if self.base:
             self._copy_from_base("inputs")
-        else:
+        elif not only or not (self.work / "inputs").exists():
             shutil.rmtree(self.work / "inputs", ignore_errors=True)
             samples = self.checkout / "examples/samples"
             commands.write_inputs(self.work / "inputs", samples)
@@ -102,15 +106,22 @@ class Recorder:
         return failed
 
     # Returns the names of commands that others need, and that are not chosen.
+    # Without a base, those that were recorded here need not run again.
     def _required(self, chosen):
         found, left = [], [*chosen.values()]
         while left:
             for name in left.pop().needs:
-                if name not in chosen and name not in found:
+                if name in chosen or name in found:
+                    continue
+                if self.base:
                     found.append(name)
-                    if not self.base:
-                        left.append(commands.COMMANDS[name])
+                elif not self._path(name).exists():
+                    found.append(name)
+                    left.append(commands.COMMANDS[name])
         return found
+
+    def _path(self, name):
+        return self.output / "recorded" / f"{name}.json"
 
     def _copy_from_base(self, name):
         shutil.rmtree(self.work / name, ignore_errors=True)
@@ -128,29 +139,28 @@ class Recorder:
         start = time.monotonic()
         status, stdout, stderr = self._execute(command, folder)
         seconds = time.monotonic() - start
-        if command.stop_at:
-            return status, seconds
         places = {self.checkout: "CHECKOUT", self.output: "OUTPUT"}
-        files, programs = contents.describe(folder, places)
         found = {
             "command": command.arguments,
             "status": status,
-            "stdout" if command.prints else "messages": contents.normalize(
-                stdout, places
-            ),
             "stderr": contents.normalize(stderr, places),
-            "programs": programs,
-            "files": files,
         }
-        path = self.output / "recorded" / f"{command.name}.json"
+        if not command.stop_at:
+            kind = "stdout" if command.prints else "messages"
+            found[kind] = contents.normalize(stdout, places)
+            found |= contents.describe(folder, places)
         text = json.dumps(found, indent=1, ensure_ascii=False)
-        path.write_text(text, "utf-8")
+        self._path(command.name).write_text(text, "utf-8")
         return status, seconds
 
     def _execute(self, command, folder):
         arguments = command.arguments
         if arguments[0] != "-m":
             arguments[0] = str(self.checkout / arguments[0])
+        if command.requests:
+            client = str(Path(ask_server.__file__))
+            files = [command.requests, "replies.jsonl"]
+            arguments = [client, *files, *arguments]
         with subprocess.Popen(
             [sys.executable, *arguments],
             cwd=folder,

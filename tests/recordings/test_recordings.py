@@ -155,7 +155,7 @@ def test_times_are_left_out_and_other_numbers_stay(tmp_path):
     )
     text = f"Wrote {tmp_path}/run in 2.5 s: 0.125 of 30 texts\n"
     (tmp_path / "run/README.md").write_text(text)
-    files, _ = contents.describe(tmp_path, {tmp_path: "OUTPUT"})
+    files = contents.describe(tmp_path, {tmp_path: "OUTPUT"})["files"]
     metrics = {"loss": 0.5}
     assert files == {
         "run/history.jsonl": [
