@@ -66,7 +66,7 @@ from absl import app, flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import race  # noqa: E402
+from benchmarks import race
 
 FLAGS = flags.FLAGS
 
@@ -190,7 +190,8 @@ def start_all(row, precision, missing, folder, stack):
 
     Returns (contestants, whether all have started). Prints their errors.
     """
-    contestants, succeeded = [], True
+    contestants = []
+    succeeded = True
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(FLAGS[flag].value)
@@ -212,7 +213,8 @@ def time_row(row, contestants):
             each.repeat()
     peers = [each.seconds() for each in contestants if each.name in PEERS]
     for each in contestants:
-        seconds, last = each.seconds(), each.replies[-1]
+        seconds = each.seconds()
+        last = each.replies[-1]
         notes = last["notes"] | each.ready["versions"]
         yield {
             "row": f"{row.name}_{each.spec['precision']}",
@@ -259,7 +261,11 @@ def main(_):
             print(f"{row.name}_{precision}", file=sys.stderr)
             with contextlib.ExitStack() as stack:
                 contestants, succeeded = start_all(
-                    *(row, precision, missing, folder, stack)
+                    row=row,
+                    precision=precision,
+                    missing=missing,
+                    folder=folder,
+                    stack=stack,
                 )
                 failed |= not succeeded
                 if contestants:

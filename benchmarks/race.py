@@ -66,7 +66,8 @@ def serve(name, spec, connection):
     for package in module.PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-    work, num_steps = getattr(module, spec["work"])(spec), spec["num_steps"]
+    work = getattr(module, spec["work"])(spec)
+    num_steps = spec["num_steps"]
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
     num_sequences = num_steps * work.num_sequences
@@ -89,8 +90,8 @@ def read_config(spec):
 
 def masked_positions(spec):
     """Returns evenly spaced positions to mask in a sequence."""
-    last, number = spec["seq_length"] - 1, spec["num_predictions"]
-    return np.linspace(0, last, number, dtype="int32")
+    last = spec["seq_length"] - 1
+    return np.linspace(0, last, spec["num_predictions"], dtype="int32")
 
 
 def random_inputs(spec, vocab_size, num_batches=1):
@@ -131,7 +132,8 @@ def on_mrpc(spec, function):
         function: function of a list of sentences. For pairs, function of a
             list of first sentences and a list of second sentences.
     """
-    rows, size = mrpc_rows(spec), spec["batch_size"]
+    rows = mrpc_rows(spec)
+    size = spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
 
     def repeat(num_steps):
@@ -171,7 +173,8 @@ class Contestant:
     """
 
     def __init__(self, name, spec, folder, stack):
-        self.name, self.replies = name, []
+        self.name = name
+        self.replies = []
         self.spec = spec | {"folder": tempfile.mkdtemp(dir=folder)}
         self._connection, theirs = PROCESSES.Pipe()
         arguments = name, self.spec, theirs

@@ -57,8 +57,8 @@ def create_heading(
 ) -> dict[str, Any]:
     """Returns the title and scores of a report about a file or folder."""
     title = f"{task}: {os.path.basename(os.path.normpath(data))}"
-    overall, rates = overall_scores(scores), split_by_label(scores)[1]
-    return {"title": title, "scores": overall, "rates": rates}
+    _, rates = split_by_label(scores)
+    return {"title": title, "scores": overall_scores(scores), "rates": rates}
 
 
 def write_labels(
@@ -75,29 +75,39 @@ def write_labels(
     `outputs` are the model's: float [examples, labels], or [examples, 1] in
     regression. The table counts which label was taken for which.
     """
-    names, mode = decoder.label_list, decoder.output_mode
-    counts, judged = Counts(), []
-    predictions: tuple = decoder.labels(outputs), decoder.probabilities(outputs)
-    for example, guess, sure in zip(examples, *predictions, strict=True):
+    names = decoder.label_list
+    mode = decoder.output_mode
+    counts = Counts()
+    judged = []
+    guesses: Any = decoder.labels(outputs)
+    probabilities = decoder.probabilities(outputs)
+    for example, guess, sure in zip(
+        examples, guesses, probabilities, strict=True
+    ):
         right: Any = example.label
         if mode == "regression":
             badness = abs(guess - float(right))
-            right, guess = f"{float(right):.4g}", f"{guess:.4g}"
+            right = f"{float(right):.4g}"
+            guess = f"{guess:.4g}"
         elif mode == "multilabel":
             outcomes = _compare(right, guess)
             counts.update((name, outcome) for outcome, name in outcomes)
             counts.update((name, "support") for name in {*right})
             errors = [names.index(name) for name in {*right} ^ {*guess}]
             badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
-            right, guess = (", ".join(one) or "none" for one in (right, guess))
+            right = ", ".join(right) or "none"
+            guess = ", ".join(guess) or "none"
         else:
             counts.update([(right, f"as {guess}"), (right, "support")])
             # Begin the right ones with the least certain one.
             badness = sure.max() if right != guess else -sure.max()
             guess += f" ({sure.max():.3f})"
-        text, unread = "", []
+        text = ""
+        unread = []
         for read, rest in split_texts(example, max_seq_length, tokenizer):
-            text += f"{' | ' if text else ''}{read}{rest}"
+            if text:
+                text += " | "
+            text += read + rest
             if rest:
                 unread.append((len(text) - len(rest), len(text)))
         verdict = f"Right: {right}. Predicted: {guess}."
@@ -118,7 +128,8 @@ def write_answers(
     `predictions` is {question id: answer}. The report skips questions without a
     prediction, and without right answers.
     """
-    counts, judged = Counts(), []
+    counts = Counts()
+    judged = []
     for context, qa, where in read_questions(input_file):
         guess = predictions.get(field(qa, "id", str, where))
         answers = field(qa, "answers", list, where)
@@ -135,13 +146,13 @@ def write_answers(
             for one in answers
             if type(start := one.get("answer_start")) is int
         ]
-        found = [one.span() for one in re.finditer(re.escape(guess), context)]
-        found.sort(key=lambda span: span not in right)  # a right one first
+        places = [one.span() for one in re.finditer(re.escape(guess), context)]
+        places.sort(key=lambda span: span not in right)  # a right one first
         question = field(qa, "question", str, where)
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
-        badness = (1 - is_right) * (2 - f1)
-        marks = {"right": right, "predicted": found[:1]}
+        badness = 0 if is_right else 2 - f1
+        marks = {"right": right, "predicted": places[:1]}
         judged.append(Judged(badness, verdict, context, qa["id"], marks))
     _write(output_file, heading, judged, counts)
 
@@ -153,15 +164,16 @@ def write_entities(
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
     """Reports a tagger's entities, the sentences with most errors first."""
-    counts, judged = Counts(), []
+    counts = Counts()
+    judged = []
     for example, tags in zip(examples, predicted_tags, strict=True):
         text = " ".join(example.words)
         starts = [0, *itertools.accumulate(len(w) + 1 for w in example.words)]
-        right, found = (
+        right, predicted = (
             [(kind, starts[a], starts[b] - 1) for kind, a, b in entities]
             for entities in map(find_entities, (example.labels, tags))
         )
-        outcomes = _compare(right, found)
+        outcomes = _compare(right, predicted)
         counts.update((one[0] or "all", name) for name, one in outcomes)
         counts.update((kind or "all", "support") for kind, _, _ in right)
         errors = [
@@ -169,18 +181,23 @@ def write_entities(
             for name, (kind, start, end) in outcomes
             if name != "right"
         ]
-        spans = [[one[1:] for one in entities] for entities in (right, found)]
-        marks = {"right": spans[0], "predicted": spans[1]}
+        marks = {
+            "right": [(start, end) for _, start, end in right],
+            "predicted": [(start, end) for _, start, end in predicted],
+        }
         verdict = "; ".join(errors) or "right"
         judged.append(Judged(len(errors), verdict, text, example.guid, marks))
     _write(output_file, heading, judged, counts)
 
 
-def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
-    # Returns (outcome, label or entity) of everything right or found.
-    right, found = dict.fromkeys(right), dict.fromkeys(found)
-    outcomes = [("right" if one in right else "wrong", one) for one in found]
-    return outcomes + [("missed", one) for one in right if one not in found]
+def _compare(right: Iterable, predicted: Iterable) -> list[tuple[str, Any]]:
+    # Returns (outcome, label or entity) of everything right or predicted.
+    right = dict.fromkeys(right)
+    predicted = dict.fromkeys(predicted)
+    return [
+        *(("right" if one in right else "wrong", one) for one in predicted),
+        *(("missed", one) for one in right if one not in predicted),
+    ]
 
 
 def _write(file: StrPath, heading: dict, judged: list, counts: Counts) -> None:

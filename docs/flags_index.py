@@ -56,7 +56,8 @@ def main() -> None:
 def create_page() -> str:
     """Returns the contents of docs/flags.md."""
     tables = read_flags()
-    parts, shared = [INTRODUCTION], _share(tables)
+    parts = [INTRODUCTION]
+    shared = _share(tables)
     for scripts, rows in shared.items():
         names = ", ".join(f"`{script}`" for script in scripts)
         parts += [
@@ -128,15 +129,16 @@ def _title(scripts: tuple[str, ...]) -> str:
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
     for title in (*cli.GROUPS, "more"):
-        found = [rows[name] for name in rows if cli.group_of(name) == title]
-        if found and len(found) < len(rows):
+        group = [rows[name] for name in rows if cli.group_of(name) == title]
+        if group and len(group) < len(rows):
             lines.append(f"| **{title}** | | |\n")
-        lines += found
+        lines += group
     return "".join(lines)
 
 
 def _row(field: dataclasses.Field) -> str:
-    meta, default = flags.meta_of(field), field.default
+    meta = flags.meta_of(field)
+    default = field.default
     text = meta.help.replace("|", "\\|")
     if meta.choices:
         choices = ", ".join(f"`{choice}`" for choice in meta.choices)

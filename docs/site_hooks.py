@@ -6,7 +6,11 @@ MkDocs calls the functions whose names begin with `on_`.
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -16,7 +20,7 @@ def on_page_content(html: str, **_: Any) -> str:
     return re.sub(r"(?<=[\s>])--\w+", r'<span class="flag">\g<0></span>', html)
 
 
-def on_files(files: Any, config: Any) -> None:
+def on_files(files: "Files", config: "MkDocsConfig") -> None:
     """Adds the page notebook.md, which is docs/serving.ipynb as Markdown."""
     from mkdocs.structure.files import File
 

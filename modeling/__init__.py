@@ -1,14 +1,12 @@
 """The network: BERT's encoder, the tasks' heads and losses, and checkpoints."""
 
-import ast
-import importlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from command_line import lazy
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
-    # The names of this package. Python imports each name at its first use, so
-    # that a script can print --help or report a wrong flag without TensorFlow.
+    # The names of this package, which `lazy` imports at their first use.
     from modeling.bert import BertModel
     from modeling.checkpoints import (
         extend_model,
@@ -46,22 +44,8 @@ if TYPE_CHECKING:
         BertTokenClassifier,
     )
 
-# {name: its module}, read from the imports above.
-_MODULES = {
-    alias.name: node.module
-    for node in ast.walk(ast.parse(Path(__file__).read_text()))
-    if isinstance(node, ast.ImportFrom)
-    if node.module and node.module.startswith("modeling.")
-    for alias in node.names
-}
+# {name: its module}
+_MODULES = lazy.read_imports(__file__)
 
 __all__ = [*_MODULES]
-
-
-def __getattr__(name: str) -> Any:
-    """Imports a name of this package at its first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy.importer(__name__, _MODULES)

@@ -55,7 +55,7 @@ class AttentionLayer(keras.layers.Layer):
         num_attention_heads: int,
         size_per_head: int,
         attention_probs_dropout_prob: float,
-        kernel_initializer: Any,
+        kernel_initializer: keras.initializers.Initializer,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)

@@ -150,7 +150,7 @@ class BertModel(FeaturesModel):
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
         # Name the variables `bert/...` as in released checkpoints, even if the
         # model has another name.
@@ -255,7 +255,8 @@ def _check_same_shape(
     if tensor is None:
         return
     # An `input_mask` may have the shape [B, F, T].
-    expected, shape = tuple(input_ids.shape), tuple(tensor.shape)
+    expected = tuple(input_ids.shape)
+    shape = tuple(tensor.shape)
     ends = (*shape[:1], *shape[-1:])
     if len(shape) < 2 or any(
         None not in pair and pair[0] != pair[1]

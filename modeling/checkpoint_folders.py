@@ -56,7 +56,8 @@ def find_best(folder: StrPath) -> str | None:
             return prefix
     logging.warning(
         "The run's best step, %d, is missing in %s; using the last step.",
-        *(step, folder),
+        step,
+        folder,
     )
     return None
 

@@ -14,7 +14,14 @@ LAYER_NORM_EPS = 1e-12
 # Names of activations, which `ops.ACTIVATIONS` defines. This module must not
 # import Keras, because prediction without TensorFlow uses this module.
 ACTIVATIONS = (
-    *("gelu", "gelu_erf", "linear", "mish", "relu", "sigmoid", "silu", "tanh"),
+    "gelu",
+    "gelu_erf",
+    "linear",
+    "mish",
+    "relu",
+    "sigmoid",
+    "silu",
+    "tanh",
 )
 
 
@@ -67,7 +74,8 @@ class BertConfig:
     def __post_init__(self) -> None:
         """Checks every value."""
         for field in dataclasses.fields(self):
-            name, value = field.name, getattr(self, field.name)
+            name = field.name
+            value = getattr(self, name)
             if field.type is int:
                 expected = "a whole number above 0"
                 is_valid = type(value) is int and value > 0

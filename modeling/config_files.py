@@ -7,7 +7,7 @@ Google's tanh approximation.
 import dataclasses
 import os
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
@@ -22,6 +22,10 @@ from modeling.kinds import (
     kind_of,
 )
 from modeling.labels import check_labels
+from modeling.tokenizer_files import Tokenizer
+
+if TYPE_CHECKING:
+    import keras
 
 CONFIG_FILE = "config.json"
 
@@ -62,7 +66,8 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
         OSError, ValueError: `read_json` raises an error.
     """
     values = read_json(path)
-    kind, names = values.get("problem_type"), values.get("architectures")
+    kind = values.get("problem_type")
+    names = values.get("architectures")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     settings: dict[str, Any] = {"problem_type": kind} if kind else {}
     if kind in modes:
@@ -141,9 +146,9 @@ def load_config(path: StrPath) -> BertConfig:
 
 
 def config_entries(
-    model: Any,
+    model: "keras.Model",
     labels: Sequence[str] | None,
-    tokenizer: Any,
+    tokenizer: Tokenizer | None,
     problem_type: str | None,
     leave_out: Collection[str] = (),
 ) -> dict[str, Any]:

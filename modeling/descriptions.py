@@ -4,7 +4,9 @@ Both contain names and checksums of input files, but no folders, no names of
 machines and no texts of examples. This module imports no TensorFlow.
 """
 
+import dataclasses
 import fnmatch
+import itertools
 import json
 import os
 import re
@@ -16,33 +18,75 @@ from typing import Any
 from files.json_files import read_json
 from modeling import hub, kinds, presets
 from modeling.results import format_markdown
+from modeling.tokenizer_files import Tokenizer
 
 # File name of a model card.
 CARD = "README.md"
 # Kinds of folders for which a model card is written.
-EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
+EXPORT = "export"
+WEIGHTS = "weights"
+HUGGINGFACE = "huggingface"
 RUN = "run"
 # First line of the card of a run, by which a later command recognizes it.
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
-# {class of the model: title}
-_MODELS = {
-    kinds.CLASSIFIER: "A classifier of texts into labels",
-    kinds.EMBEDDER: "An encoder of texts as vectors",
-    kinds.ENCODER: "An encoder of texts and words as vectors",
+_UNFINISHED = "This run is unfinished. Run its command again."
+# {class of the model: title}. {texts} and {labels} are filled in.
+_TITLES = {
+    kinds.CLASSIFIER: "A classifier of {texts} into {labels}",
+    kinds.EMBEDDER: "An encoder of {texts} as vectors",
+    kinds.ENCODER: "An encoder of {texts} and words as vectors",
     kinds.MULTIPLE_CHOICE: "A model that chooses the ending of a text",
     kinds.PRETRAINER: "A model of masked words",
     kinds.SPAN_LABELER: "A model that finds the answer to a question in a text",
-    kinds.TOKEN_CLASSIFIER: "A tagger of words with labels",
+    kinds.TOKEN_CLASSIFIER: "A tagger of words with {labels}",
 }
-# {class of the model: call of a model that `serving.load` returns}
-_CALLS = {
-    kinds.CLASSIFIER: 'classify("A text.")',
-    kinds.EMBEDDER: 'embed("A text.")',
-    kinds.ENCODER: 'embed("A text.")',
-    kinds.PRETRAINER: 'fill_mask("The [MASK] is blue.")',
-    kinds.SPAN_LABELER: 'answer("Who came?", "Ann came.")',
-    kinds.TOKEN_CLASSIFIER: 'tag("Ann came.")',
+_REGRESSION_TITLE = "A model that scores {texts}"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Example:
+    """A call of an exported model, with texts as a user may pass them.
+
+    Attributes:
+        method: method of the model that `serving.load` returns.
+        texts: arguments of the method.
+        passages: last argument of the method, a list of texts. () = none.
+    """
+
+    method: str
+    texts: tuple[str, ...]
+    passages: tuple[str, ...] = ()
+
+    def as_python(self) -> str:
+        """Returns the call in Python, such as `embed("A text.")`."""
+        arguments = [f'"{text}"' for text in self.texts]
+        if self.passages:
+            passages = ", ".join(f'"{text}"' for text in self.passages)
+            arguments.append(f"[{passages}]")
+        return f"{self.method}({', '.join(arguments)})"
+
+    def as_arguments(self) -> str:
+        """Returns the arguments of predict.py for the same call."""
+        arguments = [f'"{text}"' for text in (*self.texts, *self.passages)]
+        if self.method == "rerank":
+            # Without the flag, predict.py asks a classifier for labels.
+            arguments.insert(0, "--task=rerank")
+        return " ".join(arguments)
+
+
+# {class of the model: Example}
+_EXAMPLES = {
+    kinds.CLASSIFIER: _Example("classify", ("A text.",)),
+    kinds.EMBEDDER: _Example("embed", ("A text.",)),
+    kinds.ENCODER: _Example("embed", ("A text.",)),
+    kinds.PRETRAINER: _Example("fill_mask", ("The [MASK] is blue.",)),
+    kinds.SPAN_LABELER: _Example("answer", ("Who came?", "Ann came.")),
+    kinds.TOKEN_CLASSIFIER: _Example("tag", ("Ann came.",)),
 }
+_PAIR_EXAMPLE = _Example("classify", ("A text.", "A second text."))
+_RANKING_EXAMPLE = _Example(
+    "rerank", ("A query.",), ("A passage.", "A second passage.")
+)
 # {pattern of files in the folder of a run or an export: what they contain}
 _FILES = {
     "eval_results.txt": "the scores of the dev set",
@@ -73,14 +117,14 @@ _FILES = {
 
 def describe_copy(
     path: str | None,
-    model: Any,
+    model: object,
     kind: str,
     settings: Mapping[str, Any] | None = None,
     *,
     step: int | None = None,
     changed: Sequence[str] = (),
     labels: Sequence[str] | None = None,
-    tokenizer: Any = None,
+    tokenizer: Tokenizer | None = None,
     results: Mapping[str, float] | None = None,
     files: Mapping[str, int] = {},
 ) -> dict[str, str]:
@@ -122,7 +166,14 @@ def describe_copy(
     casing = tokenizer.do_lower_case if tokenizer else None
     return {
         presets.FILE: json.dumps(values, indent=2) + "\n",
-        CARD: format_card(values, kind, labels, casing, results, files),
+        CARD: format_card(
+            values,
+            kind,
+            labels=labels,
+            do_lower_case=casing,
+            results=results,
+            files=files,
+        ),
     }
 
 
@@ -148,69 +199,72 @@ def format_card(
         export: folder of the exported model of a RUN, to show its use.
         table: name of the single table that a RUN was trained on, or None.
     """
-    task, origin = description["task"], description["origin"]
+    task = description["task"]
+    origin = description["origin"]
     settings = {**origin.get("settings", {}), **task}
-    # The user may have written another class.
-    title = _MODELS.get(task["name"], "A BERT model")
-    if settings.get("output_mode") == "regression":
-        title = "A model that scores texts"
-    if settings.get("num_texts") == 2:
-        title = title.replace("texts", "pairs of texts")
-    if labels:
-        title = title.replace("labels", f"{len(labels)} labels")
-    for split, name, *_ in settings.get("data", ()):
-        title += f", trained on {name}" * (split == "train")
-    lines = []
-    if kind == HUGGINGFACE:
-        lines += ["---", "# license: fill in, such as apache-2.0"]
-        tag = kinds.KINDS[task["name"]].pipeline_tag
-        lines += ["library_name: transformers", f"pipeline_tag: {tag}"]
-        lines += ["tags:", "- bert", "---", ""]
-    lines += [_MARK] * (kind == RUN)
-    lines += [f"# {title}", ""]
     is_unfinished = kind == RUN and not files
-    if is_unfinished:
-        lines += ["This run is unfinished. Run its command again.", ""]
-    if results:
-        lines += ["## Results", "", *format_markdown(results), ""]
-    if results and description.get("best_step"):
+    parts = [
+        _format_metadata(task["name"]) if kind == HUGGINGFACE else [],
+        [_MARK] if kind == RUN else [],
+        [f"# {_format_title(settings, labels)}", ""],
+        [_UNFINISHED, ""] if is_unfinished else [],
+        _format_results(results, description.get("best_step")),
+        _format_use(
+            kind=kind,
+            settings=settings,
+            export="FOLDER" if kind == EXPORT else export,
+            table=table,
+            is_unfinished=is_unfinished,
+        ),
+        _format_files(kind, files),
+        _format_model(task, labels, do_lower_case),
+        _format_training(origin),
+        ["## License", "", "Not stated yet: add your license here."],
+    ]
+    return "\n".join(itertools.chain.from_iterable(parts)) + "\n"
+
+
+def _format_metadata(name: str) -> list[str]:
+    # What the Hugging Face hub reads.
+    return [
+        "---",
+        "# license: fill in, such as apache-2.0",
+        "library_name: transformers",
+        f"pipeline_tag: {kinds.KINDS[name].pipeline_tag}",
+        "tags:",
+        "- bert",
+        "---",
+        "",
+    ]
+
+
+def _format_title(
+    settings: Mapping[str, Any], labels: Sequence[str] | None
+) -> str:
+    # The user may have written another class.
+    title = _TITLES.get(settings["name"], "A BERT model")
+    if settings.get("output_mode") == "regression":
+        title = _REGRESSION_TITLE
+    is_pair = settings.get("num_texts") == 2
+    title = title.format(
+        texts="pairs of texts" if is_pair else "texts",
+        labels=f"{len(labels)} labels" if labels else "labels",
+    )
+    for split, name, *_ in settings.get("data", ()):
+        if split == "train":
+            title += f", trained on {name}"
+    return title
+
+
+def _format_results(
+    results: Mapping[str, float] | None, best_step: int | None
+) -> list[str]:
+    if not results:
+        return []
+    lines = ["## Results", "", *format_markdown(results), ""]
+    if best_step:
         lines += ["The dev set chose the step: expect less on other data.", ""]
-    export = "FOLDER" if kind == EXPORT else export
-    commands = format_commands(settings, export, table)
-    code = [] if is_unfinished else _format_code(kind, task["name"])
-    if commands:
-        code = ["import serving", f'bert = serving.load("{export}")']
-        code.append(f"bert.{_find_call(settings)}")
-    if commands or code:
-        where = f", and `{table}` is your table" if table else ""
-        where = f"`FOLDER` is the path of this folder{where}."
-        if commands and kind == RUN:
-            where += f" Hand on `{export}`, which is the exported model."
-        if commands and kind == EXPORT:
-            where += " Run the commands in a checkout of the project that wrote"
-            where += " it, BERT for TensorFlow 2 and Keras 3."
-        lines += ["## Use", "", where, ""]
-    if commands:
-        lines += ["```bash", *commands, "```", ""]
-    if code:
-        lines += ["```python", *code, "```", ""]
-    if files:
-        lines += ["## Files", "", *_format_files(kind, files), ""]
-    lines += ["## Model", "", f"A BERT of class `{task['name']}`.", ""]
-    if labels:
-        lines += ["Labels, in the order of the outputs:", ""]
-        lines += [f"{index}. `{name}`" for index, name in enumerate(labels)]
-        lines.append("")
-    if mode := task.get("output_mode"):
-        lines.append(f"- Kind of output: {mode}")
-    if length := task.get("max_seq_length"):
-        lines.append(f"- Longest input: {length} WordPieces")
-    if do_lower_case is not None:
-        kept = "lower-cased" if do_lower_case else "case is kept"
-        lines.append(f"- Text: {kept}")
-    lines += ["", "## Training", "", *_format_training(origin), ""]
-    lines += ["## License", "", "Not stated yet: add your license here."]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
@@ -222,24 +276,94 @@ def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
     return sizes
 
 
+def _format_use(
+    kind: str,
+    settings: Mapping[str, Any],
+    export: str | None,
+    table: str | None,
+    is_unfinished: bool,
+) -> list[str]:
+    commands = format_commands(settings, export, table)
+    example = _find_example(settings)
+    code = []
+    if commands and example:
+        code = [
+            "import serving",
+            f'bert = serving.load("{export}")',
+            f"bert.{example.as_python()}",
+        ]
+    elif not is_unfinished:
+        code = _format_code(kind, settings["name"])
+    if not (commands or code):
+        return []
+    lines = ["## Use", ""]
+    where = "`FOLDER` is the path of this folder"
+    if table:
+        where += f", and `{table}` is your table"
+    where += "."
+    if commands and kind == RUN:
+        where += f" Hand on `{export}`, which is the exported model."
+    if commands and kind == EXPORT:
+        where += (
+            " Run the commands in a checkout of the project that wrote it, "
+            "BERT for TensorFlow 2 and Keras 3."
+        )
+    lines += [where, ""]
+    if commands:
+        lines += ["```bash", *commands, "```", ""]
+    if code:
+        lines += ["```python", *code, "```", ""]
+    return lines
+
+
+def _format_model(
+    task: Mapping[str, Any],
+    labels: Sequence[str] | None,
+    do_lower_case: bool | None,
+) -> list[str]:
+    lines = ["## Model", "", f"A BERT of class `{task['name']}`.", ""]
+    if labels:
+        lines += ["Labels, in the order of the outputs:", ""]
+        lines += [f"{index}. `{name}`" for index, name in enumerate(labels)]
+        lines.append("")
+    if mode := task.get("output_mode"):
+        lines.append(f"- Kind of output: {mode}")
+    if length := task.get("max_seq_length"):
+        lines.append(f"- Longest input: {length} WordPieces")
+    if do_lower_case is not None:
+        case = "lower-cased" if do_lower_case else "case is kept"
+        lines.append(f"- Text: {case}")
+    return [*lines, ""]
+
+
 def _format_files(kind: str, files: Mapping[str, int]) -> list[str]:
-    lines = ["| file | contents | MB |", "|---|---|---|"]
+    if not files:
+        return []
+    lines = ["## Files", "", "| file | contents | MB |", "|---|---|---|"]
     for pattern, purpose in _FILES.items():
-        if found := fnmatch.filter(files, pattern):
-            short = [re.sub(r"\.(index|data-.*)$", ".*", x) for x in found]
-            names = ", ".join(f"`{name}`" for name in dict.fromkeys(short))
-            size = sum(files[name] for name in found) / 1e6
-            shown = f"{size:.1f}" if size >= 0.05 else ""
-            lines.append(f"| {names} | {purpose} | {shown} |")
+        if names := fnmatch.filter(files, pattern):
+            lines.append(_format_row(names, purpose, files))
+    lines.append("")
     if kind == EXPORT:
-        return [*lines, "", "This folder is complete: hand it on as it is."]
-    lines += ["", "After the end of the run, you may delete `state`."]
+        return [*lines, "This folder is complete: hand it on as it is.", ""]
+    lines.append("After the end of the run, you may delete `state`.")
     if "best" in files:
         lines += [
-            "You may delete `model.ckpt-*` too, as `best` is the model. But"
+            "You may delete `model.ckpt-*` too, as `best` is the model. But",
+            "then the run's command would train again from the start.",
         ]
-        lines += ["then the run's command would train again from the start."]
-    return lines
+    return [*lines, ""]
+
+
+def _format_row(
+    names: Sequence[str], purpose: str, files: Mapping[str, int]
+) -> str:
+    # A checkpoint consists of several files, which are shown as one.
+    short = [re.sub(r"\.(index|data-.*)$", ".*", name) for name in names]
+    shown = ", ".join(f"`{name}`" for name in dict.fromkeys(short))
+    num_mb = sum(files[name] for name in names) / 1e6
+    size = f"{num_mb:.1f}" if num_mb >= 0.05 else ""
+    return f"| {shown} | {purpose} | {size} |"
 
 
 def is_own_card(path: os.PathLike[str]) -> bool:
@@ -258,13 +382,11 @@ def format_commands(
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """
-    call = _find_call(settings)
-    if not (export and call):
+    example = _find_example(settings)
+    if not (export and example):
         return []
     model = f"--model={shlex.quote(export)}"
-    texts = " ".join(re.findall('".*?"', call))
-    texts = "--task=rerank " * call.startswith("rerank") + texts
-    lines = [f"python predict.py {model} {texts}"]
+    lines = [f"python predict.py {model} {example.as_arguments()}"]
     is_tagger = settings["name"] == kinds.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
@@ -274,14 +396,14 @@ def format_commands(
     return [*lines, f"python serve.py {model}"]
 
 
-def _find_call(settings: Mapping[str, Any]) -> str:
-    # Returns a call with examples of texts, "" if the model reads no texts.
+def _find_example(settings: Mapping[str, Any]) -> _Example | None:
+    # Returns None if the model reads no texts.
     if settings.get("task_name") == "ranking":
-        return 'rerank("A query.", ["A passage.", "A second passage."])'
-    call = _CALLS.get(settings["name"], "")
-    if settings.get("num_texts") == 2:
-        call = call.replace('fy("A text."', 'fy("A text.", "A second text."')
-    return call
+        return _RANKING_EXAMPLE
+    is_pair = settings.get("num_texts") == 2
+    if is_pair and settings["name"] == kinds.CLASSIFIER:
+        return _PAIR_EXAMPLE
+    return _EXAMPLES.get(settings["name"])
 
 
 def _format_code(kind: str, name: str) -> list[str]:
@@ -292,22 +414,31 @@ def _format_code(kind: str, name: str) -> list[str]:
             'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
             f'model = {auto}.from_pretrained("FOLDER")',
         ]
-    if kind == EXPORT or name not in _MODELS:
+    if kind == EXPORT or name not in _TITLES:
         return []
     return ["import modeling", f'model = modeling.{name}.from_preset("FOLDER")']
 
 
 def _format_training(origin: Mapping[str, Any]) -> list[str]:
-    lines = [f"- From: {origin['weights']}"] if origin.get("weights") else []
+    lines = ["## Training", ""]
+    if origin.get("weights"):
+        lines.append(f"- From: {origin['weights']}")
     if not origin.get("script"):
-        return [*lines, "How the weights were trained is not known."]
-    lines += [f"- Step: {origin['step']}"] if origin.get("step") else []
+        return [*lines, "How the weights were trained is not known.", ""]
+    if origin.get("step"):
+        lines.append(f"- Step: {origin['step']}")
     versions = [f"{k} {v}" for k, v in origin.get("versions", {}).items()]
     command = origin.get("command", {}).items()
     flags = [shlex.quote(f"--{k}={v}") for k, v in command if v is not None]
-    lines += [f"- Versions: {', '.join(versions)}", ""]
-    lines += ["Command, with the names of its files only:", "", "```bash"]
-    lines += [" \\\n  ".join([f"python {origin['script']}", *flags]), "```"]
+    lines += [
+        f"- Versions: {', '.join(versions)}",
+        "",
+        "Command, with the names of its files only:",
+        "",
+        "```bash",
+        " \\\n  ".join([f"python {origin['script']}", *flags]),
+        "```",
+    ]
     if data := origin.get("settings", {}).get("data"):
         lines += [
             "",
@@ -315,4 +446,4 @@ def _format_training(origin: Mapping[str, Any]) -> list[str]:
             "|---|---|---|---|",
         ]
         lines += [f"| {' | '.join(map(str, entry))} |" for entry in data]
-    return lines
+    return [*lines, ""]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import keras
 
-from modeling.losses import Features, Loss, weighted_sum
-from modeling.ops import Tensor, at_least_float32
+from modeling.losses import Loss, weighted_sum
+from modeling.ops import Features, Outputs, Tensor, at_least_float32
 
 
 class Distilled(NamedTuple):
@@ -25,8 +25,8 @@ class Distilled(NamedTuple):
             [B, T, W].
     """
 
-    outputs: Any
-    teacher_outputs: Any
+    outputs: Outputs
+    teacher_outputs: Outputs
     hidden_states: Tensor
     teacher_hidden_states: Tensor
 
@@ -53,8 +53,8 @@ class Distiller:
         loss: "DistillationLoss",
         seed: int | None = None,
     ) -> None:
-        self.student: Any = student
-        self.teacher: Any = teacher
+        self.student = student
+        self.teacher = teacher
         self.projection = None
         width = student.config.hidden_size
         needed = teacher.config.hidden_size
@@ -79,7 +79,7 @@ class Distiller:
         return self.student.draw_seed(training)
 
     def __call__(
-        self, features: Any, *, training: bool, seed: Tensor
+        self, features: Features, *, training: bool, seed: Tensor
     ) -> Distilled:
         """Calls both models, and returns the input of DistillationLoss.
 
@@ -91,12 +91,17 @@ class Distiller:
         teacher_states, teacher_outputs = keras.tree.map_structure(
             keras.ops.stop_gradient, _run(self.teacher, features, False, None)
         )
-        return Distilled(outputs, teacher_outputs, states, teacher_states)
+        return Distilled(
+            outputs=outputs,
+            teacher_outputs=teacher_outputs,
+            hidden_states=states,
+            teacher_hidden_states=teacher_states,
+        )
 
 
 def _run(
-    model: Any, features: Features, training: bool, seed: Tensor
-) -> tuple[Tensor, Any]:
+    model: keras.Model, features: Features, training: bool, seed: Tensor
+) -> tuple[Tensor, Outputs]:
     encoded, head_seed = model.encode(features, training, seed)
     outputs = model.apply_head(encoded, features, head_seed)
     return encoded["sequence_output"], outputs
@@ -145,7 +150,10 @@ class DistillationLoss(Loss):
             divisors["hidden_loss"] = keras.ops.sum(_mask(features))
         return divisors
 
-    def sums(self, outputs: Distilled, features: Features) -> Features:
+    # A Distiller, which calls two models, takes the place of the model.
+    def sums(  # type: ignore[override]
+        self, outputs: Distilled, features: Features
+    ) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:

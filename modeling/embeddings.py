@@ -36,7 +36,7 @@ class Embeddings(BertLayer):
     def __init__(
         self,
         config: BertConfig,
-        initializer: Any,
+        initializer: keras.initializers.Initializer,
         use_one_hot_embeddings: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -44,7 +44,7 @@ class Embeddings(BertLayer):
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.layer_norm = self.create_layer_norm()
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates the three tables and the weights of the normalization."""
         config = self.config
         self.word_embeddings = self._add_table("word", config.vocab_size)

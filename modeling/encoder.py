@@ -37,7 +37,10 @@ class TransformerBlock(BertLayer):
     num_dropouts = 3
 
     def __init__(
-        self, config: BertConfig, initializer: Any, **kwargs: Any
+        self,
+        config: BertConfig,
+        initializer: keras.initializers.Initializer,
+        **kwargs: Any,
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         if config.hidden_size % config.num_attention_heads:
@@ -71,7 +74,7 @@ class TransformerBlock(BertLayer):
             dtype=self.dtype_policy,
         )
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates all weights, named as in Google's checkpoints."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("attention"):
@@ -146,7 +149,7 @@ class Transformer(BertLayer):
     def __init__(
         self,
         config: BertConfig,
-        initializer: Any,
+        initializer: keras.initializers.Initializer,
         gradient_checkpointing: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -162,7 +165,7 @@ class Transformer(BertLayer):
             for index in range(config.num_hidden_layers)
         ]
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates the weights of all blocks."""
         for block in self.blocks:
             block.build()

@@ -29,7 +29,10 @@ class OutputHead(keras.layers.Layer):
     """
 
     def __init__(
-        self, num_outputs: int, initializer: Any, **kwargs: Any
+        self,
+        num_outputs: int,
+        initializer: keras.initializers.Initializer,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.num_outputs = num_outputs
@@ -75,7 +78,10 @@ class BidirectionalLSTM(keras.layers.Layer):
     """
 
     def __init__(
-        self, hidden_size: int, seed_generator: Any = None, **kwargs: Any
+        self,
+        hidden_size: int,
+        seed_generator: keras.random.SeedGenerator | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.hidden_size = hidden_size
@@ -92,7 +98,7 @@ class BidirectionalLSTM(keras.layers.Layer):
             half, name="bidirectional", dtype=self.dtype_policy
         )
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates the weights of both directions."""
         self.both.build((None, None, self.hidden_size))
 
@@ -132,7 +138,10 @@ class MaskedLanguageModelHead(BertLayer):
     """
 
     def __init__(
-        self, config: BertConfig, initializer: Any, **kwargs: Any
+        self,
+        config: BertConfig,
+        initializer: keras.initializers.Initializer,
+        **kwargs: Any,
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         self.dense = keras.layers.Dense(
@@ -144,7 +153,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
         self.layer_norm = self.create_layer_norm()
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates the weights, including the output bias."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("transform"):

@@ -23,17 +23,27 @@ _SNAPSHOT = re.compile(r"models--(.+)--(.+)[/\\]snapshots[/\\]([0-9a-f]{40})$")
 _SPEC = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
 # What describes a model: network, head, vocabulary, tokenizer and pooling.
 _DESCRIPTIONS = (
-    *("config.json", "bert_config.json", "model.json", "labels.txt"),
-    *("vocab.txt", "tokenizer.json", "tokenizer_config.json"),
-    *("special_tokens_map.json", "added_tokens.json"),
-    *("modules.json", "sentence_bert_config.json", "1_Pooling/config.json"),
+    "config.json",
+    "bert_config.json",
+    "model.json",
+    "labels.txt",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "1_Pooling/config.json",
 )
 _SAFETENSORS = (
-    *("model.safetensors", "model.safetensors.index.json"),
+    "model.safetensors",
+    "model.safetensors.index.json",
     "model-*-of-*.safetensors",
 )
 _PICKLES = (
-    *("pytorch_model.bin", "pytorch_model.bin.index.json"),
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
     "pytorch_model-*-of-*.bin",
 )
 
@@ -116,7 +126,7 @@ def _fetch(
     from huggingface_hub import constants, errors, snapshot_download
 
     try:
-        found = snapshot_download(
+        folder = snapshot_download(
             name, revision=revision, allow_patterns=[*_DESCRIPTIONS, *weights]
         )
     except (OSError, errors.HTTPError) as error:
@@ -126,4 +136,4 @@ def _fetch(
             f"{path} cannot be downloaded: {reason}. Or download the files of "
             f"{constants.ENDPOINT}/{name} by hand, and use their folder"
         ) from error
-    return Path(found)
+    return Path(folder)

@@ -7,7 +7,6 @@ Keras nor TensorFlow.
 """
 
 import dataclasses
-from typing import Any
 
 ENCODER = "BertModel"
 PRETRAINER = "BertPretrainer"
@@ -101,7 +100,7 @@ ARCHITECTURES = {
 }
 
 
-def kind_of(model: Any) -> str:
+def kind_of(model: object) -> str:
     """Returns the name of a model's kind, which is the name of its class."""
     return type(model).__name__
 

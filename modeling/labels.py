@@ -1,5 +1,6 @@
 """Reads, checks and compares the names of a model's outputs, in order."""
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,20 @@ def first_labels(labels: Sequence[str]) -> str:
     """Joins the first ten labels for a message, which should not be long."""
     more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
     return ", ".join(labels[:10]) + more
+
+
+def similar_labels(labels: Sequence[str]) -> list[list[str]]:
+    """Returns groups of labels that differ only in their spelling.
+
+    Labels of a group differ in upper and lower case, in their Unicode
+    normalization, in white space or in invisible characters.
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        key = unicodedata.normalize("NFKC", label).casefold()
+        key = "".join(c for c in key if unicodedata.category(c) != "Cf")
+        groups.setdefault(" ".join(key.split()), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def check_labels(
@@ -63,11 +78,11 @@ def read_labels(
         ValueError: a file is malformed, or two files name other labels.
     """
     path = folder / "labels.txt"
-    found: list[tuple[Path, Sequence[str] | None]] = []
+    listed: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
-        found.append((path, _read_lines(path)))
-    found += described
-    named = [(file, [*map(str, names)]) for file, names in found if names]
+        listed.append((path, _read_lines(path)))
+    listed += described
+    named = [(file, [*map(str, names)]) for file, names in listed if names]
     for file, labels in named[1:]:
         if labels != named[0][1]:
             raise ValueError(

@@ -28,7 +28,9 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
     two standard deviations.
     """
 
-    def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
+    def __call__(
+        self, shape: Sequence[int], dtype: str | None = None
+    ) -> Tensor:
         """Returns a tensor of random values with this shape and dtype."""
         dtype = keras.backend.standardize_dtype(dtype)
         limit = math.erf(math.sqrt(2.0))
@@ -55,7 +57,10 @@ class BertLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self, config: BertConfig, initializer: Any, **kwargs: Any
+        self,
+        config: BertConfig,
+        initializer: keras.initializers.Initializer,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.config = config

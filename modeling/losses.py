@@ -12,11 +12,16 @@ of the complete batch.
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import keras
 
-from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
+from modeling.ops import (
+    Features,
+    Outputs,
+    Tensor,
+    at_least_float32,
+    cross_entropy,
+)
 
 
 class Loss:
@@ -37,7 +42,7 @@ class Loss:
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.
 
         Args:
@@ -47,7 +52,7 @@ class Loss:
         raise NotImplementedError
 
     def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
@@ -72,7 +77,7 @@ class Loss:
             for name in self.epsilon
         }
 
-    def sums(self, outputs: Any, features: Features) -> Features:
+    def sums(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
         return self.weighted_sums(self.values(outputs, features), features)
 
@@ -85,7 +90,7 @@ class Loss:
         }
 
     def __call__(
-        self, outputs: Any, features: Features
+        self, outputs: Outputs, features: Features
     ) -> tuple[Tensor, Features]:
         """Returns the loss of one batch, and {name of a loss term: value}."""
         sums = self.sums(outputs, features)
@@ -120,7 +125,7 @@ class ClassifierLoss(Loss):
             weights *= keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -129,7 +134,7 @@ class SquaredLoss(Loss):
     """Base class of losses that distill outputs by squared distance."""
 
     def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
@@ -140,7 +145,7 @@ class SquaredLoss(Loss):
 class RegressionLoss(SquaredLoss):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
@@ -153,7 +158,7 @@ class RankingLoss(SquaredLoss):
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -167,7 +172,7 @@ class CosineLoss(SquaredLoss):
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
@@ -189,7 +194,7 @@ class ContrastiveLoss(SquaredLoss):
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
@@ -209,7 +214,7 @@ class MultiLabelLoss(Loss):
     [B, L].
     """
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -219,7 +224,7 @@ class MultiLabelLoss(Loss):
         return {"loss": keras.ops.mean(is_set + is_not, axis=-1)}
 
     def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns {"loss": mean divergence over the labels, float [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
@@ -238,7 +243,7 @@ class SpanLoss(Loss):
     `end_logits`, float [B, T]. Positions outside the sequence add no loss.
     """
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
         start, end = (
             cross_entropy(
@@ -249,7 +254,7 @@ class SpanLoss(Loss):
         return {"loss": (start + end) / 2.0}
 
     def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
@@ -267,13 +272,13 @@ class TokenLoss(Loss):
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.
-    epsilon = {"loss": 1e-5}
+    epsilon: Mapping[str, float] = {"loss": 1e-5}
 
     def value_weights(self, features: Features) -> Features:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -300,7 +305,7 @@ class PretrainingLoss(Loss):
             "next_sentence_loss": _example_weights(features),
         }
 
-    def values(self, outputs: Any, features: Features) -> Features:
+    def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         next_sentence_labels = keras.ops.reshape(
             features["next_sentence_labels"], (-1,)
@@ -315,7 +320,7 @@ class PretrainingLoss(Loss):
         }
 
     def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {

@@ -8,7 +8,7 @@ batch.
 import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import keras
 from absl import logging
@@ -22,14 +22,25 @@ from modeling.checkpoints import (
     read_shapes,
 )
 from modeling.config import BertConfig
+from modeling.ops import Features, Outputs, Tensor
 
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.
 _NAMES = (
-    *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
-    *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
-    *("label_ids", "label_weights", "is_real_example", "example_weights"),
-    *("unique_ids", "start_positions", "end_positions"),
+    "input_ids",
+    "input_mask",
+    "segment_ids",
+    "masked_lm_positions",
+    "masked_lm_ids",
+    "masked_lm_weights",
+    "next_sentence_labels",
+    "label_ids",
+    "label_weights",
+    "is_real_example",
+    "example_weights",
+    "unique_ids",
+    "start_positions",
+    "end_positions",
 )
 
 
@@ -47,7 +58,7 @@ class FeaturesModel(keras.Model):
             these features to the model.
     """
 
-    feature_ranks: dict[str, int] = {
+    feature_ranks: ClassVar[dict[str, int]] = {
         "input_ids": 2,
         "input_mask": 2,
         "segment_ids": 2,
@@ -75,7 +86,8 @@ class FeaturesModel(keras.Model):
         if report.missing:
             logging.warning(
                 "%s lacks %s, which start at random values.",
-                *(preset.weights, ", ".join(report.missing)),
+                preset.weights,
+                ", ".join(report.missing),
             )
         return model
 
@@ -128,25 +140,28 @@ class FeaturesModel(keras.Model):
             self.build()
         super().compile(*args, **kwargs)
 
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
         """Returns the shapes and dtypes of the outputs of symbolic inputs.
 
         Infers them for two sizes of the axes whose size is unknown. Keras would
         try sizes above the number of positions on torch, and none on JAX.
         """
 
-        def fill(tensor: Any, size: int) -> Any:
+        def fill(tensor: object, size: int) -> object:
             if not isinstance(tensor, keras.KerasTensor):
                 return tensor
             shape = [size if n is None else n for n in tensor.shape]
             return keras.KerasTensor(shape, tensor.dtype)
 
-        def merge(one: Any, other: Any) -> Any:
+        def merge(
+            one: keras.KerasTensor, other: keras.KerasTensor
+        ) -> keras.KerasTensor:
             pairs = zip(one.shape, other.shape, strict=True)
             shape = [n if n == m else None for n, m in pairs]
             return keras.KerasTensor(shape, one.dtype)
 
-        infer, specs = super().compute_output_spec, []
+        infer = super().compute_output_spec
+        specs = []
         for size in (2, 3):
             filled = functools.partial(fill, size=size)
             positional, named = keras.tree.map_structure(filled, (args, kwargs))
@@ -154,22 +169,22 @@ class FeaturesModel(keras.Model):
         return keras.tree.map_structure(merge, *specs)
 
     # Keras passes the batch to a step as the last argument.
-    def train_step(self, *arguments: Any) -> Any:
+    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
         """Runs a step of `fit` on a batch."""
         self._check_ranges(arguments[-1])
         return super().train_step(*arguments)
 
-    def test_step(self, *arguments: Any) -> Any:
+    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
         """Runs a step of `evaluate` on a batch."""
         self._check_ranges(arguments[-1])
         return super().test_step(*arguments)
 
-    def predict_step(self, *arguments: Any) -> Any:
+    def predict_step(self, *arguments: Any) -> Outputs:
         """Runs a step of `predict` on a batch."""
         self._check_ranges(arguments[-1])
         return super().predict_step(*arguments)
 
-    def _check_ranges(self, data: Any) -> None:
+    def _check_ranges(self, data: Tensor | Features | tuple) -> None:
         # Segments are looked up by multiplying one-hot vectors with the table,
         # so an id beyond the table would silently become a vector of zeros. A
         # masked position beyond the sequence would select a WordPiece of
@@ -194,7 +209,9 @@ class FeaturesModel(keras.Model):
         )
 
 
-def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
+def select_features(
+    model: keras.Model, features: Features
+) -> dict[str, Tensor]:
     """Returns the features that a model reads.
 
     Omits other features of the records, such as labels. If the model has no
@@ -204,7 +221,7 @@ def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
     return {name: features[name] for name in names if name in features}
 
 
-def check_ids(ids: Any, name: str, num_rows: int) -> Any:
+def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns ids as integers, and checks the ids if their values are known.
 
     While a graph is traced, the values are unknown, so nothing is checked. When

@@ -35,6 +35,8 @@ Tensor = Any
 Shape = tuple[int | None, ...]
 # {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
+# What a model returns: one tensor, or {name: tensor}.
+Outputs = Tensor | Features
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -58,7 +60,8 @@ def plain() -> Iterator[None]:
     This applies to eager calls, and to graphs that are traced in the block.
     """
     global _plain
-    before, _plain = _plain, True
+    before = _plain
+    _plain = True
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ from modeling.config_files import (
     read_head,
 )
 from modeling.labels import read_labels
-from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
+from modeling.tokenizer_files import TOKENIZER_FILE, Tokenizer, read_tokenizer
 
 FILE = "model.json"
 # Folder in the folder of a run that contains the weights of the best step.
@@ -37,6 +37,40 @@ BEST = "best"
 PREFIX = "model.ckpt"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
+# Entries of model.json that are whole numbers above 0.
+_COUNTS = (
+    "eval_batch_size",
+    "max_answer_length",
+    "max_eval_steps",
+    "max_predictions_per_seq",
+    "max_query_length",
+    "n_best_size",
+)
+# Entries of model.json that are true or false.
+_SWITCHES = (
+    "bilstm",
+    "do_lower_case",
+    "document_context",
+    "left_to_right",
+    "legal_tags",
+    "load_best",
+    "next_sentence",
+    "trim_padding",
+    "use_char_offsets",
+    "version_2_with_negative",
+)
+# Entries of model.json that contain other entries.
+_GROUPS = (
+    "bert_config",
+    "checksums",
+    "command",
+    "flags",
+    "origin",
+    "settings",
+    "task",
+    "tokenizer",
+    "versions",
+)
 # {entry of model.json: its type, or its valid values}. Serving and training
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 _ENTRIES: dict[str, Any] = {
@@ -48,22 +82,9 @@ _ENTRIES: dict[str, Any] = {
     "null_score_diff_threshold": int | float,
     "num_texts": (None, 1, 2),
     "output_mode": (None, *kinds.PROBLEM_TYPES),
-    **dict.fromkeys(
-        ("eval_batch_size", "max_answer_length", "max_eval_steps")
-        + ("max_predictions_per_seq", "max_query_length", "n_best_size"),
-        range(1, 2**31),
-    ),
-    **dict.fromkeys(
-        ("bilstm", "do_lower_case", "document_context", "left_to_right")
-        + ("legal_tags", "load_best", "next_sentence", "trim_padding")
-        + ("use_char_offsets", "version_2_with_negative"),
-        bool,
-    ),
-    **dict.fromkeys(
-        ("bert_config", "checksums", "command", "flags", "origin", "settings")
-        + ("task", "tokenizer", "versions"),
-        dict,
-    ),
+    **dict.fromkeys(_COUNTS, range(1, 2**31)),
+    **dict.fromkeys(_SWITCHES, bool),
+    **dict.fromkeys(_GROUPS, dict),
     **dict.fromkeys(("label_separator", "xnli_language"), str),
     **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
 }
@@ -201,13 +222,14 @@ class Preset:
                 "%s was trained with %s, but this program averages the vectors "
                 "of a text's tokens. The results will differ from the vectors "
                 "that sentence-transformers computes.",
-                *(self.path, self.pooling),
+                self.path,
+                self.pooling,
             )
 
     def check_identity(
         self,
         bert_config: BertConfig,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
         given: Mapping[str, Any] | None = None,
         trains: bool = False,
     ) -> None:
@@ -228,6 +250,24 @@ class Preset:
         now = {**(given or {}), "bert_config": bert_config.to_dict()}
         if tokenizer:
             now["tokenizer"] = tokenizer.identity
+        saved = self._identity(trains)
+        for each in (saved, now):
+            if "bert_config" in each:
+                each["bert_config"] = _compared_entries(
+                    each["bert_config"], trains
+                )
+        if tokenizer and self.vocab_file:
+            tokenizer.check_same_words(self.vocab_file, self.source)
+        difference = first_difference(saved, now, saved.keys() & now.keys())
+        if difference:
+            name, before, value = difference
+            raise ValueError(
+                f"{self.source} was trained with {name}={before}; received "
+                f"{value}. Use the value that it was trained with"
+            )
+
+    def _identity(self, trains: bool) -> dict[str, Any]:
+        # Returns {setting: value} of what the folder states about its model.
         saved = {**self.training, **self.network}
         if mode := self.settings.get("output_mode"):
             saved["output_mode"] = mode
@@ -241,21 +281,16 @@ class Preset:
             saved["tokenizer"] = {"do_lower_case": self.do_lower_case, **known}
         if "bert_config" not in saved and (config := self.load_config()):
             saved["bert_config"] = config.to_dict()
-        for each in (saved, now):
-            if "bert_config" in each:
-                config = BertConfig.from_dict(each["bert_config"])
-                values = dataclasses.asdict(config)
-                names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
-                each["bert_config"] = {name: values[name] for name in names}
-        if tokenizer and self.vocab_file:
-            tokenizer.check_same_words(self.vocab_file, self.source)
-        found = first_difference(saved, now, saved.keys() & now.keys())
-        if found:
-            name, before, value = found
-            raise ValueError(
-                f"{self.source} was trained with {name}={before}; received "
-                f"{value}. Use the value that it was trained with"
-            )
+        return saved
+
+
+def _compared_entries(
+    bert_config: Mapping[str, Any], trains: bool
+) -> dict[str, Any]:
+    # Returns the entries of a bert_config.json that must not differ.
+    values = dataclasses.asdict(BertConfig.from_dict(bert_config))
+    names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    return {name: values[name] for name in names}
 
 
 def read(path: StrPath, flag: str = "") -> Preset:
@@ -276,8 +311,8 @@ def read(path: StrPath, flag: str = "") -> Preset:
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
-    found = glob.iglob(f"{glob.escape(path)}.*")
-    if not (os.path.exists(path) or any(found)):
+    files = glob.iglob(f"{glob.escape(path)}.*")
+    if not (os.path.exists(path) or any(files)):
         error = f"{flag}={path} does not exist".removeprefix("=")
         if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
             name = path if "/" in path else f"OWNER/{path}"
@@ -297,7 +332,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
-    described, theirs = read_model_file(folder), find(CONFIG_FILE)
+    described = read_model_file(folder)
+    theirs = find(CONFIG_FILE)
     settings = dict(described.get("task", {}))
     head = settings.pop("name", None)
     if mode := settings.get("output_mode"):
@@ -310,20 +346,17 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     if theirs:
         named.insert(0, (Path(theirs), read_config_labels(theirs)))
     return Preset(
-        str(folder),
-        path,
-        flag,
-        find("bert_config.json", CONFIG_FILE),
-        find("vocab.txt", TOKENIZER_FILE),
-        read_tokenizer(folder),
-        head,
-        read_labels(
-            folder,
-            named,
-        ),
-        _read_pooling(folder),
-        settings,
-        training,
+        path=str(folder),
+        weights=path,
+        flag=flag,
+        config_file=find("bert_config.json", CONFIG_FILE),
+        vocab_file=find("vocab.txt", TOKENIZER_FILE),
+        tokenizer=read_tokenizer(folder),
+        head=head,
+        labels=read_labels(folder, named),
+        pooling=_read_pooling(folder),
+        settings=settings,
+        training=training,
     )
 
 
@@ -377,7 +410,8 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
 
 def _read_pooling(folder: Path) -> str | None:
     """Returns how sentence-transformers pools, None if it averages."""
-    file, modules = folder / "1_Pooling/config.json", folder / "modules.json"
+    file = folder / "1_Pooling/config.json"
+    modules = folder / "modules.json"
     if modules.is_file():
         listed = parse_json(modules.read_bytes(), str(modules), list)
         if any("Dense" in str(module) for module in listed):
@@ -406,13 +440,16 @@ def first_difference(
             `tokenizer`, only what both sides state is compared.
     """
     for name in sorted(names):
-        before, value = saved.get(name), now.get(name)
+        before = saved.get(name)
+        value = now.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
             inner = before.keys() | value.keys()
             if name == "tokenizer":
                 inner = before.keys() & value.keys()
-            if found := first_difference(before, value, inner):
-                return f"{name}.{found[0]}", *found[1:]
+            difference = first_difference(before, value, inner)
+            if difference:
+                entry, before, value = difference
+                return f"{name}.{entry}", before, value
         elif before != value:
             return name, before, value
     return None

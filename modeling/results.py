@@ -64,7 +64,8 @@ def format_results(results: Mapping[str, float]) -> str:
 
 def format_markdown(results: Mapping[str, float]) -> list[str]:
     """Returns the lines of Markdown tables of scores, and of each label."""
-    overall, (_, by_label) = overall_scores(results), split_by_label(results)
+    overall = overall_scores(results)
+    _, by_label = split_by_label(results)
     lines = ["| score | value |", "|---|---|"]
     lines += [f"| {name} | {overall[name]:.4g} |" for name in overall]
     if by_label:

@@ -14,11 +14,13 @@ in Google's code:
 import abc
 from typing import Any
 
+import keras
+
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.model import FeaturesModel
-from modeling.ops import Features, Tensor, dropout_seed
+from modeling.ops import Features, Outputs, Shape, Tensor, dropout_seed
 from modeling.positions import attended_positions
 
 
@@ -50,7 +52,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         self,
         config: BertConfig,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
         **options: Any,
@@ -71,7 +73,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         """The model's `BertConfig`."""
         return self.bert.config
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
         pooled = (None, self.config.hidden_size)
         sequence = (None, *pooled)
@@ -80,7 +82,7 @@ class TaskModel(FeaturesModel, abc.ABC):
             self.bilstm.build(sequence)
         self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
-    def build_head(self, encoded: dict[str, Any]) -> None:
+    def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates the head's weights.
 
         Args:
@@ -106,7 +108,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         features: Features,
         training: bool = False,
         seed: Tensor | None = None,
-    ) -> Any:
+    ) -> Outputs:
         """Encodes the features and applies the head."""
         self.check_features(features)
         encoded, seed = self.encode(features, training, seed)
@@ -115,7 +117,7 @@ class TaskModel(FeaturesModel, abc.ABC):
     @abc.abstractmethod
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
-    ) -> Any:
+    ) -> Outputs:
         """Returns the head's outputs.
 
         Args:

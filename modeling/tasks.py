@@ -12,7 +12,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model import check_ids
-from modeling.ops import Features, Tensor, at_least_float32, dropout
+from modeling.ops import Features, Shape, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
 
@@ -43,7 +43,7 @@ class BertPretrainer(TaskModel):
         )
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
-    def build_head(self, encoded: dict[str, Any]) -> None:
+    def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates the heads' weights, whose names begin with `cls/`."""
         with keras.name_scope("cls"):
             self.masked_lm.build(encoded["sequence_output"])
@@ -134,7 +134,7 @@ class BertSpanLabeler(TaskModel):
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(2, "squad")
 
-    def build_head(self, encoded: dict[str, Any]) -> None:
+    def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates the head's weights, whose names begin with `cls/squad/`."""
         with keras.name_scope("cls"):
             super().build_head(encoded)
@@ -211,7 +211,7 @@ class BertEmbedder(SeveralTextsModel):
         float [B, C, W].
     """
 
-    def build_head(self, encoded: dict[str, Any]) -> None:
+    def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
 
     def apply_head(

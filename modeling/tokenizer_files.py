@@ -2,25 +2,26 @@
 
 Google's releases contain only vocab.txt. transformers adds
 tokenizer_config.json and tokenizer.json. Without these files it silently
-creates a tokenizer that knows only the five special tokens. A `tokenizer` in
-this module is a FullTokenizer.
+creates a tokenizer that knows only the five special tokens.
 """
 
 import functools
 import json
 import os
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from absl import logging
 
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
 
-CONFIG_FILE, TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
+CONFIG_FILE = "tokenizer_config.json"
+TOKENIZER_FILE = "tokenizer.json"
 # Files of transformers before version 5.
-_MAP_FILE, _ADDED_FILE = "special_tokens_map.json", "added_tokens.json"
+_MAP_FILE = "special_tokens_map.json"
+_ADDED_FILE = "added_tokens.json"
 SPECIAL_TOKENS = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
@@ -48,8 +49,10 @@ _CLASSES = re.compile(
 )
 # Entries that list special words.
 _SPECIAL_KEYS = (
-    *("additional_special_tokens", "extra_special_tokens"),
-    *("added_tokens", "added_tokens_decoder"),
+    "additional_special_tokens",
+    "extra_special_tokens",
+    "added_tokens",
+    "added_tokens_decoder",
 )
 # Maximum number of characters in a word, as in Google's code. The default in
 # transformers is 100.
@@ -63,6 +66,34 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
+
+
+class Tokenizer(Protocol):
+    """What this package reads of a FullTokenizer, which belongs to `data`."""
+
+    @property
+    def vocab_bytes(self) -> bytes:
+        """Contents of vocab.txt."""
+
+    @property
+    def vocab(self) -> Mapping[str, int]:
+        """{WordPiece: id}."""
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether text is lower-cased."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Casing and vocabulary checksum, to compare tokenizers."""
+
+    def check_vocab(
+        self, vocab_size: int, special_tokens: Iterable[str], /
+    ) -> None:
+        """Checks that the vocabulary fits a model of `vocab_size` rows."""
+
+    def check_same_words(self, other: str, source: str, /) -> None:
+        """Checks that the file `other` contains the same WordPieces."""
 
 
 def read_tokenizer(folder: StrPath) -> dict[str, Any]:
@@ -150,10 +181,10 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     """
     values = parse_json(contents, path)
 
-    def find(name: str, default: Any = None) -> Any:
+    def find(name: str, default: object = None) -> Any:  # noqa: ANN401  of JSON
         section, key = name.split(".")
-        found = (values.get(section) or {}).get(key)
-        return default if found is None else found
+        value = (values.get(section) or {}).get(key)
+        return default if value is None else value
 
     lower_case = find("normalizer.lowercase")
     checks = {name: (find(name), _EXPECTED[name]) for name in _EXPECTED}
@@ -169,7 +200,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
                 f"{path}: this is not BERT's tokenizer. `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
-    vocab, added = find("model.vocab", {}), values.get("added_tokens") or ()
+    vocab = find("model.vocab", {})
+    added = values.get("added_tokens") or ()
     ids = vocab | {token["content"]: token["id"] for token in added}
     tokens = {row: token for token, row in ids.items()}
     agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
@@ -182,7 +214,9 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
-def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
+def describe_tokenizer(
+    tokenizer: Tokenizer, max_length: int
+) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
     text = format_casing(tokenizer.do_lower_case, model_max_length=max_length)
     return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text}
@@ -207,7 +241,7 @@ def format_casing(do_lower_case: bool, **more: Any) -> bytes:
 
 
 def tokenizer_files(
-    tokenizer: Any, max_length: int, vocab_size: int | None = None
+    tokenizer: Tokenizer, max_length: int, vocab_size: int | None = None
 ) -> dict[str, bytes]:
     """Returns {file: contents} of the files that transformers reads.
 

@@ -18,8 +18,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Folders of test files, slowest first. The slowest files start first, so that
 # all processes end at about the same time.
 LONGEST = (
-    *("serving", "scripts", "training", "modeling"),
-    *("recipes", "docs", "data"),
+    "serving",
+    "scripts",
+    "training",
+    "modeling",
+    "recipes",
+    "docs",
+    "data",
 )
 TINY = {
     "vocab_size": 1600,

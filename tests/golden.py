@@ -16,9 +16,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    import keras
 
 ROOT = Path(__file__).resolve().parent.parent
 # Folder with more reference outputs. `data` beside it contains real tasks.
@@ -131,7 +134,7 @@ def form(name: str) -> Iterator[Form]:
 
 
 def pretraining_gradients(
-    model: Any, features: Mapping[str, Any], form: Form
+    model: "keras.Model", features: Mapping[str, Any], form: Form
 ) -> dict[str, Any]:
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf

@@ -34,7 +34,9 @@ _SHAPES = {
         "a" * (size // 2) + " word" * (size // 10)
     ],
     "long_word_next_to_texts": lambda size: [
-        *("a" * (size // 2), "word " * (size // 10), "x")
+        "a" * (size // 2),
+        "word " * (size // 10),
+        "x",
     ],
     "one_long_text": lambda size: (
         ["the boat " * (size // 18)] + ["the boat"] * (size // 16)

@@ -18,9 +18,8 @@ def tiny_config(**changes):
         "initializer_range": 0.3,
     }
     sizes |= changes
-    return modeling.BertConfig(
-        **{"intermediate_size": 2 * sizes["hidden_size"]} | sizes
-    )
+    sizes.setdefault("intermediate_size", 2 * sizes["hidden_size"])
+    return modeling.BertConfig(**sizes)
 
 
 def built(model):

@@ -60,11 +60,17 @@ def _project_modules():
 # Only import these modules: TensorFlow must not start threads in the process
 # that is forked. Import tests.frozen last, because it freezes earlier imports.
 PRELOADED = [
-    *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
-    *("tensorflow.io", "tensorflow.summary", "tensorboard.summary.v1"),
+    "tensorflow",
+    "keras",
+    "tensorflow_text",
+    "sklearn.metrics",
+    "tensorflow.io",
+    "tensorflow.summary",
+    "tensorboard.summary.v1",
     "encodings.utf_8_sig",
     *_project_modules(),
-    *("tests.script_runner", "tests.frozen"),
+    "tests.script_runner",
+    "tests.frozen",
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the

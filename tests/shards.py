@@ -20,8 +20,9 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, **options):
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
     """
     if isinstance(input_files, str | bytes):
-        path, corpus = tmp_path / "corpus.txt", input_files
+        corpus = input_files
         corpus = corpus.encode() if isinstance(corpus, str) else corpus
+        path = tmp_path / "corpus.txt"
         path.write_bytes(corpus)
         input_files = [path]
     num_shards = options.pop("num_shards", 3)
@@ -52,6 +53,7 @@ def write_documents(path, number, num_lines):
 
 
 def digests(manifest):
+    """Returns the checksum of each shard."""
     found = []
     for shard in manifest["shards"]:
         with open(shard["path"], "rb") as file:
@@ -60,6 +62,7 @@ def digests(manifest):
 
 
 def read(manifest, spec=None):
+    """Returns {feature: array} of the records of all shards."""
     serialized = [
         record
         for shard in manifest["shards"]

@@ -12,16 +12,18 @@ SENTENCES = [
 ]
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
-FILLING = "the boat and the sea at noon in the harbor of the river".split()
+FILLING = "the boat and the sea at noon in the harbor of the river"
 
 
 def write_tsv(path, header, rows):
+    """Writes rows below a header, between tabs."""
     path.parent.mkdir(exist_ok=True)
     lines = ["\t".join(map(str, row)) for row in [header, *rows]]
     path.write_text("\n".join(lines) + "\n")
 
 
 def write_csv(path, header, rows):
+    """Writes rows below a header as CSV, as Excel does."""
     path.parent.mkdir(exist_ok=True)
     # With a byte order mark, as Excel writes it.
     with open(path, "w", encoding="utf-8-sig", newline="") as writer:
@@ -29,6 +31,7 @@ def write_csv(path, header, rows):
 
 
 def write_regression(folder):
+    """Writes the sets of a task in the layout of GLUE's STS-B."""
     for name, count in (("train", 16), ("dev", 8), ("test", 3)):
         header = ["index", "sentence1", "sentence2", "score"]
         rows = [
@@ -36,11 +39,13 @@ def write_regression(folder):
             for i in range(count)
         ]
         if name == "test":
-            header, rows = header[:3], [row[:3] for row in rows]
+            header = header[:3]
+            rows = [row[:3] for row in rows]
         write_tsv(folder / f"{name}.tsv", header, rows)
 
 
 def write_mnli(folder):
+    """Writes the sets of a task in the layout of MultiNLI."""
     header = [f"column{i}" for i in range(8)] + ["sentence1", "sentence2"]
     labels = ("contradiction", "entailment", "neutral")
     sizes = {"train": 12, "dev_matched": 6, "dev_mismatched": 3}
@@ -76,7 +81,7 @@ def write_long_texts(folder):
         rows = []
         for _ in range(count):
             label = draw.choice(["red", "blue"])
-            words = draw.choices(FILLING, k=draw.randint(16, 40))
+            words = draw.choices(FILLING.split(), k=draw.randint(16, 40))
             rows.append((f"{' '.join(words)} {label}", label))
         write_csv(folder / f"{name}.csv", ["text", "label"], rows)
     shutil.copy(folder / "dev.csv", folder / "test.csv")
@@ -94,6 +99,7 @@ def write_entities(path, count, with_tags=True):
 
 
 def write_entity_sets(folder):
+    """Writes the train, dev and test sets of `write_entities`."""
     for name, count in (("train", 48), ("valid", 9), ("test", 9)):
         write_entities(folder / f"{name}.txt", count)
 
@@ -113,5 +119,6 @@ def write_swag(path, count):
 
 
 def write_swag_sets(folder):
+    """Writes the train, dev and test sets of `write_swag`."""
     for name, count in (("train", 32), ("val", 10), ("test", 10)):
         write_swag(folder / f"{name}.csv", count)

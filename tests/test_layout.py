@@ -37,6 +37,7 @@ BELOW = {
 
 
 def sources(folder):
+    """Returns the Python files of a folder."""
     return sorted((ROOT / folder).rglob("*.py"))
 
 
@@ -57,6 +58,7 @@ def file_of(name):
 
 
 def top_level(path):
+    """Returns the top-level names of the modules that a file imports."""
     return {name.split(".")[0] for name in imported(path)}
 
 
@@ -188,7 +190,8 @@ def late_imports(path):
 
 
 def test_imports_inside_functions_are_few_and_say_why():
-    count, unexplained = 0, []
+    count = 0
+    unexplained = []
     for path in itertools.chain(*map(sources, PACKAGES)):
         lines = [line.strip() for line in path.read_text().splitlines()]
         for number in {*late_imports(path)}:
@@ -239,3 +242,33 @@ def test_only_one_table_names_the_classes_of_models():
             if isinstance(node, ast.Constant)
         }
         assert not strings & KIND_NAMES, path
+
+
+# All folders with Python files, besides the scripts at the top.
+FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
+
+
+def unpacked(node):
+    """Returns the expressions that a node unpacks with * or **."""
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.keyword) and node.arg is None:
+        return [node.value]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return [value for key, value in pairs if key is None]
+    return []
+
+
+def test_no_literal_is_unpacked_where_it_stands():
+    """f(*(a, b)) is f(a, b), and {**{"a": b}} is {"a": b}."""
+    literals = (ast.Tuple, ast.List, ast.Dict)
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    lines = [
+        f"{path.relative_to(ROOT)}:{value.lineno}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for value in unpacked(node)
+        if isinstance(value, literals)
+    ]
+    assert not lines

@@ -15,11 +15,13 @@ from training.resolve import read_preset, resolve
 
 def create_config(folder, **changes):
     """Returns the flags of a task whose --output_dir is `folder`."""
-    return FineTuningConfig(
-        **{"bert_config_file": "bert_config.json", "vocab_file": "vocab.txt"}
-        | {"output_dir": str(folder), "data_dir": "data"}
-        | changes
-    )
+    defaults = {
+        "bert_config_file": "bert_config.json",
+        "vocab_file": "vocab.txt",
+        "output_dir": str(folder),
+        "data_dir": "data",
+    }
+    return FineTuningConfig(**defaults | changes)
 
 
 def resolve_config(folder, **changes):

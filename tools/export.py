@@ -63,6 +63,9 @@ class Config(ExportConfig):
 
 def main(config: Config) -> None:
     """Loads the model, and writes --export_dir."""
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from training import checks
+
     preset = presets.read(config.model, "--model")
     head = _MODELS.get(config.task or "", preset.head)
     if head == kinds.EMBEDDER:
@@ -76,7 +79,12 @@ def main(config: Config) -> None:
         preset.check_head(head)
     tokenizer = FullTokenizer.from_preset(preset.weights)
     logging.info("Loading the weights of %s", preset.weights)
-    model = getattr(modeling, head).from_preset(preset.weights)
+    if head == "BertModel":
+        preset.warn_of_pooling()
+    model, report = getattr(modeling, head).load_preset(preset)
+    # A pretrained model may contain only the head for the next sentence.
+    is_pair = "cls/seq_relationship/output_weights" in report.loaded
+    checks.check_loaded(report, needs_head=not is_pair)
     preset.check_identity(model.config, tokenizer)
     longest = model.config.max_position_embeddings
     settings = preset.settings

@@ -10,8 +10,8 @@ import modeling
 from files import folders
 from modeling import kinds
 from modeling.checkpoints.restore import LoadReport
+from modeling.labels import similar_labels
 from modeling.presets import Preset
-from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 from training.task import Task, suffix_of
@@ -50,6 +50,12 @@ def check_task(task: Task, start: Start[FineTuningConfig]) -> None:
     """
     if start.preset:
         _check_weights(task, start, start.preset)
+    if alike := similar_labels(task.labels or ()):
+        logging.warning(
+            "These labels differ only in their spelling, but are different "
+            "labels for the model: %s. Correct the data if they mean the same.",
+            "; ".join(map(str, alike)),
+        )
     metrics = [*task.metrics]
     if task.eval_loss:
         metrics.append("eval_loss")
@@ -116,12 +122,14 @@ def check_labels(
         )
 
 
-def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
+def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     """Checks that a model which is not trained has no random weights.
 
+    Logs a warning if the checkpoint contains weights that no model reads.
+
     Args:
-        config: the flags.
         report: report of loading the weights.
+        needs_head: whether the command computes the outputs of the head.
 
     Raises:
         ValueError: the checkpoint lacks the head.
@@ -129,8 +137,7 @@ def check_loaded(config: TrainingConfig, report: LoadReport) -> None:
     others = ", ".join(x for x in report.unused if not _OURS.search(x))
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
-    # Pretraining exports models without a masked LM head.
-    if lost and (config.head or config.training.do_eval):
+    if lost and needs_head:
         raise ValueError(
             f"{report.path} lacks {lost[0]}, so the outputs would be random. "
             "Train the head (--do_train), or name its weights as transformers "

@@ -226,7 +226,9 @@ class Trainer(BatchPredictor):
                 best=config.loads_best,
             )
             if not config.training.do_train:
-                checks.check_loaded(config, report)
+                # Pretraining exports models without a masked LM head.
+                needs_head = bool(config.head or config.training.do_eval)
+                checks.check_loaded(report, needs_head)
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
         self.global_step = step or 0

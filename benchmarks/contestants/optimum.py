@@ -13,7 +13,8 @@ PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
 def export(spec):
     """Exports MiniLM with a random head, and returns (folder, file name)."""
-    folder, source = os.path.join(spec["folder"], "onnx"), spec["minilm_dir"]
+    folder = os.path.join(spec["folder"], "onnx")
+    source = spec["minilm_dir"]
     torch_model = transformers.AutoModelForSequenceClassification
     torch_model.from_pretrained(source, num_labels=2).save_pretrained(folder)
     transformers.AutoTokenizer.from_pretrained(source).save_pretrained(folder)

@@ -60,14 +60,14 @@ def training(options, dataset, create_model, loss):
     """
     trainer = Trainer.create(options, create_model, loss, (NUM_TRAIN_STEPS, 0))
     # Create the iterator here, so that each repeat continues with new batches.
-    batches, batch_size = iter(dataset), options.batch_size
+    batches = iter(dataset)
 
     def repeat(num_steps):
         # Run the steps as Trainer.fit does, but without its callbacks.
         for _ in range(num_steps):
             trainer.train_step(batches)
 
-    return race.Work(repeat, batch_size)
+    return race.Work(repeat, options.batch_size)
 
 
 def pretrain(spec):
@@ -130,8 +130,8 @@ def load_engine(spec):
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    variant, threads = spec["variant"], race.NUM_THREADS
-    return engines.open_engine(Path(path), variant, threads).run
+    engine = engines.open_engine(Path(path), spec["variant"], race.NUM_THREADS)
+    return engine.run
 
 
 def open_mrpc(spec, command):
@@ -238,7 +238,8 @@ def classify(spec):
 
 def answer(spec):
     """Finds the 20 best answers to each of 200 questions."""
-    loaded, pairs = load(spec, "span"), race.first_pairs(spec)
+    loaded = load(spec, "span")
+    pairs = race.first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
     return race.Work(
         lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)

@@ -9,10 +9,10 @@ import os
 # TensorFlow.
 os.environ["USE_TF"] = "0"
 
-import sentence_transformers as library  # noqa: E402
-import torch  # noqa: E402
+import sentence_transformers as library
+import torch
 
-from benchmarks import race  # noqa: E402
+from benchmarks import race
 
 PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 

@@ -168,7 +168,7 @@ def decode(pairs, windows, logits):
         windows: windows of all pairs, which the tokenizer created.
         logits: (start logits, end logits) of each window.
     """
-    found = [[] for _ in pairs]
+    candidates = [[] for _ in pairs]
     for index, (starts, ends) in enumerate(logits):
         question = windows["overflow_to_sample_mapping"][index]
         offsets = windows["offset_mapping"][index]
@@ -182,15 +182,15 @@ def decode(pairs, windows, logits):
                 ):
                     score = starts[start] + ends[end]
                     span = offsets[start][0], offsets[end][1]
-                    found[question].append((score, *span))
-    for answers, (_, context) in zip(found, pairs, strict=True):
+                    candidates[question].append((score, *span))
+    for answers, (_, context) in zip(candidates, pairs, strict=True):
         best = sorted(answers, reverse=True)[:20]
         yield [context[start:end] for _, start, end in best]
 
 
 def classify(spec):
     """Classifies texts with the package's pipeline."""
-    folder, size = spec["minilm_dir"], spec["batch_size"]
+    folder = spec["minilm_dir"]
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
         folder, num_labels=2
     )
@@ -203,7 +203,7 @@ def classify(spec):
     work = race.on_mrpc(
         spec,
         lambda texts: pipeline(
-            texts, batch_size=size, truncation=True, top_k=None
+            texts, batch_size=spec["batch_size"], truncation=True, top_k=None
         ),
     )
     # Enter the context once per repeat, because it caches converted weights.

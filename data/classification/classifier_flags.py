@@ -14,13 +14,38 @@ from data.io.dev_split import DataFileOptions
 from data.io.tables import DELIMITERS, Layout, form_of, read_table
 from modeling.labels import first_labels
 
-XNLI_LANGUAGES = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
+XNLI_LANGUAGES = (
+    "ar",
+    "bg",
+    "de",
+    "el",
+    "en",
+    "es",
+    "fr",
+    "hi",
+    "ru",
+    "sw",
+    "th",
+    "tr",
+    "ur",
+    "vi",
+    "zh",
+)
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
 # {flag: names that tables often use for its column}.
 _USUAL = {
     "text_column": (
-        *("text", "sentence", "message", "content", "review", "comment"),
-        *("body", "tweet", "question", "description", "title"),
+        "text",
+        "sentence",
+        "message",
+        "content",
+        "review",
+        "comment",
+        "body",
+        "tweet",
+        "question",
+        "description",
+        "title",
     ),
     "label_column": LABEL_NAMES,
 }
@@ -120,15 +145,21 @@ def guess_columns(
 
     `flags` are "text_column" and "label_column", or one of them.
     """
-    free, found = [*columns], dict[str, Any]()
+    free = [*columns]
+    column_of: dict[str, Any] = {}
     for flag in flags:
-        named = (x for n in _USUAL[flag] for x in free if x.casefold() == n)
-        found[flag] = next(named, None)
-        free = [x for x in free if x != found[flag]]
+        usual = (
+            column
+            for name in _USUAL[flag]
+            for column in free
+            if column.casefold() == name
+        )
+        column_of[flag] = next(usual, None)
+        free = [column for column in free if column != column_of[flag]]
     for flag in flags:
-        if found[flag] is None and len(free) == 1:
-            found[flag] = free.pop()
-    return found
+        if column_of[flag] is None and len(free) == 1:
+            column_of[flag] = free.pop()
+    return column_of
 
 
 def find_columns(options: Options) -> Options:
@@ -158,15 +189,15 @@ def find_columns(options: Options) -> Options:
     if not row:
         raise ValueError(f"{file} contains no rows")
     missing = [flag for flag in _USUAL if flag not in given]
-    found = guess_columns([x for x in row if x not in used], missing)
-    for flag, column in found.items():
+    guessed = guess_columns([x for x in row if x not in used], missing)
+    for flag, column in guessed.items():
         if column is None:
             names = ", ".join(row)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
-    if found:
-        chosen = [f"--{k}={column}" for k, column in (given | found).items()]
+    if guessed:
+        chosen = [f"--{k}={column}" for k, column in (given | guessed).items()]
         logging.info("%s: %s", options.data_file, " ".join(chosen))
-    return dataclasses.replace(options, **found)
+    return dataclasses.replace(options, **guessed)
 
 
 def balance_classes(

@@ -186,7 +186,8 @@ def write_predictions(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    labels, rows = decoder.labels(outputs), decoder.probabilities(outputs)
+    labels = decoder.labels(outputs)
+    rows = decoder.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for entry, label, row in zip(entries, labels, rows, strict=True):
             cells = "\t".join(str(value) for value in row)

@@ -1,10 +1,11 @@
 """Defines classification examples, and converts them to the network's input."""
 
 import abc
+import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from absl import logging
@@ -90,19 +91,21 @@ class DataProcessor(abc.ABC):
         )
 
 
-def regression_label(value: Any, place: str) -> float:
+def regression_label(value: object, place: str) -> float:
     """Converts the label of a regression task, such as "2.5", to a number.
+
+    `value` is a cell of a table, of any type.
 
     Raises:
         ValueError: the label is not a finite number. The message begins with
             `place`, such as the file and the line.
     """
-    try:
-        # float() would convert True, False and "1_000".
-        is_odd = isinstance(value, bool) or "_" in str(value)
-        number = np.nan if is_odd else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = np.nan
+    number = np.nan
+    # float() would convert True, False and "1_000".
+    is_odd = isinstance(value, bool) or "_" in str(value)
+    if isinstance(value, str | bytes | SupportsFloat) and not is_odd:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
     if not abs(number) <= np.finfo(np.float32).max:
         raise ValueError(
             f"{place}: in regression the label must be a finite number. "
@@ -193,7 +196,7 @@ def split_texts(
     )
     if not num_cut:
         return [(text, "") for text in texts]
-    found = []
+    parts = []
     counts = first_length - 2, len(tokens) - first_length - 1
     for text, count in zip(texts, counts, strict=False):
         end = 0
@@ -202,12 +205,12 @@ def split_texts(
             if count < 0:
                 break
             end = word.end()
-        found.append((text[:end], text[end:]))
-    return found
+        parts.append((text[:end], text[end:]))
+    return parts
 
 
 def create_joined_features(
-    groups: Iterable[tuple[Sequence[InputExample], Any]],
+    groups: Iterable[tuple[Sequence[InputExample], int | float | None]],
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
@@ -268,7 +271,7 @@ def create_windows(
 
     return token_windows.count_cut(
         map(create, examples),
-        lambda found: len(found) > 1,
+        lambda windows: len(windows) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
         f"split into windows (--doc_stride={doc_stride})",
     )
@@ -316,7 +319,9 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     return records.encode_inputs(feature, values)
 
 
-def label_id(label: Any, label_list: Sequence[str] | None) -> Any:
+def label_id(
+    label: str | float | list[str] | None, label_list: Sequence[str] | None
+) -> int | float | list[int] | None:
     """Converts an example's label to the value of its record.
 
     Returns the label's index, in multi-label classification 0 or 1 for each
@@ -326,6 +331,7 @@ def label_id(label: Any, label_list: Sequence[str] | None) -> Any:
     if label is None:
         return None
     if label_list is None:
+        assert not isinstance(label, list)
         return float(label)
     if isinstance(label, list):
         return [int(name in label) for name in label_list]

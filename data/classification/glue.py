@@ -90,15 +90,15 @@ class SplitFilesProcessor(DataProcessor):
                 ) from None
             except ValueError as error:
                 raise ValueError(f"{path}, line {i + 1}: {error}") from error
-        found = [example for example in examples if example]
-        if not found:
+        kept = [example for example in examples if example]
+        if not kept:
             raise ValueError(f"{path} contains no example")
         num_short = sum(len(line) <= max(columns) for line in lines)
         if self.drops_short_lines and num_short:
             done = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, done, num_short)
-        return found
+        return kept
 
     def _find_columns(self, header: list[str], name: str) -> list[int]:
         # Returns the indices of the texts' columns and of the label's.
@@ -120,7 +120,8 @@ class SplitFilesProcessor(DataProcessor):
                 return None
             line = line + [""] * (max(columns) + 1 - len(line))
         is_pair = len(self.text_columns) == 2
-        text_a, text_b = line[columns[0]], line[columns[1]] if is_pair else None
+        text_a = line[columns[0]]
+        text_b = line[columns[1]] if is_pair else None
         is_known = set_type != "test" or self.test_set_has_labels
         label = self._label(line, columns[-1] if is_known else None)
         name = i if self.guid_column is None else line[self.guid_column]
@@ -131,7 +132,8 @@ class SplitFilesProcessor(DataProcessor):
         if column is None:
             # A placeholder in a test set, as in Google's code.
             return labels[0] if labels else 0.0
-        label, where = line[column], f"column {column % len(line) + 1}"
+        label = line[column]
+        where = f"column {column % len(line) + 1}"
         if labels is None:
             return regression_label(label, where)
         if label not in labels:
@@ -254,8 +256,12 @@ _TABLES = {
 TASK_NAMES = sorted([*PROCESSORS, *_TABLES])
 
 
-def create_processors(options: Any) -> Mapping[str, DataProcessor]:
+def create_processors(
+    options: Any,  # noqa: ANN401  ClassifierOptions, and the script's own flags
+) -> Mapping[str, DataProcessor]:
     """Creates the processors that read the sets of --task_name.
+
+    `options` are the flags of run_classifier.py.
 
     Returns {suffix of the output files' names: processor}. The suffix is "", or
     for the mismatched sets of MultiNLI "_mm".

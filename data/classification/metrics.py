@@ -3,7 +3,7 @@
 import functools
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from absl import logging
@@ -79,7 +79,8 @@ def compute_metrics(
     Returns:
         {name: value}, in the order of `names`.
     """
-    labels, predictions = np.asarray(labels), np.asarray(predictions)
+    labels = np.asarray(labels)
+    predictions = np.asarray(predictions)
     scores = {
         name: float(_metrics()[name](labels, predictions)) for name in names
     }
@@ -100,10 +101,17 @@ def compute_metrics(
     return scores
 
 
+class LabelEncoder(Protocol):
+    """Converts labels to numbers, as `decoding.LabelDecoder` does."""
+
+    def label_ids(self, labels: Sequence) -> np.ndarray:
+        """Converts the label of each example to what the metrics compare."""
+
+
 def score_known(
     examples: Sequence[Any],
     predicted: Sequence[Any],
-    decoder: Any,
+    decoder: LabelEncoder,
     score: Callable[..., dict[str, float]],
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
@@ -120,9 +128,13 @@ def score_known(
     known = [pair for pair in pairs if pair[0].label is not None]
     if not known:
         return {}
-    some, labels = zip(*known, strict=True)
-    ids = ([each.label for each in some], labels)
-    scores = score(some, *map(decoder.label_ids, ids))
+    some, predicted_labels = zip(*known, strict=True)
+    right_labels = [example.label for example in some]
+    scores = score(
+        some,
+        decoder.label_ids(right_labels),
+        decoder.label_ids(predicted_labels),
+    )
     if num_unknown := len(examples) - len(known):
         scores["num_without_label"] = num_unknown
         logging.warning(

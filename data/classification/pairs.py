@@ -75,10 +75,10 @@ class RankingProcessor(TableProcessor):
             if not gains.any():
                 continue
             order = np.lexsort((gains, -predictions[rows]))[:_DEPTH]
-            found = np.flatnonzero(gains[order])
+            relevant = np.flatnonzero(gains[order])
             best = np.sort(gains)[::-1][:_DEPTH]
             discounts = 1 / np.log2(np.arange(len(best)) + 2)
-            reciprocal_rank = 1 / (found[0] + 1) if len(found) else 0
+            reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
             ndcg = gains[order] @ discounts / (best @ discounts)
             scores.append([reciprocal_rank, ndcg])
         if len(scores) < len(groups):
@@ -131,13 +131,13 @@ class PairProcessor(TableProcessor):
                 "other examples do. Add the missing scores, or remove the "
                 "column of the scores"
             )
-        if self._options.label_column:
-            if others := {*self.columns} - {*self.text_columns}:
-                raise ValueError(
-                    f"{data_dir}: set --label_column to the column of the "
-                    "scores, or to nothing if the two texts of each row are "
-                    f"similar. The other columns are {sorted(others)}"
-                )
+        others = {*self.columns} - {*self.text_columns}
+        if self._options.label_column and others:
+            raise ValueError(
+                f"{data_dir}: set --label_column to the column of the scores, "
+                "or to nothing if the two texts of each row are similar. The "
+                f"other columns are {sorted(others)}"
+            )
         return examples
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
@@ -152,7 +152,7 @@ class PairProcessor(TableProcessor):
         least, largest = min(scores, default=0.0), max(scores, default=0.0)
         unit = _LARGEST_SCORE if largest > 1 else 1.0
         self._unit = self._unit or unit
-        if not (-1 <= least and largest <= self._unit):
+        if least < -1 or largest > self._unit:
             raise ValueError(
                 f"the scores of the {split} set are from {least:g} to "
                 f"{largest:g}. All sets must use the same scale, either from "
@@ -223,11 +223,12 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
         a fraction from 0 to 1.
     """
     _, numbers = np.unique(np.array(partners, str), return_inverse=True)
-    own, hits = cosines(vectors), 0
+    own = cosines(vectors)
+    hits = 0
     for begin in range(0, len(vectors), 1024):
         rows = slice(begin, begin + 1024)
-        found = vectors[rows, 0] @ vectors[:, 1].T
-        found[numbers[rows, None] == numbers] = -np.inf
+        similarities = vectors[rows, 0] @ vectors[:, 1].T
+        similarities[numbers[rows, None] == numbers] = -np.inf
         # Require a margin, because equal cosines may differ by rounding errors.
-        hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
+        hits += (own[rows, 0] > similarities.max(-1) + 1e-6).sum()
     return float(hits / len(vectors))

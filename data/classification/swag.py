@@ -63,7 +63,7 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     path = find_set_file(data_dir, name, _SET_FILES[name])
     columns = ["sent1", "sent2", *_ENDINGS]
     is_test = name == "test"
-    label_columns = ["label"] * (not is_test)
+    label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
     for where, row in read_table(path, columns, label_columns):
         sent1, sent2, *rest = (row[column] for column in columns)

@@ -3,7 +3,8 @@
 import collections
 import itertools
 import re
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 from absl import logging
 
@@ -32,7 +33,7 @@ _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
-class TableProcessor(SetReader, DataProcessor):
+class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
@@ -48,7 +49,7 @@ class TableProcessor(SetReader, DataProcessor):
     """
 
     test_set_has_labels = True
-    file_names = {
+    file_names: ClassVar[Mapping[str, Sequence[str]]] = {
         name: [f"{name}{ending}" for ending in EXTENSIONS]
         for name in ("train", "dev", "test")
     }
@@ -99,9 +100,27 @@ class TableProcessor(SetReader, DataProcessor):
             if few := [name for name in names if counts[name] < _FEW]:
                 logging.warning(
                     "%d labels have fewer than %d rows to train on: %s",
-                    *(len(few), _FEW, first_labels(few)),
+                    len(few),
+                    _FEW,
+                    first_labels(few),
                 )
+            if self.output_mode == "multilabel":
+                self._warn_of_joined(where, self._labels)
         return self._labels
+
+    def _warn_of_joined(self, where: str, labels: list[str]) -> None:
+        # Warns if a label consists of other labels. Then another separator is
+        # between the labels of a cell than --label_separator.
+        marks = {*",;|\t"} - {self._options.label_separator}
+        for label, mark in itertools.product(labels, sorted(marks)):
+            parts = {part.strip() for part in label.split(mark)}
+            if len(parts) > 1 and parts <= {*labels}:
+                logging.warning(
+                    "%s: the label %r consists of other labels. If %r "
+                    "separates labels, set --label_separator",
+                    *(where, label, mark),
+                )
+                return
 
     def _check_column(
         self, where: StrPath, examples: list[InputExample]
@@ -142,66 +161,105 @@ class TableProcessor(SetReader, DataProcessor):
 
         If the table does not contain a test example's label, the label is None.
         """
-        options, label_columns = self._options, self._label_columns
-        columns = [*self.text_columns, *label_columns]
-        has_header = not all(map(str.isdecimal, columns))
-        layout = Layout(None, options.quoting, options.delimiter, has_header)
-        is_test = name == "test" or self.may_lack_labels
-        # In multi-label classification an empty cell is an empty list of
-        # labels, not an unknown label.
-        has_lists = self.output_mode == "multilabel" and len(label_columns) == 1
-        unknown = [None] if has_lists else [None, ""]
         examples: list[InputExample] = []
-        empty = stripped = 0
-        table = read_table(
-            path, self.text_columns, label_columns * (not is_test), layout
-        )
-        # As in a spreadsheet, where the names of the columns are row 1.
-        first = 1 + (has_header and form_of(path) in ("csv", "tsv"))
-        for row_number, (where, row) in enumerate(table, first):
-            if name != "test" and not any(
-                row[column].strip() for column in self.text_columns
-            ):
-                empty += 1
+        num_empty = num_stripped = 0
+        for row_number, where, row in self._read_rows(path, name):
+            texts = [row[column] for column in self.text_columns]
+            if name != "test" and not any(text.strip() for text in texts):
+                num_empty += 1
                 continue
-            guid = f"{name}-{len(examples) + 1}"
-            if options.data_file:
-                guid = f"row {row_number}"
-            cells = [row.get(column) for column in label_columns]
-            stripped += any(str(cell) != str(cell).strip() for cell in cells)
-            label = None
-            is_unknown = is_test and any(cell in unknown for cell in cells)
-            if cells and not is_unknown:
-                place = f"{where}, column {options.label_column!r}"
-                label = self._read_label(cells, place)
-                # The labels of the train set become the task's labels.
-                known = self._labels if name == "train" else self.get_labels()
-                for each in label if isinstance(label, list) else [label]:
-                    if known is not None and each not in known:
-                        raise ValueError(
-                            f"{place}: unknown label {each!r}; the labels are "
-                            f"{first_labels(known)}. Correct the line, or add "
-                            "the label to --labels or to the train set"
-                        )
+            cells = [row.get(column) for column in self._label_columns]
+            if any(str(cell) != str(cell).strip() for cell in cells):
+                num_stripped += 1
+            label = self._find_label(cells, where, name)
             self.columns = [*row]
-            text_a, text_b = (*(row[x] for x in self.text_columns), None)[:2]
-            kept = row if name != "train" or options.data_file else None
-            examples.append(InputExample(guid, text_a, text_b, label, kept))
-        if empty:
-            logging.warning("%s: %d rows without text left out", path, empty)
-        if stripped:
-            logging.info("%s: spaces around %d labels removed", path, stripped)
-        keys = {hash(self.split_key(each)) for each in examples}
-        if name == "train":
-            self._train_keys = keys
-        elif name == "dev" and (both := len(keys & self._train_keys)):
-            logging.warning("%s: %d texts are in the train set too", path, both)
+            guid = f"{name}-{len(examples) + 1}"
+            if self._options.data_file:
+                guid = f"row {row_number}"
+            text_a, *others = texts
+            keeps_row = name != "train" or self._options.data_file
+            examples.append(
+                InputExample(
+                    guid=guid,
+                    text_a=text_a,
+                    text_b=others[0] if others else None,
+                    label=label,
+                    row=row if keeps_row else None,
+                )
+            )
+        if num_empty:
+            logging.warning(
+                "%s: %d rows without text left out", path, num_empty
+            )
+        if num_stripped:
+            logging.info(
+                "%s: spaces around %d labels removed", path, num_stripped
+            )
+        self._warn_of_repeats(path, name, examples)
         if not examples:
             raise ValueError(f"{path} contains no example")
         is_named = self._labels is not None or self.output_mode == "regression"
         if name == "train" and not is_named:
             self._check_column(path, examples)
         return examples
+
+    def _read_rows(
+        self, path: StrPath, name: str
+    ) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        # Yields (number of the row, place in the file, row).
+        columns = [*self.text_columns, *self._label_columns]
+        has_header = not all(map(str.isdecimal, columns))
+        layout = Layout(
+            quoting=self._options.quoting,
+            delimiter=self._options.delimiter,
+            has_header=has_header,
+        )
+        needed = [] if self._may_be_unknown(name) else self._label_columns
+        table = read_table(path, self.text_columns, needed, layout)
+        # As in a spreadsheet, where the names of the columns are row 1.
+        has_names = has_header and form_of(path) in ("csv", "tsv")
+        for number, (where, row) in enumerate(table, 2 if has_names else 1):
+            yield number, where, row
+
+    def _may_be_unknown(self, name: str) -> bool:
+        # Returns whether the set may lack the label of an example.
+        return name == "test" or self.may_lack_labels
+
+    def _find_label(
+        self, cells: list[Any], where: str, name: str
+    ) -> Label | None:
+        # Converts the cells of a row's label columns to its label, or to None
+        # if the label is unknown.
+        #
+        # In multi-label classification an empty cell is an empty list of
+        # labels, not an unknown label.
+        has_lists = self.output_mode == "multilabel" and len(cells) == 1
+        unknown = [None] if has_lists else [None, ""]
+        is_unknown = any(cell in unknown for cell in cells)
+        if not cells or (is_unknown and self._may_be_unknown(name)):
+            return None
+        place = f"{where}, column {self._options.label_column!r}"
+        label = self._read_label(cells, place)
+        # The labels of the train set become the task's labels.
+        known = self._labels if name == "train" else self.get_labels()
+        for each in label if isinstance(label, list) else [label]:
+            if known is not None and each not in known:
+                raise ValueError(
+                    f"{place}: unknown label {each!r}; the labels are "
+                    f"{first_labels(known)}. Correct the line, or add "
+                    "the label to --labels or to the train set"
+                )
+        return label
+
+    def _warn_of_repeats(
+        self, path: StrPath, name: str, examples: list[InputExample]
+    ) -> None:
+        # Warns of texts of the dev set that are in the train set too.
+        keys = {hash(self.split_key(each)) for each in examples}
+        if name == "train":
+            self._train_keys = keys
+        elif name == "dev" and (both := len(keys & self._train_keys)):
+            logging.warning("%s: %d texts are in the train set too", path, both)
 
     def _read_label(self, cells: list, place: str) -> Label:
         if self.output_mode == "regression":
@@ -226,7 +284,7 @@ class TableProcessor(SetReader, DataProcessor):
         is_one = isinstance(cell, list) and len(cell) == 1
         return _label_text(cell[0] if is_one else cell, place)
 
-    def _read_labels(self, cell: Any, place: str) -> list[str]:
+    def _read_labels(self, cell: object, place: str) -> list[str]:
         if isinstance(cell, str) and not _LIST.fullmatch(cell.strip()):
             values = cell.split(self._options.label_separator)
             cell = [value for value in values if value.strip()]
@@ -251,7 +309,7 @@ def _count_labels(examples: list[InputExample]) -> collections.Counter[str]:
     return collections.Counter(itertools.chain(*lists))
 
 
-def _label_text(value: Any, place: str) -> str:
+def _label_text(value: object, place: str) -> str:
     # Converts a label to text. True is the same label as true, and 1.0 as 1.
     label = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip())
     if label.lower() in ("true", "false"):

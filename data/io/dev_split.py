@@ -7,7 +7,7 @@ import itertools
 import math
 import random
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from absl import logging
@@ -41,7 +41,42 @@ class DataFileOptions:
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class SetReader(abc.ABC):
+class Example(Protocol):
+    """An example of a set.
+
+    Attributes:
+        row: {column: cell} of the example's row of the file, or None.
+    """
+
+    row: Mapping[str, Any] | None
+
+
+class SuitableFlags(Protocol):
+    """The flags that `SetReader.suit_flags` reads."""
+
+    @property
+    def data_file(self) -> str | None:
+        """One file of labeled examples, or None."""
+
+    @property
+    def do_train(self) -> bool:
+        """Whether to train."""
+
+    @property
+    def train_batch_size(self) -> int:
+        """Number of examples in a batch."""
+
+    @property
+    def num_train_epochs(self) -> float:
+        """Number of passes over the train set."""
+
+
+ExampleT = TypeVar("ExampleT", bound=Example)
+OptionsT = TypeVar("OptionsT", bound=DataFileOptions)
+FlagsT = TypeVar("FlagsT", bound=SuitableFlags)
+
+
+class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     `data_dir` is --data_file if it is set, else --data_dir. The attribute `row`
@@ -49,15 +84,15 @@ class SetReader(abc.ABC):
     set. `file_names` are the names that the file of each set may have.
     """
 
-    file_names: Mapping[str, Sequence[str]]
+    file_names: ClassVar[Mapping[str, Sequence[str]]]
 
-    def __init__(self, data_dir: StrPath, options: DataFileOptions) -> None:
+    def __init__(self, data_dir: StrPath, options: OptionsT) -> None:
         self._data_dir = data_dir
-        self._options: Any = options
+        self._options = options
         # {name of a set that was read to look at it: its examples}
-        self._sets: dict[str, list[Any]] = {}
+        self._sets: dict[str, list[ExampleT]] = {}
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[Any]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[ExampleT]:
         """Reads the set `name` ("train", "dev" or "test").
 
         Raises an OSError if a file cannot be read, and a ValueError that names
@@ -74,7 +109,7 @@ class SetReader(abc.ABC):
                 example.row = None
         return examples
 
-    def look_at(self, name: str) -> list[Any]:
+    def look_at(self, name: str) -> list[ExampleT]:
         """Reads a set, which the next call of `read_set` then returns."""
         self._sets[name] = self.read_set(self._data_dir, name)
         return self._sets[name]
@@ -83,21 +118,25 @@ class SetReader(abc.ABC):
         examples = self.read_file(path, "train")
         labels = [self.labels_of(example) for example in examples]
         counts = collections.Counter(itertools.chain(*labels))
-        rows = split_rows(
+        train_rows, dev_rows = split_rows(
             [self.split_key(example) for example in examples],
             # The rarest label of each example.
             [min(each, key=counts.__getitem__, default="") for each in labels],
             self._options.dev_fraction,
             self._options.seed,
         )
-        for name, found in zip(("train", "dev"), rows, strict=True):
-            self._sets[name] = [examples[row] for row in found]
-        log = "%s: %d examples to train on, %d for the dev set"
-        logging.info(log, path, *map(len, rows))
+        self._sets["train"] = [examples[row] for row in train_rows]
+        self._sets["dev"] = [examples[row] for row in dev_rows]
+        logging.info(
+            "%s: %d examples to train on, %d for the dev set",
+            path,
+            len(train_rows),
+            len(dev_rows),
+        )
 
     def suit_flags(
-        self, options: Any, tokenizer: FullTokenizer, longest: int
-    ) -> Any:
+        self, options: FlagsT, tokenizer: FullTokenizer, longest: int
+    ) -> FlagsT:
         """Returns the flags with a length and epochs that suit --data_file.
 
         The length of the input is the 95th percentile of the lengths of the
@@ -109,35 +148,37 @@ class SetReader(abc.ABC):
         unset = flags.unset(options) & {"num_train_epochs", "max_seq_length"}
         if not (unset and options.data_file and options.do_train):
             return options
-        train, found = self.look_at("train"), dict[str, Any]()
+        train = self.look_at("train")
+        suitable: dict[str, Any] = {}
         if "num_train_epochs" in unset:
             epochs = math.ceil(100 * options.train_batch_size / len(train))
             fewest = options.num_train_epochs
-            found["num_train_epochs"] = max(fewest, min(epochs, 20.0))
+            suitable["num_train_epochs"] = max(fewest, min(epochs, 20.0))
         if "max_seq_length" in unset:
             lengths = [
                 sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
                 for each in train[:: -(-len(train) // 10_000)]
             ]
             length = max(int(np.percentile(lengths, 95)) + 1, 8)
-            found["max_seq_length"] = min(length, longest, 512)
-        shown = "".join(f" --{name}={found[name]:g}" for name in found)
+            suitable["max_seq_length"] = min(length, longest, 512)
+        shown = "".join(f" --{k}={value:g}" for k, value in suitable.items())
         logging.info("Set to suit most examples:%s", shown)
-        return dataclasses.replace(options, **found)
+        config: Any = options  # A dataclass, which a Protocol cannot require.
+        return dataclasses.replace(config, **suitable)
 
     @abc.abstractmethod
-    def read_file(self, path: StrPath, name: str) -> list[Any]:
+    def read_file(self, path: StrPath, name: str) -> list[ExampleT]:
         """Reads the set `name` from a file."""
 
     @abc.abstractmethod
-    def texts_of(self, example: Any) -> Sequence[str]:
+    def texts_of(self, example: ExampleT) -> Sequence[str]:
         """Returns the texts that form the input for an example."""
 
     @abc.abstractmethod
-    def labels_of(self, example: Any) -> Sequence[str]:
+    def labels_of(self, example: ExampleT) -> Sequence[str]:
         """Returns labels of which each set gets the same fraction."""
 
-    def split_key(self, example: Any) -> Hashable:
+    def split_key(self, example: ExampleT) -> Hashable:
         """Returns the text that may not be in both sets."""
         return tuple(self.texts_of(example))
 
@@ -174,10 +215,11 @@ def split_rows(
     # Number of rows that the dev set should contain. Carry the fractions of
     # rows from one label to the next.
     due = 0.0
-    for label, found in by_label.items():
-        random.Random(f"{seed} {label}").shuffle(found)
-        due += dev_fraction * sum(map(len, found))
-        for rows in found[1:]:
+    for label, same_texts in by_label.items():
+        random.Random(f"{seed} {label}").shuffle(same_texts)
+        due += dev_fraction * sum(map(len, same_texts))
+        # The first text of each label is for the train set.
+        for rows in same_texts[1:]:
             if len(dev) + len(rows) / 2 <= due:
                 dev += rows
     if not dev:

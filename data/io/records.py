@@ -12,7 +12,7 @@ import math
 import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import google_crc32c
 import numpy as np
@@ -43,30 +43,43 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
     for name, values in features.items():
         kind = _FLOATS
         if isinstance(values, bytes):
-            kind, packed = _INTS, values
+            kind = _INTS
+            packed = values
         elif isinstance(values, np.ndarray):
             packed = values.astype(np.float32).tobytes()
         elif values and isinstance(values[0], float):
             packed = struct.pack(f"<{len(values)}f", *values)
         else:
-            kind, packed = _INTS, _varints(name, values)
-        entries += _entry(name, kind, len(packed)), packed
+            kind = _INTS
+            packed = _varints(name, values)
+        entries += [_entry(name, kind, len(packed)), packed]
     return _field(1, b"".join(entries))
 
 
-def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
+class ModelInput(Protocol):
+    """The network's input for one example."""
+
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
+
+
+def encode_inputs(inputs: ModelInput, more: dict[str, Any]) -> bytes:
     """Serializes a model input and other features as a `tf.train.Example`.
 
-    `inputs` has the attributes input_ids, input_mask and segment_ids. `more`
-    contains the other features, {name: values}.
+    `more` contains the other features, {name: values}.
     """
-    names = ("input_ids", "input_mask", "segment_ids")
-    return encode_example(
-        {name: getattr(inputs, name) for name in names} | more
-    )
+    features = {
+        "input_ids": inputs.input_ids,
+        "input_mask": inputs.input_mask,
+        "segment_ids": inputs.segment_ids,
+    }
+    return encode_example(features | more)
 
 
-_FLOATS, _INTS = 2, 3  # field numbers in tf.train.Feature
+# Field numbers in tf.train.Feature.
+_FLOATS = 2
+_INTS = 3
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -192,7 +205,8 @@ def read_records(path: StrPath) -> Iterator[bytes]:
         while header := file.read(_HEADER_SIZE):
             length = _record_length(path, position, header)
             body = file.read(length + _FOOTER_SIZE)
-            record, footer = body[:length], body[length:]
+            record = body[:length]
+            footer = body[length:]
             if len(footer) < _FOOTER_SIZE:
                 raise _damaged(path, position, "truncated")
             if struct.unpack("<I", footer)[0] != _masked_crc(record):

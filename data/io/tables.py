@@ -108,7 +108,7 @@ def add_answer(
     A field of the answer begins with `predicted_` if the row has its name.
     """
 
-    def has(name: str, value: Any) -> bool:
+    def has(name: str, value: object) -> bool:
         # In CSV, {"a": {"b": 1}} is the column a.b.
         inner = value if isinstance(value, dict) else ()
         return name in row or any(f"{name}.{key}" in row for key in inner)
@@ -171,13 +171,13 @@ def _find_delimiter(path: str, head: str, layout: Layout) -> str:
     # A text in the first row may contain a separator. A column's name hardly
     # does.
     names = re.sub('"[^"]*"', "", head) if layout.quoting else head
-    found = [mark for mark in ",;\t" if mark in names]
-    if not layout.has_header or len(found) > 1:
+    marks = [mark for mark in ",;\t" if mark in names]
+    if not layout.has_header or len(marks) > 1:
         raise ValueError(
             f"{path}: set --delimiter to the character between the cells, one "
             f"of {' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
         )
-    return found[0] if found else ","
+    return marks[0] if marks else ","
 
 
 def _read_separated(

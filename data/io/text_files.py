@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import io
 import os
+import types
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ _NOT_UTF8 = (
 )
 
 
-def _gfile() -> Any:
+def _gfile() -> types.ModuleType:
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
@@ -43,12 +44,12 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
         if is_remote(pattern):
-            found = sorted(_gfile().glob(pattern))
+            matches = sorted(_gfile().glob(pattern))
         else:
-            found = [*filter(os.path.isfile, find_matches(pattern))]
-        if not found:
+            matches = [*filter(os.path.isfile, find_matches(pattern))]
+        if not matches:
             raise FileNotFoundError(f"--{flag_name}: no file is {pattern!r}")
-        files.extend(found)
+        files.extend(matches)
     if not files:
         raise FileNotFoundError(f"--{flag_name}={patterns} names no file")
     return files
@@ -61,19 +62,23 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
     """
-    with named_errors(path):
-        if path == STDIN:
-            # Do not use sys.stdin, which cannot be closed while a thread waits
-            # for input.
-            opened = open(0, "rb", closefd=False)
-        else:
-            opened = (_gfile().GFile if is_remote(path) else open)(path, "rb")
-        with opened as file:
-            is_packed = os.fspath(path).endswith(".gz")
-            try:
-                yield gzip.GzipFile(fileobj=file) if is_packed else file
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise OSError(f"{path}: the gzip file is damaged") from error
+    with named_errors(path), _open_raw(path) as file:
+        is_packed = os.fspath(path).endswith(".gz")
+        try:
+            yield gzip.GzipFile(fileobj=file) if is_packed else file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise OSError(f"{path}: the gzip file is damaged") from error
+
+
+def _open_raw(path: StrPath) -> IO[bytes]:
+    # Opens a file, or STDIN, to read its bytes as they are.
+    if path == STDIN:
+        # Do not use sys.stdin, which cannot be closed while a thread waits for
+        # input.
+        return open(0, "rb", closefd=False)
+    if is_remote(path):
+        return _gfile().GFile(path, "rb")
+    return open(path, "rb")
 
 
 def size(path: StrPath) -> int:
@@ -212,12 +217,12 @@ def find_set_file(
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")
     names = [*file_names, *(f"{file_name}.gz" for file_name in file_names)]
     paths = [os.path.join(data_dir, file_name) for file_name in names]
-    found = [*filter(os.path.isfile, paths)]
-    if not found:
+    existing = [*filter(os.path.isfile, paths)]
+    if not existing:
         raise FileNotFoundError(
             f"there is no {name} set in {data_dir}: it must be named "
             f"{' or '.join(file_names)}"
         )
-    if len(found) > 1:
-        raise ValueError(f"keep only one of the files {' and '.join(found)}")
-    return found[0]
+    if len(existing) > 1:
+        raise ValueError(f"keep only one of the files {' and '.join(existing)}")
+    return existing[0]

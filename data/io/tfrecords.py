@@ -263,15 +263,17 @@ def check_records(
     for path in files:
         some = itertools.islice(read_records(path), limit)
         for number, record in enumerate(some):
-            is_empty, problem = False, ""
+            is_empty = False
+            problem = ""
             try:
                 values = _parse(tf.constant([record]), spec)
             except tf.errors.InvalidArgumentError as error:
                 # The message begins and ends with TensorFlow's operation.
                 problem = error.message.split("}} ")[-1].split(" [Op:")[0]
             else:
-                for found, is_right in _conditions(values, spec):
-                    problem = problem if is_right else found
+                for fault, is_right in _conditions(values, spec):
+                    if not is_right:
+                        problem = fault
             if problem:
                 raise ValueError(
                     f"{path}, record {number}: {problem}. Create the records "

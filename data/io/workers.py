@@ -44,7 +44,8 @@ def run(
     processes: dict[Any, BaseProcess] = {}
     try:
         for _ in tasks[:num_processes]:
-            processes.update([_start(function, reader)])
+            pipe, process = _start(function, reader)
+            processes[pipe] = process
         left = iter(tasks)
         idle: Any = [*processes]
         busy: set[Any] = set()

@@ -7,8 +7,7 @@ same tags as legal_tags.py.
 N = number of texts, M = words in the longest text, L = number of tags.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -33,7 +32,8 @@ def split_words(texts: tf.Tensor) -> tf.Tensor:
     """
     texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, BETWEEN_WORDS, r" \1 ")
-    begins, ends = rf"(^|{_WHITE_SPACE})(\pP+)", rf"(\pP+)({_WHITE_SPACE}|$)"
+    begins = rf"(^|{_WHITE_SPACE})(\pP+)"
+    ends = rf"(\pP+)({_WHITE_SPACE}|$)"
     texts = tf.strings.regex_replace(texts, begins, r"\1\2 ")
     return tf.strings.regex_replace(texts, ends, r" \1\2")
 
@@ -97,7 +97,8 @@ def decode_legal(
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
     num_words = tf.size(best, probabilities.row_splits.dtype)
     rows = ragged.row_ids(probabilities.row_splits, num_words)
-    before, after = best[:-1], best[1:]
+    before = best[:-1]
+    after = best[1:]
     penalties = tf.where(
         rows[:-1] == rows[1:],
         tf.gather_nd(between, tf.stack([before, after], 1)),
@@ -111,13 +112,18 @@ def decode_legal(
     )
 
 
+# Words of one place in each text: (values of their tags, number of the place).
+_Words = tuple[tf.Tensor, tf.Tensor]
+
+
 def _search_legal(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
     # Searches for `decode_legal` in the two passes of `legal_tags.decode`.
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
-    num_texts, num_tags = tf.size(lengths), len(end)
+    num_texts = tf.size(lengths)
+    num_tags = len(end)
     longest = tf.reduce_max(lengths)
     num_blocks = longest // _BLOCK + 1
     size = longest // num_blocks + 1
@@ -129,8 +135,12 @@ def _search_legal(
     )
     numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    # A word is (values of its tags, number of the word in its text).
-    def scan(step: Any, words: Any, first: tf.Tensor, edge: int) -> tf.Tensor:
+    def scan(
+        step: Callable[[tf.Tensor, _Words], tf.Tensor],
+        words: _Words,
+        first: tf.Tensor,
+        edge: int,
+    ) -> tf.Tensor:
         # A loop keeps a small tensor for each of its steps, which needs several
         # times the memory of its values. So scan blocks of words, whose values
         # become one tensor. A block continues at the `edge` of another one.
@@ -143,13 +153,13 @@ def _search_legal(
             reverse=not edge,
         )
 
-    def add_word(total: tf.Tensor, word: Any) -> tf.Tensor:
+    def add_word(total: tf.Tensor, word: _Words) -> tf.Tensor:
         # Returns the score of the best sequence that ends in each tag.
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word[1] == 0, start, best) + word[0]
 
-    def choose(next_tag: tf.Tensor, word: Any) -> tf.Tensor:
+    def choose(next_tag: tf.Tensor, word: _Words) -> tf.Tensor:
         # Returns the best tag before a tag, or at the end of a text. The tags
         # of the padding after it do not matter.
         is_last = (word[1] + 1 == lengths)[:, None]

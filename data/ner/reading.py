@@ -2,10 +2,9 @@
 
 import dataclasses
 import itertools
-import os
 import re
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from absl import logging
 
@@ -54,7 +53,7 @@ class NerOptions(DataFileOptions):
     )
 
 
-class NerProcessor(SetReader):
+class NerProcessor(SetReader[NerExample, NerOptions]):
     """Reads the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, as spans.py
@@ -73,11 +72,16 @@ class NerProcessor(SetReader):
         ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    file_names = {
+    file_names: ClassVar[Mapping[str, Sequence[str]]] = {
         "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
         "dev": (
-            *("valid.txt", "dev.txt", "eng.testa"),
-            *("dev.jsonl", "dev.json", "valid.jsonl", "valid.json"),
+            "valid.txt",
+            "dev.txt",
+            "eng.testa",
+            "dev.jsonl",
+            "dev.json",
+            "valid.jsonl",
+            "valid.json",
         ),
         "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
     }
@@ -111,12 +115,12 @@ class NerProcessor(SetReader):
 
     def read_file(self, path: StrPath, name: str) -> list[NerExample]:
         """Reads the set `name` from a file."""
-        path, options, known = str(path), self._options, self._labels
+        path = str(path)
+        options = self._options
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
-            found = spans.read(path, needs_spans=name != "test")
+            examples = [*spans.read(path, needs_spans=name != "test")]
         else:
-            found = _read_columns(path, options, name == "test")
-        examples = [*found]
+            examples = [*_read_columns(path, options, name == "test")]
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if options.document_context and not examples[-1].document:
@@ -126,24 +130,34 @@ class NerProcessor(SetReader):
         # {tag: place where it first occurs}
         tags: dict[str, str] = {}
         for number, example in enumerate(examples, start=1):
-            example.labels = to_scheme(example.labels, known or ())
+            example.labels = to_scheme(example.labels, self._labels or ())
             for tag in example.labels:
                 tags.setdefault(tag, example.guid)
             if not options.data_file:
                 example.guid = f"{name}-{number}"
-        unknown = [tag for tag in tags if known and tag not in known]
-        if unknown:
-            where = f"{path}, {tags[unknown[0]]}"
-            message = f"{where}: unknown tag {unknown[0]!r}. Known are {known}"
-            # A warning suffices for a dev or test set, unless all its tags
-            # except O are unknown.
-            if name == "train" or {*unknown} >= tags.keys() - {"O"}:
-                raise ValueError(message)
-            logging.warning(
-                "%s. In the scores, words tagged %s count as errors.",
-                *(message, ", ".join(unknown)),
-            )
+        self._check_known(path, name, tags)
         return examples
+
+    def _check_known(
+        self, path: str, name: str, tags: Mapping[str, str]
+    ) -> None:
+        # Raises a ValueError or warns if a set contains tags that are not among
+        # the labels. `tags` is {tag: place where it first occurs}.
+        known = self._labels
+        unknown = [tag for tag in tags if known and tag not in known]
+        if not unknown:
+            return
+        where = f"{path}, {tags[unknown[0]]}"
+        message = f"{where}: unknown tag {unknown[0]!r}. Known are {known}"
+        # A warning suffices for a dev or test set, unless all its tags except O
+        # are unknown.
+        if name == "train" or {*unknown} >= tags.keys() - {"O"}:
+            raise ValueError(message)
+        logging.warning(
+            "%s. In the scores, words tagged %s count as errors.",
+            message,
+            ", ".join(unknown),
+        )
 
     def texts_of(self, example: NerExample) -> list[str]:
         """Returns the words as one text."""
@@ -191,15 +205,14 @@ def _read_columns(
     if tags_at and not options.label_column:
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, [*columns[: words_at - 1], *columns[words_at:]])
-    # PAN-X writes a language before each word, such as "en:".
-    found = re.match("[a-z-]+:", os.path.commonprefix(every_word))
-    language = found.group() if found and len(sentences) > 1 else ""
+    language = _find_language(every_word) if len(sentences) > 1 else ""
     # Tags without a scheme, such as PER, are the types of words. Successive
     # words of one type are an entity, as in IOB1.
     tags = {*columns[tags_at - 1]} if tags_at else {"O"}
     is_typed = "O" in tags and not any(map(_NO_TYPE.fullmatch, tags - {"O"}))
     for document, lines in sentences:
-        words, labels = [], []
+        words = []
+        labels = []
         for number, cells in lines:
             word = cells[words_at - 1]
             tag = cells[tags_at - 1] if tags_at else "O"
@@ -218,7 +231,15 @@ def _read_columns(
         )
 
 
-def _check_nested(path: str, columns: list[Any]) -> None:
+def _find_language(words: Sequence[str]) -> str:
+    # Returns the language that PAN-X writes before each word, such as "en:".
+    prefix = re.match("[a-z-]+:", words[0])
+    if prefix and all(word.startswith(prefix.group()) for word in words):
+        return prefix.group()
+    return ""
+
+
+def _check_nested(path: str, columns: Sequence[Sequence[str]]) -> None:
     # Raises an error if another column uses an entity type of the last column.
     # GermEval 2014 tags entities in one column, and entities nested in them in
     # the next column. CoNLL-2003 passes, because its column of chunks uses
@@ -241,14 +262,17 @@ def _read_sentences(path: str, label_column: int | None) -> Iterator[_Sentence]:
     first = min(words, key=lambda line: line[0] == "#", default="")
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
-    document, sentence = 0, list[tuple[int, list[str]]]()
+    document = 0
+    sentence: list[tuple[int, list[str]]] = []
     for number, line in [*lines, (0, "")]:
         cells = _cut(line, separator)
         # Check all columns, because the first one need not contain the words.
         if not cells or any(cell.startswith(_DOCUMENT) for cell in cells):
             if sentence:
                 yield document, sentence
-            document, sentence = document + bool(cells), []
+                sentence = []
+            if cells:
+                document += 1
             continue
         # A line that starts with "# " or "## " may precede a sentence as a
         # comment. It may have as many columns as a word's line, but contains no

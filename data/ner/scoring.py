@@ -78,12 +78,15 @@ def _split(
     # prefixes of two neighboring tags of one type, and returns whether a new
     # entity begins at the second tag.
     entities: list[Entity] = []
-    previous, previous_type, start = "O", "", 0
+    previous = "O"
+    previous_type = ""
+    start = 0
     for i, tag in enumerate([*tags, "O"]):
         prefix, has_type, entity_type = tag.partition("-")
         if len(tag) > 1 and not has_type:
             # Models of other projects may predict only types: PER, not B-PER.
-            prefix, entity_type = "I", tag
+            prefix = "I"
+            entity_type = tag
         begins = prefix != "O" and (
             previous == "O"
             or entity_type != previous_type
@@ -119,10 +122,11 @@ def score_entities(
     counts = [collections.Counter[str]() for _ in range(3)]
     for tags, predicted in zip(right_tags, predicted_tags, strict=True):
         are_right += (a == b for a, b in zip(tags, predicted, strict=True))
-        entities, guesses = {*find_entities(tags)}, {*find_entities(predicted)}
+        entities = {*find_entities(tags)}
+        guesses = {*find_entities(predicted)}
         sets = entities, guesses, entities & guesses
-        for counter, found in zip(counts, sets, strict=True):
-            counter.update(kind for kind, _, _ in found)
+        for counter, some in zip(counts, sets, strict=True):
+            counter.update(kind for kind, _, _ in some)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for kind in ("", *filter(None, sorted(counts[0] | counts[1]))):

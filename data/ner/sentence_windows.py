@@ -156,19 +156,21 @@ def choose_tags(
         for each sentence, the tags of its words, and the probabilities of these
         tags, float [words].
     """
-    found = [
+    # The probabilities of all tags for each word of each example.
+    of_words = [
         np.zeros((len(example.words), len(labels)), np.float32)
         for example in examples
     ]
     for feature, rows in zip(features, probabilities, strict=True):
         for position, example_index, word_index in feature.words:
-            found[example_index][word_index] = rows[position]
+            of_words[example_index][word_index] = rows[position]
     tags = []
-    for i, rows in enumerate(found):
+    of_tags = []
+    for rows in of_words:
         ids = legal_tags.decode(legal_tags.to_scores(rows), labels, only_legal)
-        tags.append([labels[j] for j in ids])
-        found[i] = rows[np.arange(len(ids)), ids]
-    return tags, found
+        tags.append([labels[i] for i in ids])
+        of_tags.append(rows[np.arange(len(ids)), ids])
+    return tags, of_tags
 
 
 def write_columns(
@@ -217,11 +219,12 @@ def write_predictions(
     """
     is_known = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
-        found = zip(examples, tags, probabilities, strict=True)
-        for example, labels, sure in found:
+        predictions = zip(examples, tags, probabilities, strict=True)
+        for example, labels, sure in predictions:
             words = example.words
             text = " ".join(words) if example.text is None else example.text
-            places, entities = find_words(text, words), find_entities(labels)
+            places = find_words(text, words)
+            entities = find_entities(labels)
             spans = [
                 [places[i][0], places[j - 1][1], kind]
                 for kind, i, j in entities

@@ -8,7 +8,8 @@ Prodigy and Label Studio. docs/named_entities.md shows their formats.
 """
 
 import bisect
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from absl import logging
@@ -50,61 +51,108 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
             are tags such as B-PER, or many offsets seem to count bytes, UTF-16
             units, or CR LF as one.
     """
-    num_texts = num_unknown = num_shifted = 0
-    labels: list[str] = []
-    widened: list[str] = []
-    for num_texts, (guid, row) in enumerate(_read_entries(path), start=1):
+    counts = _Counts()
+    for guid, row in _read_entries(path):
+        counts.num_texts += 1
         where = f"{path}, {guid}"
         if isinstance(row, list) and [*map(type, row)] == [str, dict]:
             row = {**row[1], "text": row[0]}  # spaCy's training data
         text, values = _find_spans(row, where, needs_spans)
-        num_unknown += values is None
-        if values is None and needs_spans:
-            continue
-        words = split_words(text)
-        places, tags = find_words(text, words), ["O"] * len(words)
+        if values is None:
+            counts.num_unknown += 1
+            if needs_spans:
+                continue
         spans = {_read_span(value, text, where) for value in values or ()}
-        for start, end, label in sorted(spans):
-            shown = f"{[start, end, label]} {text[start:end]!r}"
-            first = bisect.bisect_right(places, start, key=lambda x: x[1])
-            after = bisect.bisect_left(places, end, key=lambda x: x[0])
-            if {*tags[first:after]} != {"O"}:
-                raise ValueError(
-                    f"{where}: the span {shown} contains no word, or overlaps "
-                    f"the words of another span. Text: {text[:80]!r}"
-                )
-            tags[first:after] = [f"I-{label}"] * (after - first)
-            tags[first] = f"B-{label}"
-            labels.append(label)
-            complete = text[places[first][0] : places[after - 1][1]]
-            if complete != text[start:end].strip():
-                widened.append(f"{shown} to {complete!r}")
-                num_shifted += _fits_other_units(text, start, end, places)
+        words = split_words(text)
+        places = find_words(text, words)
+        tags = _tag_words(text, places, sorted(spans), where, counts)
         if not needs_spans:
             row = {name: row[name] for name in row if name not in _SPANS}
-        yield NerExample(guid, words, tags, num_texts, text, row)
-    kinds = {*labels}
-    if found := [x for x in kinds if x[:2] == "B-" and f"I{x[1:]}" in kinds]:
-        raise ValueError(
-            f"{path}: the labels of spans are tags of words, such as "
-            f"{found[0]!r}. Set one span for each entity, labeled with its type"
-        )
-    if num_shifted > max(2, len(widened) // 3):
-        raise ValueError(
-            f"{path}: {num_shifted} of the {len(widened)} spans that begin or "
-            "end inside a word would match complete words if their offsets "
-            "counted bytes, UTF-16 units, or a CR LF as one. Convert the "
-            f"offsets to characters. The first span is {widened[0]}"
-        )
-    if widened:
+        yield NerExample(guid, words, tags, counts.num_texts, text, row)
+    _check_labels(path, counts)
+    _check_offsets(path, counts)
+    if counts.widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s",
-            *(path, len(widened), len(labels), widened[0]),
+            path,
+            len(counts.widened),
+            len(counts.labels),
+            counts.widened[0],
         )
-    if 0 < num_unknown < num_texts:
+    if 0 < counts.num_unknown < counts.num_texts:
         logging.warning(
             "%s: %d of %d texts were not annotated, or were rejected",
-            *(path, num_unknown, num_texts),
+            path,
+            counts.num_unknown,
+            counts.num_texts,
+        )
+
+
+@dataclasses.dataclass
+class _Counts:
+    # What `read` counts in a file, to check the file at its end.
+    num_texts: int = 0
+    # Texts that were not annotated, or were rejected.
+    num_unknown: int = 0
+    # The label of each span.
+    labels: list[str] = dataclasses.field(default_factory=list)
+    # For messages: each span that was widened to complete words.
+    widened: list[str] = dataclasses.field(default_factory=list)
+    # Widened spans that fit if their offsets count other units.
+    num_shifted: int = 0
+
+
+def _tag_words(
+    text: str,
+    places: list[tuple[int, int]],
+    spans: Iterable[Span],
+    where: str,
+    counts: _Counts,
+) -> list[str]:
+    # Returns the tags of a text's words, and adds its spans to `counts`.
+    # `places` are the words' places in the text. `spans` are ascending.
+    tags = ["O"] * len(places)
+    for start, end, label in spans:
+        shown = f"{[start, end, label]} {text[start:end]!r}"
+        first = bisect.bisect_right(places, start, key=lambda place: place[1])
+        after = bisect.bisect_left(places, end, key=lambda place: place[0])
+        if {*tags[first:after]} != {"O"}:
+            raise ValueError(
+                f"{where}: the span {shown} contains no word, or overlaps "
+                f"the words of another span. Text: {text[:80]!r}"
+            )
+        tags[first:after] = [f"I-{label}"] * (after - first)
+        tags[first] = f"B-{label}"
+        counts.labels.append(label)
+        complete = text[places[first][0] : places[after - 1][1]]
+        if complete != text[start:end].strip():
+            counts.widened.append(f"{shown} to {complete!r}")
+            if _fits_other_units(text, start, end, places):
+                counts.num_shifted += 1
+    return tags
+
+
+def _check_labels(path: StrPath, counts: _Counts) -> None:
+    # Raises a ValueError if the spans are words, labeled with tags.
+    labels = {*counts.labels}
+    tags = [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]
+    if tags:
+        raise ValueError(
+            f"{path}: the labels of spans are tags of words, such as "
+            f"{tags[0]!r}. Set one span for each entity, labeled with its type"
+        )
+
+
+def _check_offsets(path: StrPath, counts: _Counts) -> None:
+    # Raises a ValueError if many offsets seem to count other units.
+    num_widened = len(counts.widened)
+    if counts.num_shifted > max(2, num_widened // 3):
+        raise ValueError(
+            f"{path}: {counts.num_shifted} of the {num_widened} spans that "
+            "begin or end inside a word would match complete words if their "
+            "offsets counted bytes, UTF-16 units, or a CR LF as one. Convert "
+            "the offsets to characters. The first span is "
+            f"{counts.widened[0]}"
         )
 
 
@@ -116,8 +164,9 @@ def _fits_other_units(
     line_end = "\r\n" if "\r\n" in text else "\n"
 
     def find(index: int) -> Iterator[int]:
-        units, data = text.encode("utf-16-le"), text.encode()
+        units = text.encode("utf-16-le")
         yield len(units[: 2 * index].decode("utf-16-le", "ignore"))
+        data = text.encode()
         yield len(data[:index].decode("utf-8", "ignore"))
         lines = text.replace("\r\n", "\n")[:index]
         yield len(lines.replace("\n", line_end))
@@ -145,7 +194,7 @@ def _read_entries(path: StrPath) -> Iterator[tuple[str, Any]]:
 
 
 def _find_spans(
-    row: Any, where: str, needs_spans: bool
+    row: object, where: str, needs_spans: bool
 ) -> tuple[str, list[Any] | None]:
     # Returns (text, spans) of an entry of the file. The spans are None if the
     # text was not annotated or was rejected.
@@ -154,13 +203,12 @@ def _find_spans(
     if isinstance(row.get("data"), dict) and "text" not in row:
         row = _from_label_studio(row, where)
 
-    def has_spans(key: str) -> bool:
-        return isinstance(row[key], list) and any(map(_parse, row[key][:1]))
-
     # Prefer a key whose value contains spans, because tools may also write
     # empty lists, or values of other kinds, under other keys of _SPANS.
     keys = [key for key in _SPANS if key in row]
-    text, found = row.get("text"), row.get(max(keys, key=has_spans, default=""))
+    keys.sort(key=lambda key: not _has_spans(row[key]))
+    values = row[keys[0]] if keys else None
+    text = row.get("text")
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
             f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
@@ -168,8 +216,13 @@ def _find_spans(
             "Label Studio's. Words with tags belong in columns (.txt)"
         )
     if row.get("answer") in ("reject", "ignore"):
-        found = None
-    return text, found if isinstance(found, list | None) else [found]
+        values = None
+    return text, values if isinstance(values, list | None) else [values]
+
+
+def _has_spans(value: object) -> bool:
+    # Returns whether a JSON value is a list that begins with a span.
+    return isinstance(value, list) and any(map(_parse, value[:1]))
 
 
 def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
@@ -179,7 +232,7 @@ def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
     done = [each for each in every if not each.get("was_cancelled")]
     done = [each for each in done if each.get("ground_truth")] or done
     # Skip results of other kinds, such as a text's class.
-    found = [
+    spans = [
         [
             part["value"]
             for part in each["result"]
@@ -187,17 +240,17 @@ def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
         ]
         for each in done
     ]
-    if len({frozenset(map(_parse, each)) for each in found}) > 1:
+    if len({frozenset(map(_parse, each)) for each in spans}) > 1:
         raise ValueError(
             f"{where}: the {len(done)} annotations of this text differ; keep "
             "only one of them, or mark one as ground truth in Label Studio"
         )
     texts = [each for each in task["data"].values() if isinstance(each, str)]
     data = {"text": texts[0]} if len(texts) == 1 else {}
-    return data | task["data"] | {"entities": found[0] if found else None}
+    return data | task["data"] | {"entities": spans[0] if spans else None}
 
 
-def _parse(value: Any) -> Span | None:
+def _parse(value: object) -> Span | None:
     # Returns the span that a JSON value is, or None if it is no span.
     if isinstance(value, dict):
         names = ("label", "type", "labels", "hypertextlabels")
@@ -215,18 +268,18 @@ def _parse(value: Any) -> Span | None:
     return (start, end, label) if is_span else None
 
 
-def _read_span(value: Any, text: str, where: str) -> Span:
+def _read_span(value: object, text: str, where: str) -> Span:
     span = _parse(value)
     start, end, _ = span or (0, 0, "")
     own = value.get("text") if isinstance(value, dict) else None
     # Label Studio changes white space in the texts that it records for spans.
     words = own.replace("\\n", "\n").split() if isinstance(own, str) else None
-    found = text[start:end]
+    marked = text[start:end]
     is_inside = 0 <= start < end <= len(text)
-    if span is None or not is_inside or words not in (None, found.split()):
+    if span is None or not is_inside or words not in (None, marked.split()):
         raise ValueError(
             f"{where}: the span {repr(value)[:120]} does not fit the text of "
-            f"{len(text)} characters, {text[:80]!r}, where it is {found!r}. "
+            f"{len(text)} characters, {text[:80]!r}, where it is {marked!r}. "
             'A span is [start, end, label] or {"start", "end", "label"}. '
             "Positions count code points, and the end is exclusive"
         )

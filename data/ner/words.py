@@ -48,7 +48,8 @@ def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     Raises:
         ValueError: the text does not contain the words in this order.
     """
-    places, end = [], 0
+    places = []
+    end = 0
     for word in words:
         start = text.index(word, end)
         end = start + len(word)

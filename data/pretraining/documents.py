@@ -39,9 +39,10 @@ _MAX_SEARCH = 1 << 20
 # WordPieces are [UNK], or if documents have fewer sentences on average.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
-# Language codes of ISO 639-1, to reject a wrong code. The package sentencex
-# accepts any code, and uses the rules of English for an unknown language.
-_LANGUAGES = frozenset(
+# Language codes of ISO 639-1, separated by spaces, to reject a wrong code. The
+# package sentencex accepts any code, and uses the rules of English for an
+# unknown language.
+_LANGUAGES = (
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
     "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
@@ -49,7 +50,7 @@ _LANGUAGES = frozenset(
     "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
     "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
     "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
-    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
 
 
@@ -220,7 +221,8 @@ class TextReader:
                 if document:
                     counts["num_documents"] += line == ""
                     yield document
-            text, length = [], 0
+            text = []
+            length = 0
 
     def _tokenize(self, text: list[str], counts: Counter[str]) -> Document:
         document = []
@@ -254,7 +256,7 @@ def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
     if language is None:
         return lambda line: [line]
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
-    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
+    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES.split()):
         raise ValueError(
             f"--sentence_split={language} is not a language code; use an ISO "
             "639 code, such as en, de or zh"
@@ -286,7 +288,8 @@ def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
             f"no text in the input: {', '.join(input_files)}; use files "
             "with one sentence a line and blank lines between documents"
         )
-    num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
+    num_sentences = corpus["num_sentences"]
+    num_tokens = corpus["num_tokens"]
     unknown = corpus["num_unknown"] / num_tokens
     logging.info(
         f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "

@@ -66,7 +66,8 @@ class DynamicMasking:
             `features` with input_ids masked, and masked_lm_positions,
             masked_lm_ids (int32) and masked_lm_weights (float32), [B, P].
         """
-        options, input_ids = self._options, features["input_ids"]
+        options = self._options
+        input_ids = features["input_ids"]
         order_draws, kind_draws, word_draws = tf.unstack(draws, axis=1)
         can_be_masked = features["input_mask"] > 0
         for special_id in self._special_ids:

@@ -140,7 +140,8 @@ def create_instances_from_document(
     instances = []
     start = 0
     while start < len(document):
-        end, chunk_length = start, 0
+        end = start
+        chunk_length = 0
         while end < len(document) and chunk_length < target_seq_length:
             chunk_length += lengths[end]
             end += 1
@@ -249,24 +250,10 @@ def create_masked_lm_predictions(
     """
     num_to_predict = min(
         options.max_predictions_per_seq,
-        max(1, int(round(len(tokens) * options.masked_lm_prob))),
+        max(1, round(len(tokens) * options.masked_lm_prob)),
     )
     if options.do_whole_word_mask:
-        # For each word, the positions of its WordPieces.
-        words: list[list[int]] = []
-        for index in candidates:
-            if words and isinstance(tokens[index], Continuation):
-                words[-1].append(index)
-            else:
-                words.append([index])
-        shuffle(words, rng)
-        chosen: list[int] = []
-        # Skip a word if masking it would exceed `num_to_predict` WordPieces.
-        for word in words:
-            if len(chosen) + len(word) <= num_to_predict:
-                chosen.extend(word)
-            if len(chosen) == num_to_predict:
-                break
+        chosen = _choose_words(tokens, candidates, num_to_predict, rng)
     else:
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
@@ -274,7 +261,8 @@ def create_masked_lm_predictions(
     # Of the chosen WordPieces that do not become [MASK], the fraction
     # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
     # is exactly 0.5, as in Google's code.
-    mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
+    mask = pieces["[MASK]"]
+    mask_prob = options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
         same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
@@ -287,6 +275,32 @@ def create_masked_lm_predictions(
             output_tokens[index] = rng.choice(pieces.words)
     chosen.sort()
     return output_tokens, chosen, [tokens[index] for index in chosen]
+
+
+def _choose_words(
+    tokens: Sequence[bytes],
+    candidates: list[int],
+    num_to_predict: int,
+    rng: random.Random,
+) -> list[int]:
+    # Chooses whole words to predict, and returns their positions.
+    #
+    # For each word, the positions of its WordPieces.
+    words: list[list[int]] = []
+    for index in candidates:
+        if words and isinstance(tokens[index], Continuation):
+            words[-1].append(index)
+        else:
+            words.append([index])
+    shuffle(words, rng)
+    chosen: list[int] = []
+    # Skip a word if masking it would exceed `num_to_predict` WordPieces.
+    for word in words:
+        if len(chosen) + len(word) <= num_to_predict:
+            chosen.extend(word)
+        if len(chosen) == num_to_predict:
+            break
+    return chosen
 
 
 def shuffle(items: MutableSequence, rng: random.Random) -> None:

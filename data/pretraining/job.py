@@ -106,9 +106,9 @@ def create_shards(
         tasks = _create_tasks(options, input_files, output, num_shards)
         written = [path for task in tasks for path in task.shards]
         written = [*map(os.path.realpath, [*written, output.manifest_file])]
-        if found := {*written}.intersection(map(os.path.realpath, inputs)):
+        if replaced := {*written}.intersection(map(os.path.realpath, inputs)):
             raise ValueError(
-                f"--output_file={output_file} would replace {found.pop()}, "
+                f"--output_file={output_file} would replace {replaced.pop()}, "
                 "which is an input; use another --output_file"
             )
         if manifest := output.find_manifest():
@@ -231,13 +231,15 @@ def write_shards(task: Task) -> None:
 
 def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
     # Yields lists of documents that fit into memory.
-    group, num_pieces = [], 0
+    group = []
+    num_pieces = 0
     for document in text:
         group.append(document)
         num_pieces += sum(map(len, document))
         if num_pieces >= _MAX_PIECES:
             yield group
-            group, num_pieces = [], 0
+            group = []
+            num_pieces = 0
     if group:
         yield group
 
@@ -267,7 +269,8 @@ def _create_records(
         if num_bytes > _MAX_RECORD_BYTES:
             shuffle(batch, rng)
             yield from batch
-            batch, num_bytes = [], 0
+            batch = []
+            num_bytes = 0
     shuffle(batch, rng)
     yield from batch
 
@@ -292,10 +295,10 @@ def _combine(
     for result in results:
         counts.update(result["counts"])
     documents.log_counts(counts, input_files)
-    found: dict[str, Any] = {}
+    evaluation: dict[str, Any] = {}
     if fraction := options.eval_fraction:
-        found["eval_shards"] = results.pop(0)["shards"]
-        num_held_out = found["eval_shards"][0]["num_records"]
+        evaluation["eval_shards"] = results.pop(0)["shards"]
+        num_held_out = evaluation["eval_shards"][0]["num_records"]
         if not num_held_out or not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={fraction} holds out "
@@ -304,4 +307,4 @@ def _combine(
                 "fraction, or separate documents by blank lines"
             )
     shards = [entry for result in results for entry in result["shards"]]
-    return {**found, "corpus": dict(counts), "shards": shards}
+    return {**evaluation, "corpus": dict(counts), "shards": shards}

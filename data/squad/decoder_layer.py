@@ -148,12 +148,17 @@ class SquadDecoder:
         bounds = tf.cast([row, row + 1], tf.int64)
         begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         spans = find_spans(
-            *(begin, end, windows, passages, best),
-            self.options.max_answer_length,
-            self.use_char_offsets,
+            begin=begin,
+            end=end,
+            windows=windows,
+            passages=passages,
+            best=best,
+            max_answer_length=self.options.max_answer_length,
+            use_char_offsets=self.use_char_offsets,
         )
         spans = spans.gather(order_by_score(spans))
-        num_spans, num_best = tf.size(spans.texts), self.options.n_best_size
+        num_spans = tf.size(spans.texts)
+        num_best = self.options.n_best_size
 
         def add_spans(
             begin: tf.Tensor, nbest: Spans

@@ -92,7 +92,9 @@ def decode_predictions(
     for feature in all_features:
         features_of[feature.example_index].append(feature)
 
-    predictions, all_nbest, score_diffs = {}, {}, {}
+    predictions = {}
+    all_nbest = {}
+    score_diffs = {}
     for example_index, example in enumerate(all_examples):
         features = features_of.pop(example_index, [])
         answer = decode_question(
@@ -160,12 +162,17 @@ def decode_question(
     word_starts = [word.start() for word in WORD.finditer(example.context)]
     nbest: list[Candidate] = []
     for span in spans:
-        found = _create_candidate(
-            *(span, example, word_starts, tokenizer, options.verbose_logging)
+        candidate = _create_candidate(
+            span=span,
+            example=example,
+            word_starts=word_starts,
+            tokenizer=tokenizer,
+            verbose_logging=options.verbose_logging,
         )
         # Skip a text that is already in the list. Always add "no answer".
-        if found.start < 0 or all(found.text != each.text for each in nbest):
-            nbest.append(found)
+        is_new = all(candidate.text != each.text for each in nbest)
+        if candidate.start < 0 or is_new:
+            nbest.append(candidate)
             if len(nbest) >= options.n_best_size:
                 break
     if is_v2 and all(each.text for each in nbest):
@@ -173,7 +180,8 @@ def decode_question(
     nbest = nbest or [Candidate("empty", -1, -1, 0.0, 0.0)]
     # These values remain if "no answer" is the only candidate. Google's code
     # fails in this case.
-    chosen, score_diff = 0, NO_ANSWER_SCORE_DIFF
+    chosen = 0
+    score_diff = NO_ANSWER_SCORE_DIFF
     for index, each in enumerate(nbest):
         if each.text and each.start >= 0:
             chosen = index
@@ -193,7 +201,8 @@ def _example_spans(
     # score. That span contains only [CLS], in the window where [CLS] has the
     # lowest score.
     spans = []
-    null, null_score = Span(None, 0, 0, 0.0, 0.0), NO_ANSWER_SCORE_DIFF
+    null = Span(None, 0, 0, 0.0, 0.0)
+    null_score = NO_ANSWER_SCORE_DIFF
     for feature in features:
         result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
@@ -206,7 +215,8 @@ def _example_spans(
             np.argsort(-logits, kind="stable")[: options.n_best_size].tolist()
             for logits in (start_logits, end_logits)
         )
-        start_logits, end_logits = start_logits.tolist(), end_logits.tolist()
+        start_logits = start_logits.tolist()
+        end_logits = end_logits.tolist()
         spans += [
             Span(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
@@ -219,12 +229,13 @@ def _example_spans(
         ]
         cls = Span(feature, 0, 0, start_logits[0], end_logits[0])
         if _score(cls) < null_score:
-            null, null_score = cls, _score(cls)
+            null = cls
+            null_score = _score(cls)
     return spans, null, null_score
 
 
-def _score(found: Span | Candidate) -> float:
-    return found.start_logit + found.end_logit
+def _score(answer: Span | Candidate) -> float:
+    return answer.start_logit + answer.end_logit
 
 
 def with_probabilities(nbest: list[Candidate]) -> list[dict]:

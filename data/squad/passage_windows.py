@@ -214,7 +214,8 @@ def tokenize_with_spans(
         for i, char in enumerate(text)
         for _ in itertools.chain.from_iterable(basic.tokenize(char))
     ]
-    tokens, spans = [], []
+    tokens = []
+    spans = []
     position = 0
     for word in basic.tokenize(text):
         for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
@@ -256,16 +257,16 @@ def _find_answer(
     # The word of the answer is "(1895-1943).", and its WordPieces contain the
     # answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
     # the word is the answer.
-    text, begin = example.orig_answer_text, example.answer_start
-    start, end = example.start_position, example.end_position
+    text = example.orig_answer_text
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
+        begin = example.answer_start
         stop = begin + len(text)
         first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
         after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
         return first, after - 1
-    input_start = orig_to_tok_index[start]
-    input_end = orig_to_tok_index[end + 1] - 1
+    input_start = orig_to_tok_index[example.start_position]
+    input_end = orig_to_tok_index[example.end_position + 1] - 1
     answer_tokens = tokenizer.tokenize(text)
     length = len(answer_tokens)
     for start in range(input_start, input_end + 2 - max(length, 1)):

@@ -100,24 +100,10 @@ def read_squad_examples(
             ):
                 skipped.append(where)
                 continue
-            answer, start = example.orig_answer_text, example.answer_start
-            found = context[start : start + len(answer)].lstrip()
-            num_moved += not found.startswith(answer.split()[0])
+            if not _begins_at_start(example):
+                num_moved += 1
         examples.append(example)
-    if num_moved:
-        logging.warning(
-            "%s: %d of %d answers do not begin exactly at `answer_start`, so "
-            "the words to learn may include words beside the answer. "
-            "`answer_start` must count characters, not bytes or UTF-16 units",
-            *(input_file, num_moved, len(examples)),
-        )
-    if skipped:
-        logging.warning(
-            "%s: skipped %d of %d questions, because the passage does not "
-            "contain the answer at `answer_start`: %s",
-            *(input_file, len(skipped), len(skipped) + len(examples)),
-            ", ".join(skipped[:10]),
-        )
+    _warn_of_answers(input_file, len(examples), num_moved, skipped)
     if not examples:
         raise ValueError(f"{input_file} contains no question that can be used")
     num_ids = len({example.qas_id for example in examples})
@@ -125,9 +111,38 @@ def read_squad_examples(
         logging.warning(
             "%s: %d questions repeat the id of another question. Only the "
             "answer to the last question with each id is written",
-            *(input_file, len(examples) - num_ids),
+            input_file,
+            len(examples) - num_ids,
         )
     return examples
+
+
+def _warn_of_answers(
+    input_file: StrPath,
+    num_examples: int,
+    num_moved: int,
+    skipped: Sequence[str],
+) -> None:
+    # Warns of answers that are not at `answer_start`. `num_examples` and
+    # `num_moved` do not count the skipped questions, whose places are given.
+    if num_moved:
+        logging.warning(
+            "%s: %d of %d answers do not begin exactly at `answer_start`, so "
+            "the words to learn may include words beside the answer. "
+            "`answer_start` must count characters, not bytes or UTF-16 units",
+            input_file,
+            num_moved,
+            num_examples,
+        )
+    if skipped:
+        logging.warning(
+            "%s: skipped %d of %d questions, because the passage does not "
+            "contain the answer at `answer_start`: %s",
+            input_file,
+            len(skipped),
+            len(skipped) + num_examples,
+            ", ".join(skipped[:10]),
+        )
 
 
 def read_questions(
@@ -153,15 +168,20 @@ def read_questions(
     for place, entry in _read_entries(os.fspath(input_file)):
         paragraphs = [(place, entry)]
         if "context" not in entry or "paragraphs" in entry:
-            found = enumerate(field(entry, "paragraphs", list, place))
-            paragraphs = [(f"{place}.paragraphs[{j}]", x) for j, x in found]
+            paragraphs = [
+                (f"{place}.paragraphs[{i}]", paragraph)
+                for i, paragraph in enumerate(
+                    field(entry, "paragraphs", list, place)
+                )
+            ]
         for where, paragraph in paragraphs:
             context = field(paragraph, "context", str, where)
             if "qas" not in paragraph:
-                yield context, _in_squad_form(paragraph), where
+                yield context, _in_squad_form(paragraph, where), where
                 continue
-            for k, qa in enumerate(field(paragraph, "qas", list, where)):
-                yield context, _in_squad_form(qa), f"{where}.qas[{k}]"
+            for i, qa in enumerate(field(paragraph, "qas", list, where)):
+                of_question = f"{where}.qas[{i}]"
+                yield context, _in_squad_form(qa, of_question), of_question
 
 
 def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
@@ -182,11 +202,11 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
         yield where, {"id": where.rpartition(" ")[2]} | row
 
 
-def _in_squad_form(qa: Any) -> Any:
+def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
     # Converts a question from another layout to SQuAD's layout. An id that is a
     # number becomes a string, as in the prediction files of Google's code.
     if not isinstance(qa, dict):
-        return qa
+        raise _field_error(qa, "id", str, where)
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
@@ -209,7 +229,7 @@ def _in_squad_form(qa: Any) -> Any:
     return qa
 
 
-def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
+def field(mapping: object, key: str, kind: type[_Kind], where: str) -> _Kind:
     """Returns the value of `key` in a JSON object.
 
     Raises a ValueError that names `where` if `mapping` is not a dict, or the
@@ -218,11 +238,26 @@ def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
     if type(value) is not kind:
-        raise ValueError(
-            f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
-            f"SQuAD's JSON layout. Received: {str(mapping)[:80]!r}"
-        )
+        raise _field_error(mapping, key, kind, where)
     return value
+
+
+def _field_error(
+    mapping: object, key: str, kind: type, where: str
+) -> ValueError:
+    return ValueError(
+        f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
+        f"SQuAD's JSON layout. Received: {str(mapping)[:80]!r}"
+    )
+
+
+def _begins_at_start(example: SquadExample) -> bool:
+    # Returns whether the passage contains the first word of the answer at
+    # `answer_start`, or after white space there.
+    answer = example.orig_answer_text
+    start = example.answer_start
+    text = example.context[start : start + len(answer)].lstrip()
+    return text.startswith(answer.split()[0])
 
 
 def _read_answer(

@@ -106,7 +106,9 @@ def _read_gold_answers(
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
     # Returns [(question id, texts of the gold answers)], and the number of
     # skipped questions as {"num_without_gold_answers": number}, {} for none.
-    gold_answers, num_skipped, is_labeled = [], 0, False
+    gold_answers = []
+    num_skipped = 0
+    is_labeled = False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)
         texts = [
@@ -148,7 +150,8 @@ def _score_v1(
 ) -> dict[str, float]:
     # If several questions have the same id, v1.1 counts each question, but v2.0
     # counts only the last one.
-    exact, f1 = 0, 0.0
+    exact = 0
+    f1 = 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
             continue
@@ -216,7 +219,8 @@ def _find_best_thresholds(
     exact, f1 = _score_each(gold_of, predictions)
     for name, scores in (("exact", exact), ("f1", f1)):
         score: float = sum(not gold_of[qas_id] for qas_id in scores)
-        best, best_threshold = score, 0.0
+        best = score
+        best_threshold = 0.0
         for qas_id in sorted(null_odds, key=null_odds.__getitem__):
             if qas_id not in scores:
                 continue
@@ -225,7 +229,8 @@ def _find_best_thresholds(
             elif predictions[qas_id]:
                 score -= 1
             if score > best:
-                best, best_threshold = score, null_odds[qas_id]
+                best = score
+                best_threshold = null_odds[qas_id]
         results[f"best_{name}"] = 100 * best / len(scores)
         results[f"best_{name}_thresh"] = best_threshold
     return results

@@ -77,7 +77,8 @@ def find_spans(
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
-    first_tokens, lengths = part.starts[:, None], part.lengths[:, None]
+    first_tokens = part.starts[:, None]
+    lengths = part.lengths[:, None]
     shift = part.first_places[:, None]
     starts = tf.cast(best["starts"], tf.int64) - shift
     ends = tf.cast(best["ends"], tf.int64) - shift

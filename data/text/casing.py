@@ -7,9 +7,10 @@ but a vocabulary that looks cased needs --do_lower_case.
 
 import os
 import re
-from typing import Any
+from typing import Any, Protocol
 
 from data.text.characters import strip_accents
+from files.paths import StrPath
 from modeling.presets import folder_of
 from modeling.tokenizer_files import read_tokenizer
 
@@ -21,8 +22,16 @@ _RELEASE = re.compile(
 _CHANGED_SHARE = 0.01
 
 
+class Vocabulary(Protocol):
+    """The attributes of a FullTokenizer that show its casing."""
+
+    vocab_file: StrPath
+    tokens: list[str]
+    stated_casing: bool | None
+
+
 def find_casing(
-    tokenizer: Any, flag: bool | None, weights: str | None = None
+    tokenizer: Vocabulary, flag: bool | None, weights: str | None = None
 ) -> bool:
     """Returns whether to lower-case the text.
 
@@ -35,12 +44,14 @@ def find_casing(
         ValueError: the flag, a file and a release's name do not agree, or
             nothing states the casing of a vocabulary that looks cased.
     """
-    vocab_file, tokens = tokenizer.vocab_file, tokenizer.tokens
-    stated = [{"do_lower_case": tokenizer.stated_casing, "file": vocab_file}]
-    places = [
-        os.path.dirname(vocab_file),
-        *([folder_of(weights)] if weights else []),
+    vocab_file = tokenizer.vocab_file
+    tokens = tokenizer.tokens
+    stated: list[dict[str, Any]] = [
+        {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
     ]
+    places = [os.path.dirname(vocab_file)]
+    if weights:
+        places.append(folder_of(weights))
     stated += map(read_tokenizer, dict.fromkeys(map(os.path.normpath, places)))
     # The path of a release is NAME/bert_model.ckpt or the folder NAME.
     release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", weights or "")
@@ -49,15 +60,18 @@ def find_casing(
         is_cased = re.search("(?<!un)cased", release)
         stated.append({"do_lower_case": not is_cased, "file": weights})
     source: Any = "--do_lower_case"
-    for found in stated:
-        if found.get("do_lower_case") is None:
+    for statement in stated:
+        casing = statement.get("do_lower_case")
+        if casing is None:
             continue
         if flag is None:
-            flag, source = found["do_lower_case"], found["file"]
-        elif flag != found["do_lower_case"]:
+            flag = casing
+            source = statement["file"]
+        elif flag != casing:
             raise ValueError(
-                f"{source} sets lower-casing to {flag}, but {found['file']} to "
-                f"{not flag}. Correct or remove the wrong one"
+                f"{source} sets lower-casing to {flag}, but "
+                f"{statement['file']} to {not flag}. Correct or remove the "
+                "wrong one"
             )
     if flag is None:
         # Ignore special tokens such as [CLS], [unused5] and the Chinese

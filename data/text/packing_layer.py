@@ -122,7 +122,9 @@ def _join_parts(
     special = [tokenizer.id_of(name) for name in ("[CLS]", "[SEP]")]
     values = tf.concat([special, *(part.flat_values for part in parts)], 0)
     one = tf.ones_like(parts[0].row_lengths())
-    starts, lengths, begin = [0 * one], [one], tf.constant(2, tf.int64)
+    starts = [0 * one]
+    lengths = [one]
+    begin = tf.constant(2, tf.int64)
     for part, end in zip(parts, (one, one * ends_second), strict=False):
         starts += [part.row_starts() + begin, one]
         lengths += [part.row_lengths(), end]

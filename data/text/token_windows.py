@@ -113,5 +113,6 @@ def most_context(doc_spans: Sequence[tuple[int, int]]) -> np.ndarray:
         left = np.arange(length)
         score = np.minimum(left, length - 1 - left) + 0.01 * length
         better = start + np.flatnonzero(score > scores[start : start + length])
-        windows[better], scores[better] = index, score[better - start]
+        windows[better] = index
+        scores[better] = score[better - start]
     return windows

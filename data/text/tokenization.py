@@ -11,7 +11,12 @@ import os
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,7 +190,8 @@ class FullTokenizer:
             ValueError: a special token is missing, the file contains more lines
                 than `vocab_size`, or its words are not WordPieces.
         """
-        path, num_tokens = self.vocab_file, len(self.tokens)
+        path = self.vocab_file
+        num_tokens = len(self.tokens)
         # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a
         # space with U+0120. Every word would become [UNK].
         num_foreign = sum(x[:1] in ("\u2581", "\u0120") for x in self.tokens)
@@ -459,7 +465,8 @@ class WordpieceTokenizer:
         if token in self.vocab:
             return [token]
         pieces = []
-        start, prefix = 0, ""
+        start = 0
+        prefix = ""
         while start < len(token):
             end = min(len(token), start + self._max_piece_length)
             while start < end and prefix + token[start:end] not in self.vocab:
@@ -467,5 +474,6 @@ class WordpieceTokenizer:
             if start == end:
                 return None
             pieces.append(prefix + token[start:end])
-            start, prefix = end, "##"
+            start = end
+            prefix = "##"
         return pieces

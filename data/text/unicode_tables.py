@@ -111,21 +111,17 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
         return DROPPED | CASE_IGNORABLE, ""
     if cleaned.isspace():
         return BORDER | STARTER, " "
-    flags, letters, decomposed = 0, char, char
+    flags = 0
+    letters = decomposed = char
     if do_lower_case:
         decomposed = unicodedata.normalize("NFD", char.lower())
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        # Find the character's case properties, which `unicodedata` lacks, by
-        # lower-casing a capital sigma after it. The sigma becomes final after a
-        # cased letter, even if case-ignorable characters are between them.
-        if f"{char}\u03a3".lower().endswith("\u03c2"):
-            flags |= CASED
-        elif f"A{char}\u03a3".lower().endswith("\u03c2"):
-            flags |= CASE_IGNORABLE
+        flags |= _case_flag(char)
         if ord(char) == CAPITAL_SIGMA:
-            flags, letters = flags | ODD, char
+            flags |= ODD
+            letters = char
     if not letters:
         flags |= DROPPED
     if len(cleaned) > 1 or any(map(characters.is_punctuation, letters)):
@@ -133,3 +129,14 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
     if not do_lower_case or not all(map(unicodedata.combining, decomposed)):
         flags |= STARTER
     return flags, letters
+
+
+def _case_flag(char: str) -> int:
+    # Finds the character's case properties, which `unicodedata` lacks, by
+    # lower-casing a capital sigma after it. The sigma becomes final after a
+    # cased letter, even if case-ignorable characters are between them.
+    if f"{char}\u03a3".lower().endswith("\u03c2"):
+        return CASED
+    if f"A{char}\u03a3".lower().endswith("\u03c2"):
+        return CASE_IGNORABLE
+    return 0

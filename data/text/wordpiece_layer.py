@@ -48,7 +48,9 @@ class WordpieceTable:
             text = token.removeprefix("##")
             node = _FIRST if text is token else _FURTHER
             for char in text:
-                cp = ord(char) + _BEGIN * (node == _FIRST)
+                cp = ord(char)
+                if node == _FIRST:
+                    cp += _BEGIN
                 if cp not in edges[node]:
                     edges[node][cp] = len(edges)
                     edges.append({})
@@ -66,7 +68,8 @@ class WordpieceTable:
             # The roots represent "" and "##". Do not split words into "" and
             # "##", even if the vocabulary contains them.
             if node > _FURTHER and node in tokens:
-                self._tokens[row], self._behind[row] = tokens[node] + 1, 0
+                self._tokens[row] = tokens[node] + 1
+                self._behind[row] = 0
             self._offsets[row] = offsets[node]
             for cp, child in children.items():
                 rows[child] = below = offsets[node] + cp
@@ -151,18 +154,22 @@ class WordpieceTable:
             )
 
         some = tf.TensorShape([None])
-        found = (
+        arrays = [
             tf.TensorArray(
-                *(tf.int32, 0, True), infer_shape=False, element_shape=some
+                dtype=tf.int32,
+                size=0,
+                dynamic_size=True,
+                infer_shape=False,
+                element_shape=some,
             )
             for _ in range(2)
-        )
+        ]
         *_, tokens, ends = tf.while_loop(
             lambda places, _, starts, *__: (
                 tf.size(places) + tf.size(starts) > 0
             ),
             step,
-            (starts[:0], starts[:0], starts, 0, *found),
+            (starts[:0], starts[:0], starts, 0, *arrays),
             (some, some, some, *[None] * 3),
         )
         return tokens.concat(), ends.concat()
@@ -181,7 +188,8 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     # `edges` is {code point: child} of each node. The two roots come first.
     # Returns (offsets, number of rows). Rows are not negative. No child is in
     # the last row, because all larger row numbers are clipped to it.
-    offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
+    offsets = [0] * len(edges)
+    used = {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]
     # Place the nodes with many children first, so that nodes with one child
     # fill the gaps between them.

@@ -28,12 +28,12 @@ rule in this list that matches the call and whose dict contains the function:
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import keras
 import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
+from modeling.ops import Tensor
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.
@@ -66,14 +66,15 @@ FUSED_ON_CPU: Forms = {
 INFERENCE: Forms = {"activation": fusions.activation}
 
 
-def choose(name: str, inputs: Any, training: bool) -> Callable | None:
+def choose(name: str, inputs: Tensor, training: bool) -> Callable | None:
     """Returns the faster version of a function for one call.
 
     Returns None if the call should use the plain version.
 
     Args:
         name: name of the function in modeling/ops.py.
-        inputs: first argument of the call.
+        inputs: first argument of the call, a tensor unless `name` is in
+            `ALWAYS`.
         training: whether the call is part of a training step.
     """
     if name in ALWAYS:

@@ -58,7 +58,8 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """
     if tf.executing_eagerly():
         return ids
-    lowest, highest = tf.reduce_min(ids), tf.reduce_max(ids)
+    lowest = tf.reduce_min(ids)
+    highest = tf.reduce_max(ids)
     is_right = (lowest >= 0) & (highest < num_rows)
     message = (
         f"`{name}` must be from 0 to {num_rows - 1}. Received: lowest, highest:"
@@ -133,7 +134,8 @@ def layer_norm(
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
         return layer(inputs)
-    shape, width = tf.shape(inputs), inputs.shape[-1]
+    shape = tf.shape(inputs)
+    width = inputs.shape[-1]
     # Hide the number of rows in a placeholder. Otherwise the ones and zeros
     # below would become constants, and TensorFlow would not fuse them.
     number = tf.compat.v1.placeholder_with_default(

@@ -1,13 +1,13 @@
 """Calls a trained model for prediction."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
 
 from modeling.accelerated import tracing
 from modeling.layers import all_layers
+from modeling.ops import Features, Outputs
 
 
 class Predictor:
@@ -30,7 +30,9 @@ class Predictor:
         is_pinned = devices == {"CPU"} and not jit_compile
         self.device = "CPU:0" if is_pinned else None
 
-    def __call__(self, features: Any, kernels: Sequence[tf.Tensor] = ()) -> Any:
+    def __call__(
+        self, features: Features, kernels: Sequence[tf.Tensor] = ()
+    ) -> Outputs:
         """Returns the model's outputs.
 
         Args:

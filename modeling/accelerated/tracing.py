@@ -57,7 +57,7 @@ def trace_once(
     traced = layers[0]
 
     @tf.function(autograph=False)
-    def call_with(weights: list[Tensor], *tensors: Tensor) -> Any:
+    def call_with(weights: list[Tensor], *tensors: Tensor) -> Tensor:
         pairs = [
             (variable, tf.cast(weight, variable.dtype))
             for variable, weight in zip(traced.variables, weights, strict=True)
@@ -65,7 +65,7 @@ def trace_once(
         with replaced_values(pairs):
             return function(traced, *tensors)
 
-    def call(layer: keras.layers.Layer, *tensors: Tensor) -> Any:
+    def call(layer: keras.layers.Layer, *tensors: Tensor) -> Tensor:
         weights = [tf.convert_to_tensor(v.value) for v in layer.variables]
         return call_with(weights, *tensors)
 

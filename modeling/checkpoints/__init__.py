@@ -6,7 +6,8 @@ huggingface.py reads and writes Hugging Face's format.
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
+from typing import TypeVar
 
 import keras
 import numpy as np
@@ -24,6 +25,8 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import find_order
 
+Model = TypeVar("Model", bound=keras.Model)
+
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
@@ -33,7 +36,7 @@ _PER_WORDPIECE = (
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-def _tf1() -> Any:
+def _tf1() -> ModuleType:
     # Only this format needs TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints import tf1
 
@@ -111,7 +114,9 @@ def load_checkpoint(
     if file := find_huggingface(path):
         report = load_huggingface(model, file, layers)
     else:
-        report = _tf1().load_tf1_checkpoint(model, path, layers, best)
+        report = _tf1().load_tf1_checkpoint(
+            model, path, layers=layers, best=best
+        )
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
@@ -144,7 +149,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     return _tf1().read_tf1_shapes(path)
 
 
-def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
+def extend_model(model: Model, rows: Sequence[Sequence[int]]) -> Model:
     """Returns a copy of a model with an extended vocabulary.
 
     The vector of a new word starts as the mean of the vectors of its former

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -29,7 +29,7 @@ from modeling.checkpoints.names import (
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.config_files import CONFIG_FILE, config_entries
 from modeling.kinds import ENCODER, kind_of
-from modeling.tokenizer_files import tokenizer_files
+from modeling.tokenizer_files import Tokenizer, tokenizer_files
 
 WEIGHTS_FILE = "model.safetensors"
 # Names of files of weights, and of index files, which list the file that
@@ -96,13 +96,13 @@ def find_huggingface(path: StrPath) -> str | None:
     if _IS_WEIGHTS.search(str(path)):
         return str(path)
     files = [os.path.join(path, name) for name in _FILES]
-    found = next(filter(os.path.isfile, files), None)
-    if found and os.path.isfile(os.path.join(path, "adapter_config.json")):
+    first = next(filter(os.path.isfile, files), None)
+    if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
         raise ValueError(
             f"{path} contains an adapter, which changes the model's weights. "
             "Merge it into the model, and save the model again"
         )
-    return found
+    return first
 
 
 def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
@@ -122,10 +122,10 @@ class _Tensor(NamedTuple):
 def _open_tensors(path: str) -> dict[str, _Tensor]:
     if path.endswith(".index.json"):
         places = read_json(path).get("weight_map") or {}
-        found: dict[str, _Tensor] = {}
+        tensors: dict[str, _Tensor] = {}
         for place in set(places.values()):
-            found |= _open_tensors(os.path.join(os.path.dirname(path), place))
-        return found
+            tensors |= _open_tensors(os.path.join(os.path.dirname(path), place))
+        return tensors
     if path.endswith(".bin") and not importlib.util.find_spec("torch"):
         raise ValueError(
             f"{path} can only be read with torch. Run `pip install torch`"
@@ -134,13 +134,16 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         if path.endswith(".bin"):
             return _open_pickle(path)
         file = safetensors.safe_open(path, framework="np")
-        found = {}
-        for name in file.keys():
+        tensors = {}
+        # The file is no dict, and cannot be iterated itself.
+        for name in file.keys():  # noqa: SIM118
             entry = file.get_slice(name)
-            shape, dtype = entry.get_shape(), entry.get_dtype()
-            read = functools.partial(file.get_tensor, name)
-            found[name] = _Tensor(shape, dtype, read)
-        return found
+            tensors[name] = _Tensor(
+                shape=entry.get_shape(),
+                dtype=entry.get_dtype(),
+                read=functools.partial(file.get_tensor, name),
+            )
+        return tensors
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
         raise OSError(
@@ -185,19 +188,20 @@ def load_huggingface(
     dtypes = {}
     tensors = _open_tensors(path)
     scopeless = without_scope(tensors, _WORD_EMBEDDINGS)
-    found = {_normalize(name): tensors[scopeless[name]] for name in scopeless}
+    theirs = {_normalize(name): tensors[scopeless[name]] for name in scopeless}
     if any(name.startswith("cls/predictions/") for name in names):
-        _check_decoder(path, found)
+        _check_decoder(path, theirs)
     sources = {
-        name: found.pop(theirs)
+        name: theirs.pop(_huggingface_name(name))
         for name in names
-        if (theirs := _huggingface_name(name)) in found
+        if _huggingface_name(name) in theirs
     }
     for name, tensor in sources.items():
         is_kernel = name.endswith("/kernel")
         shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
         dtypes[name] = tensor.dtype
-    for name in found:
+    # What is left belongs to no variable of the model.
+    for name in theirs:
         if _ADAPTER.search(name):
             raise ValueError(
                 f"{path} contains {name}, a weight of an adapter. Merge the "
@@ -212,19 +216,26 @@ def load_huggingface(
         value = sources[name].read()
         return value.T if name.endswith("/kernel") else value
 
-    return restore_variables(model, path, shapes, dtypes, read, layers)
+    return restore_variables(
+        model,
+        path,
+        shapes=shapes,
+        dtypes=dtypes,
+        read=read,
+        layers=layers,
+    )
 
 
 # BERT's masked LM head uses the word embeddings as its output layer. A file may
 # contain the matrix twice, and then the values must be equal. If it contains
-# only the output layer, `found` gets it as the word embeddings.
-def _check_decoder(path: str, found: dict[str, _Tensor]) -> None:
+# only the output layer, `tensors` gets it as the word embeddings.
+def _check_decoder(path: str, tensors: dict[str, _Tensor]) -> None:
     for copy, shared in _DECODER.items():
-        if copy not in found:
+        if copy not in tensors:
             continue
-        if shared not in found:
-            found[shared] = found.pop(copy)
-        elif not np.array_equal(found[copy].read(), found[shared].read()):
+        if shared not in tensors:
+            tensors[shared] = tensors.pop(copy)
+        elif not np.array_equal(tensors[copy].read(), tensors[shared].read()):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
                 "is false), so this checkpoint cannot be used for masked LM"
@@ -245,7 +256,7 @@ def save_huggingface(
     model: keras.Model,
     directory: StrPath,
     labels: Sequence[str] | None = None,
-    tokenizer: Any = None,
+    tokenizer: Tokenizer | None = None,
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
     max_length: int | None = None,
@@ -280,7 +291,13 @@ def save_huggingface(
             file.
         OSError: a file cannot be written.
     """
-    values = config_entries(model, labels, tokenizer, problem_type, leave_out)
+    values = config_entries(
+        model,
+        labels=labels,
+        tokenizer=tokenizer,
+        problem_type=problem_type,
+        leave_out=leave_out,
+    )
     contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings

@@ -3,7 +3,6 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import keras
 import numpy as np
@@ -11,6 +10,7 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling.checkpoints.names import original_name, source_name
+from modeling.ops import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
 # masked LM, question answering and token classification models may lack it.
@@ -44,7 +44,7 @@ def restore_variables(
     path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
-    read: Callable[[str], Any],
+    read: Callable[[str], Tensor],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
@@ -79,11 +79,12 @@ def restore_variables(
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
-    _check_complete(path, sources, missing, shapes)
+    _check_complete(path, sources, missing=missing, there=shapes)
     loaded = [name for name in variables if sources[name] in shapes]
     for name in loaded:
-        source, variable = sources[name], variables[name]
-        there, here = list(shapes[source]), list(variable.shape)
+        source = sources[name]
+        there = list(shapes[source])
+        here = list(variables[name].shape)
         if there != here:
             raise ValueError(
                 f"{name} has shape {there} in {path}, but {here} in the model. "
@@ -102,7 +103,9 @@ def restore_variables(
     _log(path, variables, missing)
     used = {sources[name] for name in loaded}
     unused = [name for name in shapes if name not in used]
-    return LoadReport(str(path), loaded, missing, unused)
+    return LoadReport(
+        path=str(path), loaded=loaded, missing=missing, unused=unused
+    )
 
 
 def _log(
@@ -110,8 +113,10 @@ def _log(
     variables: Mapping[str, keras.Variable],
     missing: Sequence[str],
 ) -> None:
-    names = ", ".join(missing)
-    note = f"; {len(missing)} start at random values: {names}" * bool(missing)
+    note = ""
+    if missing:
+        names = ", ".join(missing)
+        note = f"; {len(missing)} start at random values: {names}"
     is_usual = not any(map(_OPTIONAL.match, missing))
     log = logging.info if is_usual else logging.warning
     log("%s: %d variables loaded%s", path, len(variables) - len(missing), note)
@@ -142,7 +147,7 @@ def _check_complete(
         )
 
 
-def _check_values(path: StrPath, name: str, value: Any, dtype: str) -> None:
+def _check_values(path: StrPath, name: str, value: Tensor, dtype: str) -> None:
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return

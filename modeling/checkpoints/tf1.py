@@ -22,7 +22,7 @@ from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.labels import check_labels
-from modeling.tokenizer_files import describe_tokenizer
+from modeling.tokenizer_files import Tokenizer, describe_tokenizer
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -70,7 +70,14 @@ def load_tf1_checkpoint(
             )[0]
 
         names = {name: dtype.name for name, dtype in dtypes.items()}
-        return restore_variables(model, prefix, shapes, names, read, layers)
+        return restore_variables(
+            model,
+            prefix,
+            shapes=shapes,
+            dtypes=names,
+            read=read,
+            layers=layers,
+        )
 
 
 @contextlib.contextmanager
@@ -116,17 +123,17 @@ def check_tf1_files(prefix: str) -> None:
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
         files = tf.io.gfile.glob(f"{readable}.data-*")
-        found = sum(tf.io.gfile.stat(file).length for file in files)
+        length = sum(tf.io.gfile.stat(file).length for file in files)
     # Skip string entries, because their size does not follow from their shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
         if dtypes[name] != tf.string
     )
-    if found < needed:
+    if length < needed:
         raise OSError(
             f"{prefix} cannot be read: its variables need {needed} bytes, but "
-            f"the files {prefix}.data-* contain {found}. Copy the complete "
+            f"the files {prefix}.data-* contain {length}. Copy the complete "
             "checkpoint again"
         )
 
@@ -156,7 +163,7 @@ def save_checkpoint(
 def save_release(
     model: keras.Model,
     path: StrPath,
-    tokenizer: Any = None,
+    tokenizer: Tokenizer | None = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
     files: Mapping[str, str] | None = None,

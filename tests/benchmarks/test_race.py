@@ -26,7 +26,8 @@ def test_an_interrupted_benchmark_ends_with_its_contestants():
                 if line == "inference_1x16_float32\n":
                     break
             path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            children, end = [], time.monotonic() + 60
+            children = []
+            end = time.monotonic() + 60
             while len(children) < 2 and time.monotonic() < end:
                 children = path.read_text().split()
                 time.sleep(0.1)

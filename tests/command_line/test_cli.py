@@ -28,6 +28,7 @@ LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
 
 @pytest.fixture
 def flags(model_flags, tmp_path):
+    """Flags of a short training of a classifier."""
     return model_flags | {
         "task_name": "mrpc",
         "data_dir": script_runner.SAMPLES / "glue",

@@ -19,7 +19,8 @@ def create_tokenizer(tmp_path):
 @pytest.fixture
 def tokenizer(create_tokenizer):
     """A tokenizer of single letters, which reads ad as a ##d."""
-    return create_tokenizer("[PAD] [UNK] [CLS] [SEP] a b c ##d ##e d .".split())
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    return create_tokenizer([*special, "a", "b", "c", "##d", "##e", "d", "."])
 
 
 @pytest.fixture

@@ -28,8 +28,12 @@ class ReportPage(html.parser.HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.open, self.rows, self.wrong, self.right = [], [], [], []
-        self.names, self.headings = [], []
+        self.open = []
+        self.rows = []
+        self.wrong = []
+        self.right = []
+        self.names = []
+        self.headings = []
         self.feed(page)
         assert not self.open, self.open
 

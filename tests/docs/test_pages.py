@@ -36,6 +36,7 @@ COMMAND = re.compile(r"^.*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
 
 @pytest.fixture(scope="module")
 def flags():
+    """{script: names of its flags}."""
     tables = flags_index.read_flags()
     return {script: {*rows, "help"} for script, rows in tables.items()}
 

@@ -15,7 +15,8 @@ from tests.golden import ROOT
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
     (tmp_path / "link").symlink_to(tmp_path / "new" / "out")
     atomic.write_text(tmp_path / "link", "text")
-    folder, partial = str(tmp_path / "new"), f"out.partial-{os.getpid()}"
+    folder = str(tmp_path / "new")
+    partial = f"out.partial-{os.getpid()}"
     assert synced == [(f"{folder}/{partial}", [partial]), (folder, ["out"])]
 
 
@@ -24,15 +25,21 @@ def test_a_file_appears_only_when_all_is_written(tmp_path):
     with atomic.atomic_open(path) as file:
         file.write(b"text")
         assert not path.exists()
-    with pytest.raises(KeyError), atomic.atomic_open(path) as file:
-        file.write(b"half")
-        raise KeyError
+
+    def fail():
+        with atomic.atomic_open(path) as file:
+            file.write(b"half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert path.read_bytes() == b"text"
     assert os.listdir(path.parent) == ["out"]
 
 
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
-    target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
+    target = tmp_path / "elsewhere" / "target"
+    link = tmp_path / "link"
     target.parent.mkdir()
     target.write_bytes(b"before")
     target.chmod(0o640)
@@ -65,7 +72,12 @@ with atomic.atomic_open(sys.argv[1]) as file:
     time.sleep(600)
 """
 # What no killed process leaves of an output `out`.
-THEIRS = "out.partial- out.partial-x out.partial-7.txt my-out.partial-7".split()
+THEIRS = [
+    "out.partial-",
+    "out.partial-x",
+    "out.partial-7.txt",
+    "my-out.partial-7",
+]
 
 
 def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):

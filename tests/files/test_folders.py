@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 
 import pytest
 
@@ -11,19 +12,22 @@ from tests.script_runner import snapshot
 
 
 def write(path, text="new"):
+    """Writes a folder with one file in a subfolder."""
     with folders.new_folder(path, {"model.json": "{}\n"}) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "file").write_text(text)
 
 
 def read(path):
+    """Returns what `write` wrote to the file."""
     return (path / "part" / "file").read_text()
 
 
 def refused(path):
+    """Returns why a folder is not replaced, and checks that nothing changes."""
     before = snapshot(path.parent)
     for function in (folders.check_folder, write):
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
             function(path)
     assert snapshot(path.parent) == before
     return str(caught.value)
@@ -90,7 +94,8 @@ def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
 
 
 def test_a_users_copy_of_the_old_folder_stays(tmp_path):
-    path, copy = tmp_path / "model", tmp_path / "model.old"
+    path = tmp_path / "model"
+    copy = tmp_path / "model.old"
     write(path, "copied")
     path.rename(copy)
     write(path)
@@ -99,7 +104,8 @@ def test_a_users_copy_of_the_old_folder_stays(tmp_path):
 
 
 def test_a_users_file_in_the_old_folder_of_a_killed_process_stays(tmp_path):
-    path, old = tmp_path / "model", tmp_path / "model.old"
+    path = tmp_path / "model"
+    old = tmp_path / "model.old"
     write(path)
     path.rename(old)
     write(path)
@@ -120,7 +126,15 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
 
 
 # What the operating system does to files, and `new_folder` uses.
-OPERATIONS = "mkdir open rename replace remove unlink rmdir".split()
+OPERATIONS = (
+    "mkdir",
+    "open",
+    "rename",
+    "replace",
+    "remove",
+    "unlink",
+    "rmdir",
+)
 
 
 def kill_at(number, function):
@@ -151,7 +165,9 @@ def kill_at(number, function):
 def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
     tmp_path, has_earlier
 ):
-    path, kept, number = tmp_path / "model", set(), 0
+    path = tmp_path / "model"
+    kept = set()
+    number = 0
     is_done = False
     while not is_done:
         if has_earlier:

@@ -8,8 +8,15 @@ from files import json_files
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"", b'{"a": 1', b"\xff{}", b"[" * 100_000, b"[1]", b"null"),
-        *(b'{"a": {"b": NaN}}', b'{"a": 1e999}', b"1" * 5000),
+        b"",
+        b'{"a": 1',
+        b"\xff{}",
+        b"[" * 100_000,
+        b"[1]",
+        b"null",
+        b'{"a": {"b": NaN}}',
+        b'{"a": 1e999}',
+        b"1" * 5000,
         b'{"a": 1, "a": 2}',
     ],
 )

@@ -1,4 +1,7 @@
+"""Locks are held once, and freed by whatever ends their process."""
+
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,9 +34,12 @@ def start(path):
 
 
 def assert_locked(path):
-    with pytest.raises(BlockingIOError, match="--output_dir=run"):
-        with lock.hold(path, "--output_dir=run"):
-            pytest.fail("the lock was given twice")
+    """Checks that a lock cannot be held."""
+    with (
+        pytest.raises(BlockingIOError, match="--output_dir=run"),
+        lock.hold(path, "--output_dir=run"),
+    ):
+        pytest.fail("the lock was given twice")
 
 
 def test_nothing_is_left_of_it(tmp_path):
@@ -43,10 +49,14 @@ def test_nothing_is_left_of_it(tmp_path):
         # The same holds within a process.
         assert_locked(path)
     assert os.listdir(tmp_path) == []
-    with pytest.raises(KeyboardInterrupt):
+
+    def interrupt():
         with lock.hold(path, "x"):
             (path.parent / "result").write_text("")
             raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
     assert os.listdir(path.parent) == ["result"]
 
 
@@ -65,18 +75,22 @@ def test_the_kernel_frees_the_lock_of_a_killed_process(tmp_path, number):
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_link_is_not_followed(tmp_path, exists):
-    path, target = tmp_path / ".lock", tmp_path / "target"
+    path = tmp_path / ".lock"
+    target = tmp_path / "target"
     path.symlink_to(target)
     if exists:
         target.touch()
-    with pytest.raises(OSError, match=str(path)):
-        with lock.hold(path, "x"):
-            pytest.fail("a link was locked")
+    with (
+        pytest.raises(OSError, match=re.escape(str(path))),
+        lock.hold(path, "x"),
+    ):
+        pytest.fail("a link was locked")
     assert path.is_symlink() and target.exists() == exists
 
 
 def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
-    path, fifo = tmp_path / "poetry.lock", tmp_path / "pipe.lock"
+    path = tmp_path / "poetry.lock"
+    fifo = tmp_path / "pipe.lock"
     path.write_text("name = 'numpy'\n")
     os.mkfifo(fifo)
     with lock.hold(path, "x"), lock.hold(fifo, "x"):

@@ -13,7 +13,8 @@ KINDS = {
     "output_files": Kind.OUTPUT_FILES,
     "vocab_file": Kind.MODEL,
     "train_file": Kind.INPUT_FILE,
-    **{"data_dir": Kind.DATA_FOLDER, "runs": Kind.RUNS},
+    "data_dir": Kind.DATA_FOLDER,
+    "runs": Kind.RUNS,
     "init_checkpoint": Kind.MODEL,
     "output_dir": Kind.RUN_FOLDER,
     "export_weights": Kind.NEW_FOLDER,
@@ -38,6 +39,7 @@ LINKS = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
+    """The current folder, with files, links and a pipe to name in flags."""
     monkeypatch.chdir(tmp_path)
     for name in [*FILES.split(), *LINKS]:
         os.makedirs((tmp_path / name).parent, exist_ok=True)
@@ -51,15 +53,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(**values):
+def check(values):
+    """Checks the paths in {flag: path}."""
     flags = [paths.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
     paths.check_paths(flags)
 
 
-def refused(**values):
+def refused(values):
     """Returns the one line that says why paths are refused."""
     with pytest.raises((ValueError, OSError)) as caught:
-        check(**values)
+        check(values)
     line = str(caught.value)
     assert "\n" not in line
     line.encode("utf-8")
@@ -147,15 +150,15 @@ def test_flags_that_go_together_and_others(line, folder):
     flags = line.removesuffix("->")
     values = dict(flag.split("=") for flag in flags.split())
     if flags != line:
-        refused(**values)
+        refused(values)
     else:
-        check(**values)
+        check(values)
 
 
 @pytest.mark.parametrize("flag", KINDS)
 def test_an_empty_path(flag):
     for value in ("", " "):
-        assert "empty" in refused(**{flag: value})
+        assert "empty" in refused({flag: value})
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -163,7 +166,7 @@ def test_what_is_write_protected():
     os.chmod("vocab.txt", 0o444)
     os.chmod("data", 0o555)
     try:
-        refused(output_file="vocab.txt")
-        refused(output_file="data/new")
+        refused({"output_file": "vocab.txt"})
+        refused({"output_file": "data/new"})
     finally:
         os.chmod("data", 0o755)

@@ -11,6 +11,7 @@ ODD = "50% [new] *run?* \\{b}"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    """A folder with an odd name, with records and a checkpoint."""
     made = tmp_path / ODD
     (made / "run_1").mkdir(parents=True)
     for name in ("rec-0", "rec-1", "rec[1]"):

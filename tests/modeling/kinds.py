@@ -38,8 +38,12 @@ NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
 
 # The model with most parts: the others are left to `make test-slow`.
 EACH_MODEL = [
-    pytest.param(kind, marks=[pytest.mark.slow] * (kind != "pretrainer"))
-    for kind in MODELS
+    "pretrainer",
+    *(
+        pytest.param(kind, marks=pytest.mark.slow)
+        for kind in MODELS
+        if kind != "pretrainer"
+    ),
 ]
 
 
@@ -47,7 +51,8 @@ def create_inputs(kind):
     """Returns the features that a model reads."""
     features = create_features(kind)
     names = ["input_ids", "input_mask", "segment_ids"]
-    names += ["masked_lm_positions"] * (kind == "pretrainer")
+    if kind == "pretrainer":
+        names.append("masked_lm_positions")
     return {name: features[name] for name in names}
 
 

@@ -38,12 +38,14 @@ def test_forward(form):
     model = base_width.create_model("float32")
     features = record.create_batch(0)
     if form == "real":
-        found = outputs_of(model, features)
+        outputs = outputs_of(model, features)
     else:
         with golden.form(form) as form:
-            found = form.run(lambda: outputs_of(model, features, form.training))
-    found = {k: keras.ops.convert_to_numpy(v) for k, v in found.items()}
-    base_width.assert_close(found, recorded("out"), 1e-4)
+            outputs = form.run(
+                lambda: outputs_of(model, features, form.training)
+            )
+    arrays = {k: keras.ops.convert_to_numpy(v) for k, v in outputs.items()}
+    base_width.assert_close(arrays, recorded("out"), 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_forward(form):
 def test_gradients(form, dtype, tolerance):
     model = base_width.create_model(dtype)
     with golden.form(form) as form:
-        found = golden.pretraining_gradients(
+        gradients = golden.pretraining_gradients(
             model, record.create_batch(0), form
         )
-    base_width.assert_close(found, recorded("gradient"), tolerance)
+    base_width.assert_close(gradients, recorded("gradient"), tolerance)

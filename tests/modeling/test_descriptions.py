@@ -55,10 +55,10 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     files = descriptions.describe_copy(
         str(tmp_path), model, descriptions.WEIGHTS, {"doc_stride": 3}, step=5
     )
-    found = json.loads(files["model.json"])
-    assert found["task"] == described["task"] | {"doc_stride": 3}
-    assert found["origin"]["step"] == 5
-    assert not {"best_step", "files"} & found.keys()
+    copied = json.loads(files["model.json"])
+    assert copied["task"] == described["task"] | {"doc_stride": 3}
+    assert copied["origin"]["step"] == 5
+    assert not {"best_step", "files"} & copied.keys()
 
 
 def save(folder, model):
@@ -75,6 +75,6 @@ def test_weights_have_a_card_whose_code_runs(tmp_path):
         (tmp_path / "mine/README.md").write_text("changed")
     assert "not known" in card and str(tmp_path) not in card
     [code] = re.findall("```python\n(.*?)```", card, re.DOTALL)
-    found = {}
-    exec(code.replace("FOLDER", str(tmp_path / "mine")), found)
-    assert found["model"].num_labels == 2
+    names = {}
+    exec(code.replace("FOLDER", str(tmp_path / "mine")), names)
+    assert names["model"].num_labels == 2

@@ -90,7 +90,8 @@ def test_forward(folder, one_hot, dtype, form):
     total, losses = PretrainingLoss()(outputs, features)
     log_probs = log_softmax(outputs["masked_lm_logits"])
     log_probs = log_probs.reshape(-1, log_probs.shape[-1])
-    rows, ids = np.arange(len(log_probs)), features["masked_lm_ids"].reshape(-1)
+    rows = np.arange(len(log_probs))
+    ids = features["masked_lm_ids"].reshape(-1)
     actual = {
         **losses,
         "masked_lm_log_probs": log_probs,
@@ -149,13 +150,20 @@ def test_head(folder, task, model_class, loss):
 
 @pytest.mark.slow
 def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
-    for folder in ("modeling", "files", "tests"):
+    for folder in ("command_line", "files", "modeling", "tests"):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)
     shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
     shutil.rmtree(tmp_path / "modeling" / "accelerated")
     shown = golden.run_python(
-        *("-m", "pytest", "tests/modeling/test_golden.py", "-m", "not soak"),
-        *("-p", "no:cacheprovider", "-k", "plain or classifier or squad"),
+        "-m",
+        "pytest",
+        "-m",
+        "not soak",
+        "-k",
+        "plain or classifier or squad",
+        "-p",
+        "no:cacheprovider",
+        "tests/modeling/test_golden.py",
         cwd=tmp_path,
         PYTHONPATH="",
         # Of the recordings, those in tests/ are enough.

@@ -72,8 +72,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
         if match["revision"] not in ("main", "v1", COMMIT):
             return self.answer(404, error="RevisionNotFound")
         if kind == "revision":
-            found = {"id": name, "sha": COMMIT}
-            return self.answer(200, json.dumps(found).encode())
+            revision = {"id": name, "sha": COMMIT}
+            return self.answer(200, json.dumps(revision).encode())
         if kind == "tree":
             entries = [
                 {"type": "file", "path": file, "size": len(files[file])}
@@ -207,10 +207,12 @@ print(len(FullTokenizer.from_preset("hf://some/bert").tokens), model.built)
 def test_a_model_a_tokenizer_and_a_tool_take_it(run, tmp_path):
     assert run("-c", FROM_PRESET) == f"{len(WORDS)} True"
     run(
-        *("-m", "tools.convert_checkpoint", f"--output_dir={tmp_path}/new"),
+        "-m",
+        "tools.convert_checkpoint",
+        f"--output_dir={tmp_path}/new",
         "--init_checkpoint=hf://some/bert@v1",
     )
-    found = json.loads((tmp_path / "new/model.json").read_text())
+    described = json.loads((tmp_path / "new/model.json").read_text())
     source = f"hf://some/bert@{COMMIT}"
-    assert found["origin"]["weights"] == source
+    assert described["origin"]["weights"] == source
     assert source in (tmp_path / "new/README.md").read_text()

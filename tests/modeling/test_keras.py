@@ -26,7 +26,8 @@ from tests.models import built
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_model_is_made_again_saved_and_loaded(kind, tmp_path):
-    model, inputs = MODELS[kind](name="given", seed=1), create_inputs(kind)
+    model = MODELS[kind](name="given", seed=1)
+    inputs = create_inputs(kind)
     config = model.get_config()
     again = type(model).from_config(json.loads(json.dumps(config)))
     assert again.get_config() == config and again.name == "given"

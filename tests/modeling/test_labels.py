@@ -38,7 +38,7 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     path = tmp_path / "labels.txt"
     for contents in (b"no\n\xff\n", b"no\n\n"):
         path.write_bytes(contents)
-        with pytest.raises(ValueError, match="labels.txt"):
+        with pytest.raises(ValueError, match=r"labels\.txt"):
             presets.read(tmp_path)
     (tmp_path / "model.ckpt.index").touch()
     # Also as Windows' editors write it.
@@ -88,5 +88,5 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
 )
 def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
     write(tmp_path, {}, id2label=id2label)
-    with pytest.raises(ValueError, match="config.json: `id2label`"):
+    with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
         presets.read(tmp_path)

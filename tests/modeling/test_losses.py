@@ -54,7 +54,8 @@ def masked_lm_case():
 
 
 def classifier_case():
-    outputs, label_ids = logits(B, L), labels(L, B)
+    outputs = logits(B, L)
+    label_ids = labels(L, B)
     expected = cross_entropy(outputs, label_ids).mean()
     return ClassifierLoss(), outputs, {"label_ids": label_ids}, expected
 
@@ -97,13 +98,15 @@ def token_case():
 
 
 def regression_case():
-    outputs, label_ids = logits(B, 1), logits(B).astype("float32")
+    outputs = logits(B, 1)
+    label_ids = logits(B).astype("float32")
     expected = np.mean((outputs[:, 0] - label_ids) ** 2)
     return RegressionLoss(), outputs, {"label_ids": label_ids}, expected
 
 
 def multi_label_case():
-    outputs, label_ids = logits(B, L), labels(2, B, L)
+    outputs = logits(B, L)
+    label_ids = labels(2, B, L)
     prob = 1 / (1 + np.exp(-outputs))
     per_label = np.where(label_ids == 1, -np.log(prob), -np.log(1 - prob))
     expected = per_label.mean(-1).mean()
@@ -113,7 +116,8 @@ def multi_label_case():
 def ranking_case():
     outputs = logits(B, 1)
     label_ids = np.array([0, 1, 2, 0.5, 0, 1], "float32")
-    prob, target = 1 / (1 + np.exp(-outputs[:, 0])), np.minimum(label_ids, 1)
+    prob = 1 / (1 + np.exp(-outputs[:, 0]))
+    target = np.minimum(label_ids, 1)
     expected = -target * np.log(prob) - (1 - target) * np.log(1 - prob)
     return RankingLoss(), outputs, {"label_ids": label_ids}, expected.mean()
 
@@ -124,7 +128,8 @@ def unit_vectors():
 
 
 def cosine_case():
-    vectors, label_ids = unit_vectors(), logits(B).astype("float32")
+    vectors = unit_vectors()
+    label_ids = logits(B).astype("float32")
     errors = (vectors[:, 0] * vectors[:, 1]).sum(-1) - label_ids
     return CosineLoss(), vectors, {"label_ids": label_ids}, (errors**2).mean()
 

@@ -10,7 +10,8 @@ def test_scores_of_single_labels_are_rows_of_a_table():
         "HasAns_f1": 0.25,
         **{f"not_{rate}_mm": 0.75 for rate in results.RATES},
         **{f"a b_{rate}": 1.0 for rate in results.RATES},
-        **{"not_support_mm": 12.0, "a b_support": 12},
+        "not_support_mm": 12.0,
+        "a b_support": 12,
     }
     assert results.format_results(scores).splitlines() == [
         "  accuracy        0.5000",

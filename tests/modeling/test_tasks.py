@@ -157,9 +157,11 @@ def test_names_that_nobody_reads_are_refused():
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_ids_that_are_not_in_the_table_are_refused(kind):
-    model, features = MODELS[kind](), create_features(kind)
+    model = MODELS[kind]()
+    features = create_features(kind)
     names = ["input_ids", "segment_ids"]
-    names += ["masked_lm_positions"] * (kind == "pretrainer")
+    if kind == "pretrainer":
+        names.append("masked_lm_positions")
     for name, wrong in itertools.product(names, (-1, 10_000, 0.5)):
         ids = np.array(features[name], type(wrong))
         ids.flat[1] = wrong
@@ -169,7 +171,8 @@ def test_ids_that_are_not_in_the_table_are_refused(kind):
 
 
 def test_ids_beyond_the_tables_are_refused_in_a_graph():
-    model, right = MODELS["choices"](), create_features("choices")
+    model = MODELS["choices"]()
+    right = create_features("choices")
     sizes = {"input_ids": V, "segment_ids": CONFIG.type_vocab_size}
     assert np.isfinite(model.predict(right, verbose=0)).all()
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -190,7 +193,8 @@ def test_ids_beyond_the_tables_are_refused_in_a_graph():
 
 @pytest.mark.parametrize("wrong", [-1, T])
 def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
-    model, features = MODELS["pretrainer"](), create_features("pretrainer")
+    model = MODELS["pretrainer"]()
+    features = create_features("pretrainer")
     positions = np.array(features["masked_lm_positions"])
     positions.flat[1] = wrong
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be from 0"):

@@ -37,7 +37,7 @@ def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, culprit):
 
 def test_another_tokenizer_is_refused(tmp_path, caplog):
     file = tmp_path / "special_tokens_map.json"
-    with pytest.raises(ValueError, match="map.json: `sep_token"):
+    with pytest.raises(ValueError, match=r"map\.json: `sep_token"):
         read(tmp_path, special_tokens_map={"sep_token": "</s>"})
     file.unlink()
     # As transformers 4 and 5 write them for BERT.

@@ -39,6 +39,7 @@ done
 
 
 def bash(recipe, *arguments, **environment):
+    """Runs a recipe, which must succeed."""
     done = subprocess.run(
         ["bash", RECIPES / recipe, *map(str, arguments)],
         capture_output=True,
@@ -81,15 +82,21 @@ def test_each_recipe_is_here():
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
     monkeypatch.chdir(data)
-    folders = {"GLUE": ".", "SQUAD": "squad", "SWAG": "swag"}
     bash(
         f"{name}.sh",
         *ARGUMENTS[name].split(),
-        **{"PYTHON": "./python", "CALLS": "calls", "SUBMISSION": "1"},
-        **{"NER": "conll2003", "CASED_MODEL": "bert", "SEEDS": "1 2"},
-        **folders,
+        PYTHON="./python",
+        CALLS="calls",
+        SUBMISSION="1",
+        NER="conll2003",
+        CASED_MODEL="bert",
+        SEEDS="1 2",
+        GLUE=".",
+        SQUAD="squad",
+        SWAG="swag",
     )
-    known, given = flags_index.read_flags(), set()
+    known = flags_index.read_flags()
+    given = set()
     for line in (data / "calls").read_text().splitlines():
         parts = [part for part in line.split("\x1f") if part not in ("-m", "")]
         script, *rest = parts
@@ -109,9 +116,13 @@ def test_a_bert_from_scratch_is_evaluated_on_glue(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/MRPC").symlink_to(SAMPLES / "glue")
     bash(
-        *("small-bert-from-scratch.sh", SAMPLES / "corpus.txt"),
-        *(tmp_path / "bert", tmp_path / "data"),
-        **{"SIZE": "sample", "SUBMISSION": "1", "SEEDS": "1"},
+        "small-bert-from-scratch.sh",
+        SAMPLES / "corpus.txt",
+        tmp_path / "bert",
+        tmp_path / "data",
+        SIZE="sample",
+        SUBMISSION="1",
+        SEEDS="1",
     )
     glue = tmp_path / "bert/glue"
     table = (glue / "glue.md").read_text()

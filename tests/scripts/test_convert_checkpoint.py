@@ -42,6 +42,7 @@ TOKENS += [f"[unused{index}]" for index in range(24 - len(TOKENS))]
 
 
 def write_vocab(path, tokens):
+    """Writes a vocabulary. Returns `path`."""
     path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
     return path
 
@@ -53,7 +54,8 @@ def converted(tmp_path_factory):
     vocab_file = str(write_vocab(folder / "vocab.txt", TOKENS))
     for name, (_, model) in CLASSES.items():
         convert(
-            *(RECORDED / name, folder / name),
+            RECORDED / name,
+            folder / name,
             vocab_file=vocab_file,
             do_lower_case=False,
         )
@@ -200,13 +202,18 @@ def test_the_task_goes_there_and_back(tmp_path):
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 3)
     kind = "multi_label_classification"
     configs = there_and_back(
-        *(tmp_path, model, LABELS, tokenizer),
+        tmp_path,
+        model,
+        LABELS,
+        tokenizer,
         problem_type=kind,
         max_length=20,
     )
     extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
     convert(
-        *(tmp_path / "there", tmp_path / "more"), extended_vocab_file=extended
+        tmp_path / "there",
+        tmp_path / "more",
+        extended_vocab_file=extended,
     )
     for config in (*configs, read_json(tmp_path / "more/config.json")):
         assert config["problem_type"] == kind

@@ -1,3 +1,5 @@
+"""create_pretraining_data.py against recordings, and when it is killed."""
+
 import os
 import re
 import signal
@@ -17,6 +19,7 @@ VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def run(cwd, *arguments, **flags):
+    """Runs the script in the folder `cwd`, and returns its Done."""
     return script_runner.run(SCRIPT.name, cwd, *arguments, **flags)
 
 
@@ -56,6 +59,7 @@ def corpus(tmp_path):
 
 
 def scalable_flags(corpus, **flags):
+    """Returns flags that write shards in several processes."""
     return {
         "input_file": corpus,
         "vocab_file": VOCAB,
@@ -80,7 +84,7 @@ def test_scalable_form(corpus):
     before = script_runner.snapshot(made)
     assert f"{count:,} instances" in run(corpus.parent, **flags).check().stdout
     assert script_runner.snapshot(made) == before
-    error = run(corpus.parent, **{**flags, "random_seed": 1}).error
+    error = run(corpus.parent, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
 

@@ -21,6 +21,7 @@ SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def read_vocab(path):
+    """Returns the tokens of a vocabulary."""
     return path.read_text(encoding="utf-8").splitlines()
 
 

@@ -132,7 +132,8 @@ def run_each(commands):
 @pytest.fixture(scope="module")
 def printed():
     """{script: what it prints for --helpfull and for a wrong flag}."""
-    flags, scripts = ("--helpfull", "--no_such_flag"), script_runner.SCRIPTS
+    flags = ("--helpfull", "--no_such_flag")
+    scripts = script_runner.SCRIPTS
     commands = [[script, flag] for script in scripts for flag in flags]
     texts, _ = run_each(commands)
     pairs = zip(texts[::2], texts[1::2], strict=True)

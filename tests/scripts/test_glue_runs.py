@@ -118,6 +118,7 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
 
 
 def read_table(path):
+    """Returns {column: value} of each row of a CSV file."""
     with open(path, encoding="utf-8-sig") as reader:
         return list(csv.DictReader(reader))
 
@@ -138,7 +139,9 @@ def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
         --output_dir={tmp_path}/ax
     """)
     tables, _ = script_runner.run_each(
-        *("run_classifier.py", tmp_path, {}),
+        "run_classifier.py",
+        tmp_path,
+        {},
         (
             runs["csv"] | predicting | {"data_dir": tmp_path},
             runs["mnli"] | diagnosing,

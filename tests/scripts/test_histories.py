@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, tiny):
+    """Flags of a pretraining that evaluates and saves every second step."""
     return pretraining_flags | parse_flags(f"""
         --do_train --do_eval --num_train_steps=8
         --eval_input_file={tiny}/train.tfrecord --eval_steps=2
@@ -25,6 +26,7 @@ def flags(pretraining_flags, tiny):
 
 
 def pretrain(folder, kill_when=lambda: False, **flags):
+    """Pretrains in a folder, and returns the Done of the script."""
     flags = flags | {"output_dir": folder}
     return script_runner.run(
         "run_pretraining.py", folder.parent, kill_when=kill_when, **flags

@@ -114,7 +114,8 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     variables = {name: tf.Variable(value) for name, value in weights.items()}
     shutil.copytree(flags["export_weights"], tmp_path / "model")
     tf1.write_checkpoint(tmp_path / "model/bert_model.ckpt", variables)
-    folder, data = tmp_path / "made/export", flags["data_dir"]
+    folder = tmp_path / "made/export"
+    data = flags["data_dir"]
 
     def export(more):
         flags = parse_flags(f"""

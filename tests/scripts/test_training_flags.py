@@ -17,6 +17,7 @@ WORDS = "bert/embeddings/word_embeddings"
 
 @pytest.fixture(scope="module")
 def flags(two_blocks, pretrained):
+    """Flags of 4 steps that start from the pretrained weights."""
     start = f"--init_checkpoint={pretrained[0]}/model.ckpt-7"
     flags = "--do_train --num_train_steps=4 --num_warmup_steps=0"
     return two_blocks | parse_flags(f"{start} {flags} --summary_steps=1")

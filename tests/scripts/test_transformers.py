@@ -69,18 +69,27 @@ LABELS = ["red", "blue", "green"]
 # {name: (class, its arguments, labels, problem_type, texts)}
 MODELS = {
     "classes": (
-        *(modeling.BertClassifier, [3], LABELS),
-        *("single_label_classification", PAIRS),
+        modeling.BertClassifier,
+        [3],
+        LABELS,
+        "single_label_classification",
+        PAIRS,
     ),
     "labels": (
-        *(modeling.BertClassifier, [3], LABELS),
-        *("multi_label_classification", PAIRS),
+        modeling.BertClassifier,
+        [3],
+        LABELS,
+        "multi_label_classification",
+        PAIRS,
     ),
     "numbers": (modeling.BertClassifier, [1], None, "regression", PAIRS),
     "tags": (modeling.BertTokenClassifier, [3], LABELS, None, PAIRS[:3]),
     "spans": (modeling.BertSpanLabeler, [], None, None, PAIRS[3:4]),
     "masks": (
-        *(modeling.BertPretrainer, [], None, None),
+        modeling.BertPretrainer,
+        [],
+        None,
+        None,
         [("the [MASK] is red", None), ("a boat on the [MASK] .", None)],
     ),
 }
@@ -104,11 +113,15 @@ def python():
 @pytest.fixture(scope="module")
 def answers(python, tmp_path_factory):
     """({name: model}, {name: what transformers answers})."""
-    folder, models = tmp_path_factory.mktemp("transformers"), {}
+    folder = tmp_path_factory.mktemp("transformers")
+    models = {}
     for name, (kind, arguments, labels, problem_type, _) in MODELS.items():
         models[name] = built(kind(tiny_config(vocab_size=1600), *arguments))
         modeling.save_huggingface(
-            *(models[name], folder / name, labels, TOKENIZER),
+            models[name],
+            folder / name,
+            labels,
+            TOKENIZER,
             problem_type=problem_type,
             max_length=LENGTH,
         )

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import modeling
 from data.squad.passage_windows import WindowOptions
-from serving import signatures
+from serving import encoder, signatures
 from serving.export.formats import ExportOptions
 from tests import memory
 from tests.serving import conftest
@@ -36,6 +36,20 @@ def test_one_long_text_next_to_many_short_ones():
     assert found["tokens"].shape == (3, 64)
     assert found["lengths"].numpy().tolist() == [64, 3, 3]
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
+
+
+def test_vectors_of_one_long_text_beside_many_short_ones(monkeypatch, tmp_path):
+    # Allow 1,000 positions of the model's width, 16.
+    monkeypatch.setattr(encoder, "_MAX_PADDING", 16 * 1000)
+    encoder.export_encoder(tmp_path / "model", create_encoder(), OPTIONS)
+    embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
+    texts = ["a " * 80] + ["a"] * 20
+    # 21 rows of 64 are more than 1,000, and more than 4 times the 124 tokens.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        embed(text=tf.constant(texts))
+    found = embed(text=tf.constant(texts[:15]))
+    assert found["sequence_output"].shape == (15, 64, 16)
+    assert found["lengths"].numpy().tolist() == [64] + [3] * 14
 
 
 MOST = 100  # bytes of memory for each byte of text

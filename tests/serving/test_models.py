@@ -1,12 +1,16 @@
 """serving.load: exported models in Python."""
 
+import itertools
 import json
 import shutil
+import time
+import types
 
 import numpy as np
 import pytest
 
 import serving
+from serving import engines
 from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
@@ -222,6 +226,34 @@ def test_wordpieces_that_are_cut_are_counted(method, load):
         cuts.add(cut := max(length - LENGTH, 0))
         assert answer.get("num_wordpieces_cut", 0) == cut
     assert cuts >= {0, 1} and max(cuts) > 100
+
+
+def test_a_very_long_text_costs_only_what_the_model_reads(load):
+    bert = load("classifier")
+    # No cache keeps such long words, so that tokenizing them takes seconds.
+    text = ("harbor" * 12 + " ") * 200_000
+    found, times = [], []
+    for each in (text[:7_300], text):
+        begin = time.process_time()
+        found.append(bert.classify(each))
+        times.append(time.process_time() - begin)
+    assert found[1].pop("num_wordpieces_cut") > 1000
+    assert found[0].pop("num_wordpieces_cut") > 1000
+    assert_same(*found)
+    assert times[1] < times[0] + 1
+
+
+def test_inputs_are_padded_to_few_lengths():
+    """A runtime keeps memory for each length. None is beyond the positions."""
+    lengths = engines.Engine.lengths
+    any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
+    assert lengths(any_length, 30, False) == [8, 16, 24, 30]
+    assert lengths(any_length, 30, True) == [30]
+    found = lengths(any_length, 512, False)
+    assert len(found) == 20 and found[-1] == 512
+    # The padding of a long input is at most a quarter of it.
+    steps = itertools.pairwise(length for length in found if length >= 64)
+    assert max(above / (below + 1) for below, above in steps) < 1.25
 
 
 def test_a_damaged_export_is_said(tmp_path, export_folder):

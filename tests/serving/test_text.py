@@ -137,6 +137,30 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     np.testing.assert_allclose(found, expected[best], atol=1e-5)
 
 
+def test_masks_with_the_id_of_padding(tmp_path):
+    """Any special token may be in any row of a vocabulary."""
+    tokens = [*TOKENIZER.tokens]
+    mask = tokens.index("[MASK]")
+    tokens[0], tokens[mask] = tokens[mask], tokens[0]
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    tokenizer = FullTokenizer(tmp_path / "vocab.txt")
+    options = create_options("saved_model,litert", tokenizer=tokenizer)
+    export("pretraining", tmp_path / "export", options)
+    bert = serving.load(tmp_path / "export", engine="litert")
+    saved = tf.saved_model.load(str(tmp_path / "export"))
+    # Short texts are padded, with the id 0, to the length of the longest.
+    texts = ["The [MASK].", "The boat and the sea and [MASK] boat.", "[MASK]"]
+    together = bert.fill_mask(texts, top_k=3)
+    graph = saved.signatures["fill_mask"](text=tf.constant(texts))
+    assert graph["num_masks"].numpy().tolist() == [1, 1, 1]
+    best = graph["tokens"].numpy().astype(str)[:, 0, :3].tolist()
+    for text, found, row in zip(texts, together, best, strict=True):
+        alone = bert.fill_mask(text, top_k=3)
+        for each in (alone, found):
+            ((*guesses,),) = each["masks"]
+            assert [guess["token"] for guess in guesses] == row
+
+
 @pytest.mark.parametrize(
     "text, words",
     [

@@ -64,10 +64,8 @@ def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
     named = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert named == [f"{tmp_path}/a", "the second"]
     # Each run has a curve of training and one of evaluations.
-    assert [len(line.get_xdata()) for line in panels["loss"].lines] == [
-        *(10, 2),
-        *(10, 2),
-    ]
+    sizes = [len(line.get_xdata()) for line in panels["loss"].lines]
+    assert sizes == [10, 2, 10, 2]
     # A value that is not finite is null in the file.
     (first, _) = panels["f1"].lines
     assert [*first.get_xdata()] == [10] and [*first.get_ydata()] == [1.0]

@@ -14,6 +14,7 @@ TABLE = """\
 
 
 def write(path, **scores):
+    """Writes results as a run does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{name} = {value}\n" for name, value in scores.items()]
     path.write_text("".join(lines))
@@ -56,13 +57,11 @@ def test_chosen_metrics(runs):
     lines = show(runs, str(runs), metrics=["loss", "yes_f1"])
     cells = [line.replace("|", " ").split()[2:] for line in lines]
     assert cells[0] == ["loss", "yes_f1"]
-    assert cells[2:] == ["0.500 ± 0.000".split(), "0.400 ± 0.000".split()]
+    assert cells[2:] == [["0.500", "±", "0.000"], ["0.400", "±", "0.000"]]
 
 
 def test_a_result_that_some_seeds_lack_has_no_mean(runs):
     write(runs / "squad/seed_3/eval_results.txt", f1="nan")
     lines = show(runs, str(runs / "squad"))
-    assert (
-        lines[2].split()
-        == "| {} | 3 | nan ± nan | |".format(runs / "squad").split()
-    )
+    row = f"| {runs / 'squad'} | 3 | nan ± nan | |"
+    assert lines[2].split() == row.split()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import tempfile
+from collections.abc import Mapping
 from unittest import mock
 
 import keras
@@ -41,7 +42,7 @@ class Pair(keras.Model):
 class Sum:
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
-    epsilon = {"part": 0.0}
+    epsilon: Mapping[str, float] = {"part": 0.0}
 
     def weights(self, features):
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
@@ -75,11 +76,12 @@ class Config(TrainingConfig):
 
 def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
+    defaults = {"keep_checkpoint_max": 0, "summary_steps": 0}
     return Config(
         bert_config_file="",
         output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
         train_batch_size=BATCH_SIZE,
-        **{"keep_checkpoint_max": 0, "summary_steps": 0} | changes,
+        **defaults | changes,
     )
 
 
@@ -95,7 +97,8 @@ def create_trainer(
 
     `num_steps` are the numbers of training and warmup steps.
     """
-    config = create_config(**{"learning_rate": 0.1} | changes)
+    changes.setdefault("learning_rate", 0.1)
+    config = create_config(**changes)
     optimizer = optimization.create_optimizer(config, *num_steps)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
@@ -106,9 +109,7 @@ def create_trainer(
 
 def fit(trainer, dataset, num_train_steps, *callbacks):
     """Trains on a dataset that begins with the next step's batch."""
-    with mock.patch.object(
-        tfrecords, "create_dataset", lambda records, *args, **options: dataset
-    ):
+    with mock.patch.object(tfrecords, "create_dataset", return_value=dataset):
         trainer.fit(None, num_train_steps, callbacks)
 
 

@@ -22,21 +22,23 @@ from training import run_folder
 from training.callbacks import history
 from training.resolve import read_preset
 
-LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
+LENGTH = 4
+EXAMPLES = 8
+BATCH_SIZE = 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
 # Flags of a command that does not train.
 LATER = {"do_train": False, "evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
-    """A task whose scores are given, one dict for each evaluation."""
+    """A task whose accuracies are given, one for each evaluation."""
 
     metrics = ("accuracy", "f1")
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
-    def __init__(self, *scores):
-        self.scores = iter(scores)
+    def __init__(self, accuracies):
+        self.accuracies = iter(accuracies)
         self.num_evaluations = 0
         self.eval_labels = 0
 
@@ -50,7 +52,8 @@ class ScriptedTask(toy_task.ToyTask):
     def evaluate(self, split, batches):
         assert len(list(batches)) == 1
         self.num_evaluations += 1
-        return dict(next(self.scores))
+        accuracy = next(self.accuracies)
+        return {"accuracy": accuracy, "f1": 1 - accuracy}
 
     def write_predictions(self, split, batches, output_dir):
         (logits,) = (outputs for _, outputs in batches)
@@ -63,6 +66,7 @@ class ScriptedTask(toy_task.ToyTask):
 
 @pytest.fixture
 def options(tmp_path):
+    """Flags of a run of three epochs that evaluates each of them."""
     (tmp_path / "export").mkdir()
     return toy_task.create_run(
         tmp_path,
@@ -77,18 +81,29 @@ def options(tmp_path):
     )
 
 
-def accuracies(*values):
-    return [{"accuracy": value, "f1": 1 - value} for value in values]
+def run_task(options, accuracies, eval_labels=0, **changes):
+    """Runs a command whose evaluations have these accuracies.
 
+    Args:
+        options: flags of a command that trains.
+        accuracies: accuracy that each evaluation finds, in order.
+        eval_labels: the labels of the dev set: 0 or 1.
+        **changes: flags that differ from `options`.
 
-def trains_on(options, accuracies_of, **changes):
-    """Trains with scripted scores, and returns the task."""
-    chosen = ScriptedTask(*accuracies(*accuracies_of))
-    chosen.eval_labels = changes.pop("eval_labels", 0)
+    Returns:
+        The task, which has counted its evaluations.
+    """
+    task = ScriptedTask(accuracies)
+    task.eval_labels = eval_labels
     for file in Path(options.export_dir).iterdir():
         file.unlink()
-    toy_task.run(chosen, dataclasses.replace(options, **changes))
-    return chosen
+    toy_task.run(task, dataclasses.replace(options, **changes))
+    return task
+
+
+def run_later(options, accuracies, **changes):
+    """Runs a command that does not train, as `run_task` does."""
+    return run_task(options, accuracies, **LATER | changes)
 
 
 def used_step(folder):
@@ -108,9 +123,9 @@ def test_one_step_is_evaluated_predicted_and_exported(
     load_best, options, tmp_path, caplog
 ):
     with caplog.at_level(logging.INFO):
-        chosen = trains_on(options, [0.5, 0.9, 0.7], load_best=load_best)
+        task = run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
     # Not once more after training.
-    assert chosen.num_evaluations == 3
+    assert task.num_evaluations == 3
     results = read_results(tmp_path / "run")
     used = (2 if load_best else 3) * STEPS_PER_EPOCH
     assert results["accuracy"] == (0.9 if load_best else 0.7)
@@ -121,10 +136,16 @@ def test_one_step_is_evaluated_predicted_and_exported(
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")
-    later = {"do_eval": False, "export_dir": None, **LATER}
     for is_same in (True, False):
-        flag = {"load_best": load_best == is_same}
-        trains_on(options, [], **later, **flag, given_flags=flag)
+        flag = load_best == is_same
+        run_later(
+            options,
+            [],
+            do_eval=False,
+            export_dir=None,
+            load_best=flag,
+            given_flags={"load_best": flag},
+        )
         found = np.load(tmp_path / "run/logits.npy")
         assert np.allclose(found, logits, atol=1e-6) == is_same
 
@@ -134,20 +155,21 @@ def test_one_step_is_evaluated_predicted_and_exported(
     "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
 )
 def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
-    trains_on(options, [0.5, 0.9, 0.7], metric_for_best=name)
+    run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
     assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
 def test_a_figure_that_is_none_is_refused_before_training(options):
     with pytest.raises(ValueError, match="--metric_for_best"):
-        trains_on(options, [], metric_for_best="loss")
+        run_task(options, [], metric_for_best="loss")
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
     with pytest.raises(ValueError, match="--metric_for_best"):
         dataclasses.replace(options, **changes).check()
 
 
 def remove_checkpoints(folder):
+    """Removes the checkpoints of a run, but not its best step."""
     for file in folder.glob("model.ckpt-*"):
         file.unlink()
 
@@ -155,13 +177,18 @@ def remove_checkpoints(folder):
 @pytest.mark.parametrize(
     ("name", "error", "when"),
     # The file system has no links, or the run is killed before or between two.
-    [("link", OSError, 1)]
-    + [("rename", KeyboardInterrupt, number) for number in (1, 2)],
+    [
+        ("link", OSError, 1),
+        ("rename", KeyboardInterrupt, 1),
+        ("rename", KeyboardInterrupt, 2),
+    ],
 )
 def test_a_best_step_that_is_the_last_is_stored_once(
     name, error, when, options, tmp_path, monkeypatch
 ):
-    run, function, calls = tmp_path / "run", getattr(os, name), []
+    run = tmp_path / "run"
+    function = getattr(os, name)
+    calls = []
 
     def call_or_fail(*paths):
         calls.append(paths)
@@ -171,12 +198,12 @@ def test_a_best_step_that_is_the_last_is_stored_once(
 
     monkeypatch.setattr(os, name, call_or_fail)
     with contextlib.suppress(KeyboardInterrupt):
-        trains_on(options, [0.5, 0.6, 0.9])
+        run_task(options, [0.5, 0.6, 0.9])
     assert find_best(run).endswith("model.ckpt-6")
     flags = {"keep_checkpoint_max": 1}
-    trains_on(options, [0.8, 0.9], num_train_epochs=4, **flags)
+    run_task(options, [0.8, 0.9], num_train_epochs=4, **flags)
     assert used_step(tmp_path) == {6} and checkpoint_steps(run) == [8]
-    trains_on(options, [0.95], num_train_epochs=5, **flags)
+    run_task(options, [0.95], num_train_epochs=5, **flags)
     for end in ("index", "data-00000-of-00001"):
         name = f"model.ckpt-10.{end}"
         assert (run / name).samefile(run / "best" / name)
@@ -184,6 +211,7 @@ def test_a_best_step_that_is_the_last_is_stored_once(
 
 
 def best_of(folder):
+    """Returns the best step that a run's description names."""
     return read_json(folder / "run/model.json")["best_step"]
 
 
@@ -191,19 +219,19 @@ def best_of(folder):
 def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     options, tmp_path, caplog
 ):
-    trains_on(options, [0.5, 0.6, 0.9])
+    run_task(options, [0.5, 0.6, 0.9])
     shutil.copytree(tmp_path / "run", tmp_path / "other")
     remove_checkpoints(tmp_path / "run")
     # A command that does not train uses these weights and their description.
-    later = LATER | {"init_checkpoint": f"{tmp_path}/other/model.ckpt-6"}
-    found = read_preset(dataclasses.replace(options, **later))
-    assert found.path == options.output_dir
-    for best in ({}, {"load_best": False}):
-        trains_on(options, [0.9], **later, **best)
+    start = f"{tmp_path}/other/model.ckpt-6"
+    later = dataclasses.replace(options, **LATER, init_checkpoint=start)
+    assert read_preset(later).path == options.output_dir
+    for load_best in (later.load_best, False):
+        run_task(later, [0.9], load_best=load_best)
         assert used_step(tmp_path) == {6}
     assert "starts again" not in caplog.text
     # The old best is of step 6, and would also pass for the newest weights.
-    trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    run_task(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert caplog.text.count("starts again") == 1
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert used_step(tmp_path) == {2}
@@ -214,12 +242,12 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
 def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
-    trains_on(options, [0.5, 0.9, 0.6])
+    run_task(options, [0.5, 0.9, 0.6])
     remove_checkpoints(tmp_path / "run")
     # It evaluates nothing while it trains, and goes beyond the old best.
     new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
-    trains_on(options, [0.3], **new)
-    trains_on(options, [0.3], **LATER)
+    run_task(options, [0.3], **new)
+    run_later(options, [0.3])
     assert used_step(tmp_path) == {6}
     # Nor does the folder mean it, as a start or to be converted.
     found = modeling.find_checkpoint(tmp_path / "run")
@@ -229,10 +257,10 @@ def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
 def test_a_best_step_that_was_not_copied_is_warned_of(
     options, tmp_path, caplog
 ):
-    trains_on(options, [0.5, 0.9, 0.6])
+    run_task(options, [0.5, 0.9, 0.6])
     warning = "The run's best step, 4, is missing"
     shutil.rmtree(tmp_path / "run/best")
-    trains_on(options, [0.3], **LATER)
+    run_later(options, [0.3])
     assert warning in caplog.text
     caplog.clear()
     model = toy_task.ToyTask().create_model(
@@ -247,41 +275,42 @@ def test_a_best_step_that_was_not_copied_is_warned_of(
 def test_a_kill_before_the_best_step_is_named_changes_nothing(
     options, tmp_path
 ):
-    trains_on(options, [0.5, 0.9, 0.6])
+    run_task(options, [0.5, 0.9, 0.6])
     for file in (tmp_path / "run").glob("model.ckpt-6.*"):
         shutil.copy(file, tmp_path / "run/best")
-    trains_on(options, [0.3], **LATER)
+    run_later(options, [0.3])
     assert read_results(tmp_path / "run")["global_step"] == 4
 
 
 def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
     options, tmp_path, monkeypatch
 ):
-    trains_on(options, [0.5, 0.9, 0.6])
-    found, original = [], run_folder.write_json
+    run_task(options, [0.5, 0.9, 0.6])
+    found = []
+    original = run_folder.write_json
 
     def write_json(path, contents):
         original(path, contents)
         found.append(find_best(tmp_path / "run"))
 
     monkeypatch.setattr(run_folder, "write_json", write_json)
-    trains_on(options, [0.7, 0.9], num_train_epochs=4)
+    run_task(options, [0.7, 0.9], num_train_epochs=4)
     assert {*found} == {str(tmp_path / "run/best/model.ckpt-4")}
 
 
 @pytest.mark.slow
 def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
-    trains_on(options, [0.5, 0.9], num_train_epochs=2)
+    run_task(options, [0.5, 0.9], num_train_epochs=2)
     assert best_of(tmp_path) == 4
     # A resume on the same dev set finds nothing better.
-    trains_on(options, [0.7, 0.9])
+    run_task(options, [0.7, 0.9])
     assert best_of(tmp_path) == 4
     # A command that only evaluates reads another one.
-    trains_on(options, [0.3], eval_labels=1, **LATER)
-    trains_on(options, [0.8, 0.9], num_train_epochs=4)
+    run_later(options, [0.3], eval_labels=1)
+    run_task(options, [0.8, 0.9], num_train_epochs=4)
     assert best_of(tmp_path) == 4
     # Its labels were corrected.
-    trains_on(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
+    run_task(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
     assert caplog.text.count("another dev set") == 1
     assert best_of(tmp_path) == 10
     assert used_step(tmp_path) == {10}
@@ -294,13 +323,13 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
     figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
     undisturbed = dataclasses.replace(options, output_dir=f"{tmp_path}/whole")
-    trains_on(undisturbed, figures, **flags)
+    run_task(undisturbed, figures, **flags)
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
-        trains_on(options, figures[:5], **flags)
+        run_task(options, figures[:5], **flags)
     assert checkpoint_steps(tmp_path / "run") == [6]
     assert best_of(tmp_path) == 10
-    trains_on(options, figures[3:], **flags)
+    run_task(options, figures[3:], **flags)
     whole = tmp_path / "whole"
     assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
     lines = [
@@ -320,7 +349,7 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
 def test_the_folder_of_a_run_means_what_it_exports(
     evaluates, place, options, tmp_path
 ):
-    trains_on(
+    run_task(
         options,
         [0.9, 0.8, 0.7],
         evaluate_each_epoch=evaluates,

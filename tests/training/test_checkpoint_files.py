@@ -37,12 +37,14 @@ LEFT_BEHIND = (
 
 
 def write(folder, names):
+    """Writes files that each contain their own name."""
     for name in names:
         (folder / name).write_text(name)
 
 
 @pytest.fixture
 def checkpointer(tmp_path):
+    """A Checkpointer of one variable that keeps two checkpoints."""
     variable = keras.Variable([1.0, 2.0], name="a")
     return checkpointing.Checkpointer(
         tmp_path, {"a": variable}, keep_checkpoint_max=2
@@ -50,6 +52,7 @@ def checkpointer(tmp_path):
 
 
 def whole(*steps):
+    """Returns the names of the files of complete checkpoints."""
     return {
         f"model.ckpt-{step}{end}"
         for step in steps

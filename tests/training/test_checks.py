@@ -18,6 +18,7 @@ from training.resolve import read_preset
 
 
 def lengths(path, longest, exported=None):
+    """Returns flags with the lengths of training and of an export."""
     return types.SimpleNamespace(
         bert_config_file=str(path),
         max_seq_length=longest,
@@ -53,15 +54,17 @@ def test_weights_of_another_network_are_refused(tmp_path):
     for path in (folder, folder / "model.ckpt-3"):
         network = presets.read(path).network
         assert network == {"left_to_right": True, "bilstm": False}
-    new, start = tmp_path / "new", {"init_checkpoint": str(folder)}
+    new = tmp_path / "new"
+    start = {"init_checkpoint": str(folder)}
     # A flag that is not given is taken from the folder.
     assert resolve_config(new, do_eval=True, **start).left_to_right
 
     def check(folder, **changes):
         given = {"left_to_right": changes.get("left_to_right", False)}
         config = create_config(folder, given_flags=given, **changes)
-        trains, network = config.do_train, config.network
-        read_preset(config).check_identity(tiny_config(), None, network, trains)
+        read_preset(config).check_identity(
+            tiny_config(), None, config.network, config.do_train
+        )
 
     for place, changes in ((folder, {}), (new, start)):
         with pytest.raises(ValueError, match="left_to_right=True"):

@@ -13,7 +13,7 @@ from tests import events, script_runner, task_files
 from tests.conftest import write_config
 from tests.golden import ROOT
 from tests.models import NO_DROPOUT
-from training import stopping
+from training import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -43,6 +43,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
 
 
 def stop_after_some_steps(run, output_dir):
+    """Stops a run that has written down NUM_STEPS steps."""
     end = time.monotonic() + script_runner.TIMEOUT
     while len(recorded_losses(output_dir)) < NUM_STEPS and run.is_alive():
         assert time.monotonic() < end
@@ -58,6 +59,7 @@ def recorded_losses(output_dir):
 
 @pytest.fixture(scope="module")
 def one_device(flags, tmp_path_factory):
+    """{step: loss} of a run on one device."""
     losses = pretrain(flags, tmp_path_factory.mktemp("one_device"))
     assert sorted(losses) == list(range(1, NUM_STEPS + 1))
     return losses
@@ -78,6 +80,7 @@ def test_two_devices_equal_one(flags, one_device, tmp_path):
 
 
 def free_ports(count):
+    """Returns ports that no process uses."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -115,6 +118,7 @@ def workers(flags, output_dir, script="run_pretraining.py"):
 
 
 def wait_for_step(output_dir, step):
+    """Waits until a run has saved a step."""
     deadline = time.monotonic() + script_runner.TIMEOUT
     while time.monotonic() < deadline:
         if (checkpoint_steps(output_dir) or [0])[-1] >= step:
@@ -148,6 +152,13 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
         lost.stderr
     )
     assert lost.error
+
+
+def test_workers_need_their_addresses(monkeypatch):
+    """Otherwise each worker would train a model of its own."""
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    with pytest.raises(ValueError, match="TF_CONFIG"):
+        devices.create_strategy("multi_worker")
 
 
 @pytest.mark.slow

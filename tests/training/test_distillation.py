@@ -47,6 +47,7 @@ def teacher(tmp_path_factory):
 
 @pytest.fixture
 def options(tmp_path, teacher):
+    """Flags of a student of two blocks, which saves every step."""
     return toy_task.create_run(
         tmp_path,
         num_hidden_layers=2,

@@ -40,6 +40,7 @@ def flags(tiny, tmp_path_factory):
 
 
 def best_of(folder):
+    """Returns the best step of a run, None if it has none so far."""
     # It is written while it is read.
     with contextlib.suppress(OSError, ValueError):
         return read_json(folder / "model.json").get("best_step")

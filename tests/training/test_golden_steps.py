@@ -49,6 +49,7 @@ def start(path, **changes):
 
 
 def batches(recording):
+    """Returns a dataset of the recorded batches."""
     features = {
         name.removeprefix("in/"): tf.constant(recording[name])
         for name in recording

@@ -1,6 +1,7 @@
 """The head that a folder states, and outputs put in the labels' order."""
 
 import importlib
+import itertools
 import json
 from types import SimpleNamespace
 
@@ -10,8 +11,7 @@ import safetensors.numpy
 
 import modeling
 from data.classification import glue
-from modeling import presets
-from modeling.config_files import ARCHITECTURES, CLASSES
+from modeling import kinds, presets
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built, tiny_config
 from training import checks
@@ -53,7 +53,8 @@ def test_words_of_glue_stand_for_its_numbers(task):
 )
 def test_outputs_are_put_in_the_labels_order(tmp_path, save, create):
     config = modeling.BertConfig.from_dict(CONFIG)
-    model, copy = built(create(config, 3, seed=1)), create(config, 3, seed=2)
+    model = built(create(config, 3, seed=1))
+    copy = create(config, 3, seed=2)
     modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
     there = ["entailment", "neutral", "contradiction"]
     getattr(modeling, save)(model, tmp_path, labels=there)
@@ -91,12 +92,11 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
     checks.check_task(task, config, found, network)
 
 
-@pytest.mark.parametrize("architecture", ["BertCrfForTagging", *CLASSES])
-def test_a_config_tells_heads_apart(tmp_path, architecture):
-    name = CLASSES.get(architecture, architecture)
+@pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
+def test_a_config_tells_heads_apart(tmp_path, name):
     write(tmp_path, {}, architectures=[name])
     found = presets.read(tmp_path).head
-    assert found == ARCHITECTURES.get(name)
+    assert found == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if found in (None, "BertModel", "BertPretrainer", other):
         presets.read(tmp_path).check_head(other)
@@ -133,12 +133,14 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner):
     for folder in ("run", "best"):
         described(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    for given in (
-        {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
-        {"output_dir": str(tmp_path / "run"), "do_predict": True},
-        {"output_dir": str(tmp_path / "run"), "do_train": True},
+    best = str(tmp_path / "best")
+    run = str(tmp_path / "run")
+    new = str(tmp_path / "new")
+    for flags in (
+        config(output_dir=new, init_checkpoint=best, do_predict=True),
+        config(output_dir=run, do_predict=True),
+        config(output_dir=run, do_train=True),
     ):
-        flags = config(**{"output_dir": str(tmp_path / "new")} | given)
         with pytest.raises(ValueError, match="contains a BertOther"):
             resolve(flags, read_preset(flags))
 
@@ -151,8 +153,11 @@ def tagger(tmp_path):
     return tmp_path / "tagger"
 
 
-def change_weights(folder, removed=(), **added):
-    """Removes and adds weights of a Hugging Face folder."""
+def change_weights(folder, added, removed=()):
+    """Removes and adds weights of a Hugging Face folder.
+
+    `added` is {name: shape} of weights that are 0.
+    """
     file = folder / "model.safetensors"
     tensors = safetensors.numpy.load_file(file)
     for name in removed:
@@ -175,8 +180,7 @@ HEAD = ("classifier.weight", "classifier.bias")
 def load(folder):
     """Loads a tagger as a command that does not train."""
     model = modeling.BertTokenClassifier(tiny_config(), 4)
-    config = SimpleNamespace(head="BertTokenClassifier")
-    checks.check_loaded(config, modeling.load_checkpoint(model, folder))
+    checks.check_loaded(modeling.load_checkpoint(model, folder))
 
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):
@@ -184,23 +188,23 @@ def test_outputs_without_names_are_warned_of(tagger, caplog):
     assert "does not name its outputs" in caplog.text
     load(tagger)
     assert "also contains" not in caplog.text
-    change_weights(tagger, **{"dense.weight": (16, 16)})
+    change_weights(tagger, {"dense.weight": (16, 16)})
     load(tagger)
     assert "also contains dense.weight" in caplog.text
 
 
 def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
     """Other programs' heads do not become random outputs."""
-    change_weights(tagger, HEAD, **{"model.score.weight": (4, 16)})
+    change_weights(tagger, {"model.score.weight": (4, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"model\.score\.weight"):
         load(tagger)
     block = "bert.encoder.layer.9.output.dense.weight"
-    change_weights(tagger, **{block: (16, 16)})
+    change_weights(tagger, {block: (16, 16)})
     modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
     assert "more blocks than num_hidden_layers" in caplog.text
     adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
-    change_weights(tagger, [block], **{adapter: (8, 16)})
-    with pytest.raises(ValueError, match="lora_A.weight"):
+    change_weights(tagger, {adapter: (8, 16)}, removed=[block])
+    with pytest.raises(ValueError, match=r"lora_A\.weight"):
         modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
 
 
@@ -209,3 +213,14 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
     (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
     with pytest.raises(ValueError, match=saved[0]):
         check_task(tmp_path, None, MNLI, "--output_dir")
+
+
+def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
+    """They would be trained and scored as different classes."""
+    check_task(tagger, "BertTokenClassifier", ["O", "B-a", "I-a", "B-b"])
+    assert "spelling" not in caplog.text
+    same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
+    same.append(["good day", "good\u00a0day", "good day\u200b"])
+    check_task(tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"])
+    for group in same:
+        assert str(group) in caplog.text

@@ -51,14 +51,14 @@ def test_more_epochs_resume_and_another_training_does_not(folder):
     check(folder, {}, **flags)
     flags["num_train_epochs"] = 3
     check(folder, {}, **flags)
-    for change in ({"learning_rate": 2e-4}, {"num_train_epochs": 2.0}):
-        way = f"--{[*change][0]}=.*--init_checkpoint={folder}"
+    for name, value in (("learning_rate", 2e-4), ("num_train_epochs", 2.0)):
+        way = f"--{name}=.*--init_checkpoint={folder}"
         with pytest.raises(ValueError, match=way):
-            check(folder, {}, **flags | change)
+            check(folder, {}, **flags | {name: value})
 
 
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
-    with pytest.raises(ValueError, match="model.json"):
+    with pytest.raises(ValueError, match=r"model\.json"):
         toy_task.resolve_config(folder, do_train=True)
 
 
@@ -122,8 +122,10 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 
 def write(folder, labels=None, **changes):
+    """Writes the description of an encoder, as a run's start does."""
     config = modeling.BertConfig(**conftest.TINY | changes)
-    model, flags = modeling.BertModel(config), toy_task.create_config(folder)
+    model = modeling.BertModel(config)
+    flags = toy_task.create_config(folder)
     run_folder.write(flags, model, {}, None, labels)
 
 
@@ -134,7 +136,7 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     found = json.loads((tmp_path / "bert_config.json").read_text())
     assert found["num_attention_heads"] == 1
     (tmp_path / "model.ckpt-1.index").touch()
-    with pytest.raises(ValueError, match="bert_config.json"):
+    with pytest.raises(ValueError, match=r"bert_config\.json"):
         write(tmp_path, num_attention_heads=2)
     # A user's own files.
     mine = tmp_path / "mine"
@@ -142,12 +144,12 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     conftest.write_config(mine / "bert_config.json")
     (mine / "labels.txt").write_text("no\nyes\n")
     write(mine, ["no", "yes"])
-    with pytest.raises(ValueError, match="labels.txt"):
+    with pytest.raises(ValueError, match=r"labels\.txt"):
         write(mine, ["yes", "no"])
-    with pytest.raises(ValueError, match="bert_config.json"):
+    with pytest.raises(ValueError, match=r"bert_config\.json"):
         write(mine, num_attention_heads=1)
     (mine / presets.FILE).write_text('{"version": 1, "mine": 2}')
-    with pytest.raises(ValueError, match="model.json"):
+    with pytest.raises(ValueError, match=r"model\.json"):
         write(mine)
     assert json.loads((mine / presets.FILE).read_text())["mine"] == 2
 

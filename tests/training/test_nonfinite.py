@@ -23,6 +23,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
 
 
 def overflow_on_all_devices():
+    """Trains on two devices, whose gradients overflow twice."""
     strategy = devices.create_strategy("mirrored")
     with strategy.scope():
         trainer = create_trainer(
@@ -44,14 +45,14 @@ def test_devices_overflow_together(tmp_path):
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once):
     trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=2)
-    with pytest.raises(ValueError, match="2 steps.* step 5"):
+    with pytest.raises(ValueError, match=r"2 steps.* step 5"):
         fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
 def test_a_gradient_that_no_scale_makes_finite_counts():
     trainer = create_trainer("float16", max_nonfinite_steps=3)
     # 15 halvings bring the scale from 2**15 down to 1.
-    with pytest.raises(ValueError, match="3 steps.* step 18"):
+    with pytest.raises(ValueError, match=r"3 steps.* step 18"):
         fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
 
 

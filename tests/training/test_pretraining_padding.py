@@ -39,6 +39,7 @@ def records(tmp_path_factory):
 
 
 def create_batches(records, are_masked, trim, is_training, batch_size=12):
+    """Returns a dataset of records, masked or to be masked."""
     spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
     masking = None
     if not are_masked:
@@ -56,6 +57,7 @@ def create_batches(records, are_masked, trim, is_training, batch_size=12):
 
 
 def create_model(unpad, left_to_right=False):
+    """Returns a pretrainer without dropout, in float64."""
     config = models.tiny_config(
         vocab_size=VOCAB_SIZE,
         max_position_embeddings=LENGTH,

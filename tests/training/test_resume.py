@@ -46,12 +46,14 @@ def flags(pretraining_flags, inputs):
 
 
 def start(flags, output_dir, **more):
+    """Starts a pretraining in a folder."""
     flags = flags | {"output_dir": output_dir} | more
     return script_runner.start("run_pretraining.py", output_dir.parent, **flags)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(flags, tmp_path_factory):
+    """{name: value} of the last checkpoint of a run that nobody kills."""
     output_dir = tmp_path_factory.mktemp("undisturbed")
     start(flags, output_dir).finish().check()
     return values(output_dir, NUM_STEPS)

@@ -74,7 +74,6 @@ def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
         raise RuntimeError("reentrant call")
 
     monkeypatch.setattr(stopping.logging, "warning", fail)
-    with stopping.stop_signals() as stop:
-        with pytest.raises(RuntimeError):
-            signal.raise_signal(signal.SIGTERM)
+    with stopping.stop_signals() as stop, pytest.raises(RuntimeError):
+        signal.raise_signal(signal.SIGTERM)
     assert stop.is_set()

@@ -58,9 +58,10 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
 
 
 def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
-    gains, scores = [1, 0, 0, None], [0.0, 0.0, 0.0, 1.0]
-    found = rank(tmp_path, gains, scores, ["q"] * 4)
-    assert found["mrr_10"] == pytest.approx(1 / 3)
+    gains = [1, 0, 0, None]
+    scores = [0.0, 0.0, 0.0, 1.0]
+    results = rank(tmp_path, gains, scores, ["q"] * 4)
+    assert results["mrr_10"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="longer"):
         rank(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
@@ -120,13 +121,12 @@ def test_features_are_of_both_texts(scores, expected):
         InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
     ]
     unit = pairs.PairProcessor("", TableOptions()).score_unit("x", examples)
-    found = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
-    assert [each.label_id for each in found] == expected
-    ids = np.array(found[0].input_ids).reshape(2, 5)
-    assert tokenizer.convert_ids_to_tokens(ids[1].tolist())[:3] == [
-        *("[CLS]", "a", "[SEP]")
-    ]
-    assert found[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
+    features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
+    assert [each.label_id for each in features] == expected
+    ids = np.array(features[0].input_ids).reshape(2, 5)
+    second = tokenizer.convert_ids_to_tokens(ids[1].tolist())
+    assert second[:3] == ["[CLS]", "a", "[SEP]"]
+    assert features[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 
 
 def test_all_sets_have_their_scores_on_the_scale_of_the_first():

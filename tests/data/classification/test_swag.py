@@ -1,5 +1,7 @@
 """SWAG's files and features."""
 
+import itertools
+
 import pytest
 import tensorflow as tf
 
@@ -23,7 +25,7 @@ def test_released_files(tmp_path):
     assert example == swag.SwagExample(*expected)
     (example,) = swag.read_set(tmp_path, "test")
     assert example == swag.SwagExample("test-1", *expected[1:-1], None)
-    with pytest.raises(OSError, match="named train.csv or train.jsonl"):
+    with pytest.raises(OSError, match=r"named train\.csv or train\.jsonl"):
         swag.read_set(tmp_path, "train")
 
 
@@ -31,10 +33,10 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     row = RELEASED.splitlines()[1]
     text = RELEASED.format(label=2) + row.format(label="")
     (tmp_path / "test.csv").write_text(text)
-    found = swag.read_set(tmp_path, "test")
-    assert [example.label for example in found] == ["2", None]
+    examples = swag.read_set(tmp_path, "test")
+    assert [example.label for example in examples] == ["2", None]
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
-    with pytest.raises(ValueError, match="line 2, column .label"):
+    with pytest.raises(ValueError, match="line 2, column 'label'"):
         swag.read_set(tmp_path, "test")
 
 
@@ -49,7 +51,7 @@ def test_features(tokenizer):
         [2, 4, 4, 3, 5, 9, 9, 3],
         [2, 4, 4, 3, 5, 3, 0, 0],
     ]
-    assert feature.input_ids == sum(ids, [])
+    assert feature.input_ids == [*itertools.chain(*ids)]
     assert feature.is_cut
     (other,) = swag.create_features([example], 9, tokenizer)
     assert not other.is_cut

@@ -173,7 +173,7 @@ def test_names_of_columns_are_no_example(tmp_path):
     table = f"text,label\n{rows}"
     columns = {"text_column": "1", "label_column": "2", "delimiter": ","}
     for mode in ("classification", "multilabel"):
-        with pytest.raises(ValueError, match="line 1 .*'label'"):
+        with pytest.raises(ValueError, match=r"line 1 .*'label'"):
             labels_of_train(tmp_path, table, output_mode=mode, **columns)
     assert labels_of_train(tmp_path, rows, **columns) == ["no", "yes"]
     # Two files, one after the other.
@@ -182,13 +182,24 @@ def test_names_of_columns_are_no_example(tmp_path):
 
 
 def test_a_quote_does_not_swallow_lines(tmp_path):
-    name, header = "train.tsv", "text\tlabel\n"
+    name = "train.tsv"
+    header = "text\tlabel\n"
     for text in ('"a\tyes\nb"\tno\nc\tyes\n', 'x\t"yes\ny\tno\nz\tyes"\nc\tno'):
         with pytest.raises(ValueError, match="line 2"):
             read(tmp_path, name, header + text)
     text = '"a\tyes\nb"\tno\nc\tyes\n'
     first, *_ = read(tmp_path, name, header + text, quoting=False)
     assert first == ("train-1", '"a', None, "yes")
+
+
+def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
+    text = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+    options = {"output_mode": "multilabel"}
+    found = labels_of_train(tmp_path, text, label_separator="|", **options)
+    assert found == ["x", "y", "z"]
+    assert "--label_separator" not in caplog.text
+    labels_of_train(tmp_path, text, **options)
+    assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
 
 
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])

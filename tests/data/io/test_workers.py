@@ -103,6 +103,10 @@ def work(number):
 
 def test_a_process_killed_at_any_time_is_noticed():
     """Before it reads a task, and while it sends a long result, too."""
-    with pytest.raises(ChildProcessError, match="SIGKILL"):
+
+    def kill_each():
         for pid, _ in workers.run(work, [(i,) for i in range(100)], 2):
             os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(ChildProcessError, match="SIGKILL"):
+        kill_each()

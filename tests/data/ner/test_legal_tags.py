@@ -41,12 +41,15 @@ def is_legal(tags, scheme):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_best_legal_sequence_of_all(scheme):
-    labels, rng = SCHEMES[scheme], np.random.default_rng(1)
-    rows, found, free = [], [], []
+    labels = SCHEMES[scheme]
+    rng = np.random.default_rng(1)
+    rows = []
+    decoded = []
+    free = []
     for length in (1, 3, 0, 5, 2, 4):
         rows.append(rng.dirichlet(np.ones(len(labels)), length))
         scores = legal_tags.to_scores(rows[-1])
-        found.append(legal_tags.decode(scores, labels, True).tolist())
+        decoded.append(legal_tags.decode(scores, labels, True).tolist())
         free.append(legal_tags.decode(scores, labels, False).tolist())
         assert free[-1] == rows[-1].argmax(-1).tolist()
         legal = [
@@ -55,20 +58,21 @@ def test_the_best_legal_sequence_of_all(scheme):
             if is_legal([labels[i] for i in ids], scheme)
         ]
         best = max(legal, key=lambda ids: sum(scores[range(len(ids)), ids]))
-        assert found[-1] == [*best]
-    assert (found == free) == (scheme in ("IOB1", "IOE2"))
+        assert decoded[-1] == [*best]
+    assert (decoded == free) == (scheme in ("IOB1", "IOE2"))
     probabilities = tf.RaggedTensor.from_row_lengths(
         np.concatenate(rows).astype(np.float32), [*map(len, rows)]
     )
     ids = layers.decode_legal(probabilities, labels)
-    assert ids.numpy().tolist() == [*itertools.chain(*found)]
+    assert ids.numpy().tolist() == [*itertools.chain(*decoded)]
     # These are legal without a search.
     legal = probabilities.with_flat_values(tf.one_hot(ids, len(labels)))
     np.testing.assert_array_equal(layers.decode_legal(legal, labels), ids)
 
 
 def test_texts_of_many_words_in_a_graph():
-    labels, rng = SCHEMES["IOB2"], np.random.default_rng(2)
+    labels = SCHEMES["IOB2"]
+    rng = np.random.default_rng(2)
     decode = tf.function(lambda rows: layers.decode_legal(rows, labels))
     for longest in (511, 512, 513, 1024):
         lengths = [3, longest, 0]

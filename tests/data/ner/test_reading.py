@@ -168,13 +168,14 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         (example,) = read(tmp_path, "test", text, label_column=column)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
-    with pytest.raises(ValueError, match="valid.txt"):
+    with pytest.raises(ValueError, match=r"valid\.txt"):
         create(tmp_path).read_set(tmp_path, "dev")
 
 
 def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     """The model cannot predict them, so they count as errors."""
-    text, labels = "a B-LOC\nb I-LOC\n\na B-X\n", ["O", "B-LOC"]
+    text = "a B-LOC\nb I-LOC\n\na B-X\n"
+    labels = ["O", "B-LOC"]
     examples = read(tmp_path, "dev", text, *labels)
     assert [x.labels for x in examples] == [["B-LOC", "I-LOC"], ["B-X"]]
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text

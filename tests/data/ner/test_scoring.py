@@ -25,7 +25,8 @@ def test_entities(tags, entities):
 
 def random_entities(rng, num_words):
     """Returns (type, start, end) of some words, side by side or apart."""
-    entities, start = [], 0
+    entities = []
+    start = 0
     while start < num_words:
         end = min(start + rng.randint(1, 3), num_words)
         if rng.random() < 0.7:
@@ -84,11 +85,13 @@ def count_as_conlleval(right, found):
     Returns:
         (right, found, correct) numbers.
     """
-    counts, is_correct = [0, 0, 0], False
+    counts = [0, 0, 0]
+    is_correct = False
     before = [("O", ""), ("O", "")]
     for pair in zip([*right, "O"], [*found, "O"], strict=True):
         now = [tag.partition("-")[::2] for tag in pair]
-        ends, begins = [], []
+        ends = []
+        begins = []
         for (old, old_type), (new, new_type) in zip(before, now, strict=True):
             changes = old_type != new_type
             ends.append(old + new in ENDS or (old != "O" and changes))

@@ -108,7 +108,7 @@ def test_annotations_that_differ(tmp_path):
 def test_damaged_files(tmp_path, line):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
-    with pytest.raises(ValueError, match="dev.jsonl, line 2"):
+    with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):
         [*spans.read(path, True)]
 
 
@@ -138,7 +138,7 @@ def test_a_folder_of_sets(tmp_path):
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
     (example,) = bilou.read_set(tmp_path, "test")
     assert {*example.labels} == {"O"}
-    with pytest.raises(ValueError, match="line 2: .*'B-PER'"):
+    with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
         create(*labels[:2]).read_set(tmp_path, "train")
 
 

@@ -9,7 +9,8 @@ from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 
 WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
-N, LENGTH = 600, 40
+N = 600
+LENGTH = 40
 
 
 @pytest.fixture
@@ -29,7 +30,8 @@ def read(tmp_path):
         for number in range(N):
             ids = np.zeros(LENGTH, int)
             ids[:35] = rng.integers(5, len(WORDS), 35)
-            ids[0], ids[[21, 34]] = 0, 1
+            ids[0] = 0
+            ids[[21, 34]] = 1
             features["input_ids"] = ids.tolist()
             features["next_sentence_labels"] = [number % 2]
             writer.write(encode_example(features))
@@ -105,11 +107,12 @@ def test_shares_are_the_originals(read):
     ids, chosen = original_ids(features)
     assert (chosen.sum(1) == 7).all()  # round(35 * 0.2)
     assert np.ptp(chosen.mean(0)[1:21]) < 0.03
-    found, labels = features["input_ids"][chosen], ids[chosen]
-    assert abs((found == 2).mean() - 0.8 - 0.1 / len(WORDS)) < 0.01
+    masked = features["input_ids"][chosen]
+    labels = ids[chosen]
+    assert abs((masked == 2).mean() - 0.8 - 0.1 / len(WORDS)) < 0.01
     # A random word can be the word that was there.
-    assert abs((found == labels).mean() - 0.1 - 0.1 / len(WORDS)) < 0.01
-    special = np.isin(found, [0, 1, 3, 4]).mean()
+    assert abs((masked == labels).mean() - 0.1 - 0.1 / len(WORDS)) < 0.01
+    special = np.isin(masked, [0, 1, 3, 4]).mean()
     assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005
 
 

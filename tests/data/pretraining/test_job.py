@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 import os
 import random
@@ -27,14 +28,14 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
         for block in blocks:
             lines = text_files.read_lines(block.path, None, *block[1:3])
             text += "\n".join(map(str.strip, lines)) + "\n\n"
-        return [found.strip() for found in text.split("\n\n") if found.strip()]
+        return [each.strip() for each in text.split("\n\n") if each.strip()]
 
     whole = read([documents.Block(path) for path in paths])
     for size in (1, 2, 3, 7, 64, 10000):
         monkeypatch.setattr(documents, "_PART_BYTES", size)
-        found = documents.split_to_parts(paths)
-        assert (len(found) > 1) == (size < 10000)
-        assert sum(map(read, found), []) == whole
+        parts = documents.split_to_parts(paths)
+        assert (len(parts) > 1) == (size < 10000)
+        assert [*itertools.chain(*map(read, parts))] == whole
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -89,9 +90,10 @@ def interrupt(tmp_path, monkeypatch):
     def stop(*unused_args):
         raise Stop
 
-    with monkeypatch.context() as patch, pytest.raises(Stop):
+    with monkeypatch.context() as patch:
         patch.setattr(documents, "log_counts", stop)
-        create(tmp_path)
+        with pytest.raises(Stop):
+            create(tmp_path)
 
 
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
@@ -132,13 +134,14 @@ def test_gzip_gives_the_same(tmp_path):
     for path in map(Path, CORPUS):
         packed.append(tmp_path / f"{path.name}.gz")
         packed[-1].write_bytes(gzip.compress(path.read_bytes()))
-    found, expected = create(tmp_path / "a", packed), create(tmp_path / "b")
-    assert digests(found) == digests(expected)
+    of_packed = create(tmp_path / "a", packed)
+    expected = create(tmp_path / "b")
+    assert digests(of_packed) == digests(expected)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n \n\n", b"\x00\n\n\xff\n"])
 def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path, text):
-    with pytest.raises(ValueError, match="corpus.txt"):
+    with pytest.raises(ValueError, match=r"corpus\.txt"):
         create(tmp_path, text)
     assert os.listdir(tmp_path) == ["corpus.txt"]
 
@@ -209,7 +212,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
     work = tmp_path / "out.work"
     work.mkdir()
     (work / "task-00000.json").write_text("mine")
-    with pytest.raises(ValueError, match="out.work"):
+    with pytest.raises(ValueError, match=r"out\.work"):
         create(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()

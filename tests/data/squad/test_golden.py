@@ -35,7 +35,8 @@ def load_tokenizer(case):
 
 def load(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
-    folder, tokenizer = case["folder"], load_tokenizer(case)
+    folder = case["folder"]
+    tokenizer = load_tokenizer(case)
     examples = reading.read_squad_examples(
         folder / case[file_key], is_training, case["version_2_with_negative"]
     )

@@ -33,10 +33,10 @@ def create(tmp_path, tokenizer, context, *answers, training=False, **options):
     """Returns the examples and the windows of a passage with one question."""
     examples = read(tmp_path, [[*answers]], context, training)
     options = dataclasses.replace(OPTIONS, **options)
-    found = passage_windows.create_features(
+    windows = passage_windows.create_features(
         examples, tokenizer, options, training
     )
-    return examples, list(found)
+    return examples, list(windows)
 
 
 def decode(examples, features, best, **kwargs):
@@ -48,9 +48,8 @@ def decode(examples, features, best, **kwargs):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
         results.append(decoding.RawResult(feature.unique_id, *logits))
-    options = decoding.DecodingOptions(
-        **{"n_best_size": 3, "max_answer_length": 5, **kwargs}
-    )
+    options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
+    options = dataclasses.replace(options, **kwargs)
     return decoding.decode_predictions(
         examples, features, results, options, TOKENIZER
     )

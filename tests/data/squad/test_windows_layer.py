@@ -81,7 +81,8 @@ def test_windows_equal_the_originals(case):
     np.testing.assert_array_equal(windows.rows, recorded["example_index"])
     first_places = windows.first_places.numpy().tolist()
     for window, feature in enumerate(expected):
-        first, start = first_places[window], windows.starts[window]
+        first = first_places[window]
+        start = windows.starts[window]
         tokens = tf.range(start, start + windows.lengths[window])
         is_max_context = (windows.most_context(tokens) == window).numpy()
         is_max_context = is_max_context.tolist()
@@ -135,11 +136,27 @@ def odd_contexts(seed):
     """Returns passages that lead answers back in every odd way."""
     rng = random.Random(seed)
     parts = [
-        *("banana", "Ananas", "caf\u00e9", "e\u0301te\u0301", "Stra\u00dfe"),
-        *("(1895-1943).", "\u0130\u0130", "\u4e2d\u6587\u5b57\u6587"),
-        *("a\u200bb", "\u00ad", "\u0391\u03a3", "x\u00a0y", "\ufffd"),
-        *("\U0001f600ok", "isn't", "the", "harbor", "harbors'", "light,"),
-        *("[UNK]", "q" * 201),
+        "banana",
+        "Ananas",
+        "caf\u00e9",
+        "e\u0301te\u0301",
+        "Stra\u00dfe",
+        "(1895-1943).",
+        "\u0130\u0130",
+        "\u4e2d\u6587\u5b57\u6587",
+        "a\u200bb",
+        "\u00ad",
+        "\u0391\u03a3",
+        "x\u00a0y",
+        "\ufffd",
+        "\U0001f600ok",
+        "isn't",
+        "the",
+        "harbor",
+        "harbors'",
+        "light,",
+        "[UNK]",
+        "q" * 201,
     ]
     spaces = [" ", "  ", "\n", "\t \r", "\u202f", "", ""]
     texts = [
@@ -188,9 +205,11 @@ def test_odd_text_is_answered_alike(
     basic = tokenizer.basic_tokenizer
     answers = [
         decoding.decode_question(
-            example,
-            [one for one in features if one.example_index == row],
-            *(results, options, basic),
+            example=example,
+            features=[one for one in features if one.example_index == row],
+            result_of=results,
+            options=options,
+            tokenizer=basic,
         )
         for row, example in enumerate(examples)
     ]

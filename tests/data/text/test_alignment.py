@@ -9,6 +9,11 @@ from tests import golden
 from tests.data.text.test_tokenization import load_recorded
 
 
+def to_sigma(text):
+    """Replaces the final form of the Greek letter sigma by the usual one."""
+    return text.replace("\u03c2", "\u03c3")
+
+
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 def test_tokens_stand_where_they_are_said_to(path, casing):
@@ -25,9 +30,9 @@ def test_tokens_stand_where_they_are_said_to(path, casing):
             # A syllable of Hangul may be several tokens; a sigma is another
             # letter at the end of a word.
             if token != "[UNK]" and unicodedata.is_normalized("NFD", part):
-                found = "".join(tokenizer.basic_tokenizer.tokenize(part))
+                words = "".join(tokenizer.basic_tokenizer.tokenize(part))
                 token = token.removeprefix("##")
-                assert found.replace("ς", "σ") == token.replace("ς", "σ")
+                assert to_sigma(words) == to_sigma(token)
                 num_checked += 1
     assert num_checked > len(texts)
 
@@ -50,8 +55,8 @@ def test_tokens_stand_where_they_are_said_to(path, casing):
     ],
 )
 def test_hard_cases(create_tokenizer, text, do_lower_case, tokens, parts):
-    vocab = "[UNK] a e i ! 中 ##a ##e".split()
+    vocab = ["[UNK]", "a", "e", "i", "!", "中", "##a", "##e"]
     tokenizer = create_tokenizer(vocab, do_lower_case)
-    found, spans = tokenize_with_spans(text, tokenizer)
-    assert found == tokens
+    found_tokens, spans = tokenize_with_spans(text, tokenizer)
+    assert found_tokens == tokens
     assert [text[slice(*span)] for span in spans] == parts

@@ -75,8 +75,19 @@ def test_equals_the_reference_on_every_code_point(do_lower_case):
 
 
 def test_full_tokenizer(create_tokenizer):
-    tokens = "[UNK] [CLS] want ##want ##ed wa un runn ##ing ,".split()
-    tokenizer = create_tokenizer(tokens)
+    vocab = [
+        "[UNK]",
+        "[CLS]",
+        "want",
+        "##want",
+        "##ed",
+        "wa",
+        "un",
+        "runn",
+        "##ing",
+        ",",
+    ]
+    tokenizer = create_tokenizer(vocab)
     tokens = tokenizer.tokenize("UNwant\u00e9d,running")
     assert tokens == ["un", "##want", "##ed", ",", "runn", "##ing"]
     ids = tokenizer.convert_tokens_to_ids(tokens)
@@ -139,7 +150,19 @@ def test_a_new_model_has_at_most_twice_the_rows():
 def test_repeated_lines_and_rows_without_a_word_are_googles(
     create_tokenizer, caplog
 ):
-    lines = "[PAD] a [CLS] [SEP] b [MASK] [UNK] a  [CLS] ##a".split(" ")
+    lines = [
+        "[PAD]",
+        "a",
+        "[CLS]",
+        "[SEP]",
+        "b",
+        "[MASK]",
+        "[UNK]",
+        "a",
+        "",
+        "[CLS]",
+        "##a",
+    ]
     tokenizer = create_tokenizer(lines)
     # Google's code: an ordered dict, in which a later line overwrites.
     expected = {}

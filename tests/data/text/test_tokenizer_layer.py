@@ -115,9 +115,11 @@ def test_offsets_point_into_the_text_as_given(pair):
         "a\0b \u00ad" + "\u00e9" * 201 + " end",
     ]
     ids, first, chars = layer.tokenize_with_chars(tf.constant(texts))
-    source, joined = chars.source.numpy(), "\n".join(texts)
+    source = chars.source.numpy()
+    joined = "\n".join(texts)
     pieces = tokenizer.convert_ids_to_tokens(ids.flat_values.numpy())
-    surfaces, previous = [], 0
+    surfaces = []
+    previous = 0
     for piece, (begin, end) in zip(
         pieces, itertools.pairwise(first.numpy()), strict=True
     ):

@@ -7,8 +7,22 @@ import pytest
 from data.text import vocabulary
 
 VOCAB = [
-    *("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
-    *("the", "sea", "s", "##ea", "##w", "##e", "##d", "##a", "w"),
+    "[PAD]",
+    "[unused0]",
+    "[unused1]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "the",
+    "sea",
+    "s",
+    "##ea",
+    "##w",
+    "##e",
+    "##d",
+    "##a",
+    "w",
 ]
 
 
@@ -22,7 +36,7 @@ def test_words_that_save_the_most_come_first():
     assert extended[1:3] == ["seaweed", "wea"]
     assert extended[3:] == VOCAB[3:]
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
-    assert extended == [*("[PAD]", "seaweed", "wea"), *VOCAB[3:], "zzz"]
+    assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:], "zzz"]
     numbers = [vocabulary.count_pieces(x, counts)[1] for x in (VOCAB, extended)]
     assert numbers == [25 + 18 + 99 + 1 + 4 + 50, 5 + 9 + 99 + 1 + 4 + 50]
 

@@ -128,7 +128,8 @@ def rms(values):
 
 @pytest.mark.parametrize("table, name, dtype, width", list(cases()))
 def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
-    form, plain = TABLES[table][name], getattr(ops, name).plain
+    form = TABLES[table][name]
+    plain = getattr(ops, name).plain
     seed = tf.constant(SEED) if table == "compiled" else None
     # A row of one has no variance, which blows up any other rounding.
     compute_plain = compute_in_graph if width == 1 else compute
@@ -136,13 +137,13 @@ def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
     for call, exact_call in zip(
         create_calls(name, width, dtype, seed), exact_calls, strict=True
     ):
-        found = compute_in_graph(form, *call, dtype)
+        faster = compute_in_graph(form, *call, dtype)
         # What both start from is rounded the same way.
         rounded = [tf.cast(tensor, dtype) for tensor in call[0]]
         exact = compute_plain(plain, rounded, exact_call[1], "float64")
         plainly = compute_plain(plain, *call, dtype)
-        assert len(found) == len(exact) == len(plainly)
-        for one, other, right in zip(found, plainly, exact, strict=True):
+        assert len(faster) == len(exact) == len(plainly)
+        for one, other, right in zip(faster, plainly, exact, strict=True):
             if right is None:
                 # `reshape_like` has no gradient to the shape.
                 assert one is None
@@ -155,7 +156,7 @@ def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
             assert rms(one - right) <= allowed
 
 
-@pytest.mark.parametrize("dtype", ("float16", "bfloat16", "float32"))
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
     labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
@@ -168,11 +169,11 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
         ],
         autograph=False,
     )
-    found = form(logits, labels)
-    assert found.dtype == "float32"
+    losses = form(logits, labels)
+    assert losses.dtype == "float32"
     exact = ops.cross_entropy.plain(tf.cast(logits, "float64"), labels)
-    np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
-    assert np.count_nonzero(found) == 4
+    np.testing.assert_allclose(losses, exact, rtol=1e-6, atol=1e-6)
+    assert np.count_nonzero(losses) == 4
 
 
 def test_plain_switches_all_forms_off():
@@ -192,7 +193,8 @@ def test_plain_switches_all_forms_off():
 def test_plain_dropout_drops_its_share_and_scales_up_the_others():
     inputs = keras.ops.ones((50, 200))
     generator = keras.random.SeedGenerator(1)
-    seed, another = generator.next(), generator.next()
+    seed = generator.next()
+    another = generator.next()
 
     def drop(seed):
         with ops.plain():

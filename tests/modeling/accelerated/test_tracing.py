@@ -45,7 +45,8 @@ def test_blocks_are_alike_but_for_names_weights_and_what_is_frozen():
     block.trainable = False
     assert tracing.are_alike(blocks)
     key = block.attention.key
-    before, key.dtype_policy = key.dtype_policy, "mixed_bfloat16"
+    before = key.dtype_policy
+    key.dtype_policy = "mixed_bfloat16"
     assert not tracing.are_alike(blocks)
     key.dtype_policy = before
     assert tracing.are_alike(blocks)

@@ -175,7 +175,7 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
     del tensors["encoder.layer.0.attention.self.query.weight"]
     write(tmp_path, tensors)
     with pytest.raises(
-        ValueError, match="lacks .*layer_0/attention/self/query"
+        ValueError, match=r"lacks .*layer_0/attention/self/query"
     ):
         load_checkpoint(model, tmp_path)
 

@@ -22,7 +22,8 @@ from tests.modeling.checkpoints.test_huggingface import write
 )
 def test_a_network_that_is_not_berts_is_refused(tmp_path, changes):
     write(tmp_path, {}, **changes)
-    with pytest.raises(ValueError, match=f"config.json: `{[*changes][0]}"):
+    [name] = changes
+    with pytest.raises(ValueError, match=f"config.json: `{name}"):
         load_config(tmp_path)
 
 

@@ -59,10 +59,11 @@ def test_a_network_of_config_json(tmp_path, changes):
     values = {"hidden_act": "gelu", "layer_norm_eps": 1e-12} | changes
     (tmp_path / "config.json").write_text(json.dumps(CONFIG | changes))
     model = built(modeling.BertModel(modeling.load_config(tmp_path)))
-    inputs, formula = np.linspace(-5, 5, 99), FORMULAS[values["hidden_act"]]
+    inputs = np.linspace(-5, 5, 99)
+    formula = FORMULAS[values["hidden_act"]]
     for block in model.encoder.blocks:
-        found = ops.ACTIVATIONS[block.intermediate.hidden_act](inputs)
-        np.testing.assert_allclose(found, formula(inputs), atol=1e-7)
+        outputs = ops.ACTIVATIONS[block.intermediate.hidden_act](inputs)
+        np.testing.assert_allclose(outputs, formula(inputs), atol=1e-7)
     epsilons = [
         layer.epsilon
         for layer in all_layers(model)

@@ -64,7 +64,8 @@ def test_torchs_weights_equal_safetensors(tmp_path, dtype, has_index):
 
 def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path):
     torch = pytest.importorskip("torch")
-    path, code = tmp_path / "pytorch_model.bin", Malicious(tmp_path / "harm")
+    path = tmp_path / "pytorch_model.bin"
+    code = Malicious(tmp_path / "harm")
     torch.save(code, path)
     # The format of torch before 1.6 is a bare pickle.
     for content in (path.read_bytes(), pickle.dumps(code), b""):

@@ -110,7 +110,7 @@ def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
     left.write_text("another's")
     # A folder in the way fails the renaming, once the files are written.
     (folder / "other.ckpt.data-00000-of-00001" / "in").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError, match="other.ckpt.data-"):
+    with pytest.raises(IsADirectoryError, match=r"other\.ckpt\.data-"):
         save_checkpoint(model, folder / "other.ckpt")
     assert len(list(folder.iterdir())) == 3
     assert left.exists()
@@ -201,8 +201,8 @@ def test_a_folder_that_was_moved_means_its_own_checkpoint(tmp_path):
         (tmp_path / "run/checkpoint").write_text(
             f'model_checkpoint_path: "{former}{separator}model.ckpt-20"\n'
         )
-        found = find_checkpoint(tmp_path / "run")
-        assert found == str(tmp_path / "run/model.ckpt-20")
+        path = find_checkpoint(tmp_path / "run")
+        assert path == str(tmp_path / "run/model.ckpt-20")
 
 
 def test_names_behind_one_prefix_are_read(tmp_path):
@@ -281,7 +281,7 @@ def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(OSError, match="File too large$") as caught:
+        with pytest.raises(OSError, match=r"File too large$") as caught:
             save_checkpoint(model, tmp_path / "model.ckpt")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

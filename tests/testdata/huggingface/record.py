@@ -25,7 +25,10 @@ CLASSES = {
     "BertForQuestionAnswering": ("start_logits", "end_logits"),
     "BertForMultipleChoice": ("logits",),
 }
-BATCH, CHOICES, LENGTH, VOCAB = 3, 2, 10, 24
+BATCH = 3
+CHOICES = 2
+LENGTH = 10
+VOCAB = 24
 
 
 def create_inputs(rng):
@@ -40,12 +43,13 @@ def create_inputs(rng):
 
 def record_minilm(folder):
     """Records what MiniLM computes of one pair, padded."""
+    # [CLS] the cat sat on the mat . [SEP]
+    first = [101, 1996, 4937, 2938, 2006, 1996, 13523, 1012, 102]
+    # it slept . [SEP]
+    second = [2009, 7771, 1012, 102]
+    padding = [0, 0]
     recorded = {
-        # [CLS] the cat sat on the mat . [SEP] it slept . [SEP] [PAD] [PAD]
-        "input_ids": [
-            [101, 1996, 4937, 2938, 2006, 1996, 13523, 1012]
-            + [102, 2009, 7771, 1012, 102, 0, 0]
-        ],
+        "input_ids": [[*first, *second, *padding]],
         "attention_mask": [[1] * 13 + [0] * 2],
         "token_type_ids": [[0] * 9 + [1] * 4 + [0] * 2],
     }

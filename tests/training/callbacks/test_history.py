@@ -17,6 +17,7 @@ def seconds(monkeypatch):
 
 
 def history_of(folder):
+    """Returns the History of a run in a folder."""
     config = types.SimpleNamespace(
         is_chief=True, summary_steps=0, output_dir=folder, batch_size=8
     )

@@ -29,6 +29,7 @@ def train(optimizer, values, grads):
 
 
 def example():
+    """Returns {name: value} of variables, and gradients of five steps."""
     rng = np.random.default_rng(0)
     values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
     grads = [[rng.normal(size=(3, 4)), rng.normal(size=4)] for _ in range(5)]
@@ -36,6 +37,7 @@ def example():
 
 
 def create_optimizer(name, num_train_steps, num_warmup_steps):
+    """Returns an optimizer at a rate of 0.1."""
     return optimization.create_optimizer(
         OptimizerConfig(optimizer=name, learning_rate=0.1),
         num_train_steps,
@@ -226,8 +228,7 @@ def test_a_step_that_is_not_made_changes_nothing(name):
     ],
 )
 def test_rates_of_the_steps(arguments, expected):
-    schedule = optimization.WarmupLinearDecay(
-        **{"initial_learning_rate": 1.0} | arguments
-    )
+    defaults = {"initial_learning_rate": 1.0}
+    schedule = optimization.WarmupLinearDecay(**defaults | arguments)
     found = [float(schedule(step)) for step in range(len(expected))]
     np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -27,8 +27,11 @@ CONFIG = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
-BATCH, LENGTH, MASKED = 2, 128, 20
-LEARNING_RATE, NUM_STEPS = 1e-3, 2
+BATCH = 2
+LENGTH = 128
+MASKED = 20
+LEARNING_RATE = 1e-3
+NUM_STEPS = 2
 # The rate falls to 0 at this step.
 NUM_TRAIN_STEPS = 100
 NUM_SAMPLED = 64

@@ -1,0 +1,61 @@
+"""Imports the names of a package at their first use.
+
+`modeling` and `serving` do so, because a script should print --help, or report
+a wrong flag, before it imports TensorFlow. Such a package lists its names once,
+as imports that Python skips and that type checkers and editors read:
+
+    if TYPE_CHECKING:
+        from modeling.bert import BertModel
+
+    MODULES = lazy.read_imports(__file__)
+    __all__ = [*MODULES]
+    __getattr__ = lazy.importer(__name__, MODULES)
+"""
+
+import ast
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def read_imports(path: str) -> dict[str, str]:
+    """Returns {name: its module} of the imports under `if TYPE_CHECKING`.
+
+    Args:
+        path: path of a Python file, such as the `__file__` of a package.
+    """
+    return {
+        name.name: statement.module
+        for block in ast.parse(Path(path).read_text("utf-8")).body
+        if isinstance(block, ast.If)
+        and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for name in statement.names
+    }
+
+
+def importer(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Returns the function `__getattr__` of a package.
+
+    Python calls this function for each name that the package does not contain
+    yet. The function adds the name to the package, so that it runs only once
+    for each name.
+
+    Args:
+        package: the package's `__name__`.
+        modules: {name: the module that defines it}.
+    """
+
+    def import_name(name: str) -> Any:  # noqa: ANN401  classes and functions
+        if name not in modules:
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}"
+            )
+        value = getattr(importlib.import_module(modules[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return import_name

@@ -1,0 +1,194 @@
+"""Describes what a command made as JSON, without what differs in each run."""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+# A program or an image. Its answers are compared, and its bytes are only told.
+PROGRAMS = (".tflite", ".onnx", "saved_model.pb", "fingerprint.pb", ".png")
+# Times and rates in messages, cards and reports.
+VARIABLE = (
+    (r"\b(python|keras|tensorflow|numpy) \d[\w.]*", r"\1 VERSION"),
+    # The prefix of absl's log: time, process and the line of the code.
+    (r"^[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]* +\d+ [\w.]+:\d+\] ", ""),
+    (
+        r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?)?",
+        "DATE",
+    ),
+    (r"\b\d+:\d\d(:\d\d)?\b", "TIME"),
+    (
+        r"\b[\d,.]+(e[+-]\d+)? ?(hours|hour|h|minutes|min|seconds|s|ms)\b",
+        "TIME",
+    ),
+    (r"\b[\d,.]+(e[+-]\d+)? ?(\w+/s|GiB|MiB)(?!\w)", "RATE"),
+)
+# Messages of TensorFlow and of other libraries, and progress by the clock.
+DROPPED = (
+    r"^[IWEF]\d{4} \d\d:\d\d:\d\d.*\.(cc|h|cpp):\d+\]",
+    r"^[IWEF]0000 ",
+    r"^WARNING: All log messages before absl",
+    r"^(INFO|WARNING): ",
+    r" \w+/s [\d.]+",
+)
+# Values of JSON that differ in each run.
+VARIABLE_KEYS = r"hours|.*_per_second|.*_gib|versions?"
+# In model.json, a key of `checksums` ends with the time of the file.
+FILE_TIME = r" \d{19}$"
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def normalize(text, places):
+    """Replaces times, rates and the folders in `places`, {folder: name}."""
+    for folder, name in places.items():
+        text = text.replace(str(folder), name)
+    lines = []
+    for line in text.split("\n"):
+        if any(re.search(pattern, line) for pattern in DROPPED):
+            continue
+        for pattern, name in VARIABLE:
+            line = re.sub(pattern, name, line)
+        lines.append(line)
+    return lines
+
+
+def clean(value):
+    """Replaces the values of JSON that differ in each run."""
+    if isinstance(value, dict):
+        return {
+            re.sub(FILE_TIME, " TIME", key): (
+                "VARIES" if re.fullmatch(VARIABLE_KEYS, key) else clean(each)
+            )
+            for key, each in value.items()
+        }
+    return [*map(clean, value)] if isinstance(value, list) else value
+
+
+def describe_arrays(arrays):
+    """Returns {name: dtype, shape and hash}, sorted by name."""
+    return {
+        name: f"{array.dtype} {[*array.shape]} {digest(array.tobytes())}"
+        for name, array in sorted(arrays.items())
+    }
+
+
+# Imports TensorFlow only for commands that made something to read with it.
+def _tensorflow():
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import tensorflow as tf
+
+    # It deprecates the reader of events, for which it has no other.
+    tf.get_logger().setLevel("ERROR")
+    return tf
+
+
+def read_checkpoint(prefix):
+    """Returns a description of each variable of a checkpoint."""
+    tf = _tensorflow()
+    reader = tf.train.load_checkpoint(str(prefix))
+    arrays, objects = {}, {}
+    for name in reader.get_variable_to_shape_map():
+        value = reader.get_tensor(name)
+        if isinstance(value, bytes):
+            # The graph of the objects, in a SavedModel.
+            objects[name] = "an object"
+        else:
+            arrays[name] = value
+    return describe_arrays(arrays) | objects
+
+
+def read_safetensors(path):
+    from safetensors import numpy, safe_open
+
+    with safe_open(path, "numpy") as file:
+        metadata = {"metadata": file.metadata()}
+    return metadata | describe_arrays(numpy.load_file(path))
+
+
+def read_events(path):
+    """Returns {tag: {step: value}} of TensorBoard's scalars, without rates."""
+    tf = _tensorflow()
+    found = {}
+    for event in tf.compat.v1.train.summary_iterator(str(path)):
+        for value in event.summary.value:
+            if re.fullmatch(VARIABLE_KEYS, value.tag.split("/")[-1]):
+                number = "VARIES"
+            elif value.HasField("tensor"):
+                array = tf.make_ndarray(value.tensor)
+                scalar = array.ndim == 0 and array.dtype.kind == "f"
+                number = float(array) if scalar else digest(array.tobytes())
+            else:
+                number = digest(value.SerializeToString(deterministic=True))
+            found.setdefault(value.tag, {})[str(event.step)] = number
+    return found
+
+
+def read_signatures(path):
+    """Returns the inputs and outputs of each signature of a SavedModel."""
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    (graph,) = model.meta_graphs
+    found = {}
+    for name, signature in sorted(graph.signature_def.items()):
+        for kind in ("inputs", "outputs"):
+            infos = getattr(signature, kind)
+            found[f"{name} {kind}"] = {
+                each: f"{info.dtype} {[x.size for x in info.tensor_shape.dim]}"
+                for each, info in sorted(infos.items())
+            }
+    return found
+
+
+def read_json_lines(lines):
+    return [clean(json.loads(line)) for line in lines if line]
+
+
+def describe(folder, places):
+    """Returns {"programs": {path: hash}, "files": {path: contents}}."""
+    files, programs = {}, {}
+    for path in sorted(Path(folder).rglob("*")):
+        name = str(path.relative_to(folder))
+        if not path.is_file():
+            continue
+        if ".data-0000" in path.name:
+            continue  # read with its index
+        if path.name.startswith("events.out."):
+            name = f"{Path(name).parent}/events.out"
+            found = read_events(path)
+            for tag, values in files.get(name, {}).items():
+                found[tag] = values | found.get(tag, {})
+            files[name] = dict(sorted(found.items()))
+        elif path.suffix == ".index":
+            files[name] = read_checkpoint(path.with_suffix(""))
+        elif path.suffix == ".safetensors":
+            files[name] = read_safetensors(path)
+        elif path.name.endswith(PROGRAMS):
+            files[name] = "a program"
+            programs[name] = digest(path.read_bytes())
+            if path.name == "saved_model.pb":
+                files[name] = read_signatures(path)
+        else:
+            files[name] = _describe_text(path, places)
+    return {"programs": programs, "files": files}
+
+
+def _describe_text(path, places):
+    data = path.read_bytes()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return f"{len(data)} bytes {digest(data)}"
+    if "\0" in text:
+        return f"{len(data)} bytes {digest(data)}"
+    if path.suffix == ".jsonl":
+        return read_json_lines(text.split("\n"))
+    if path.suffix == ".json":
+        return clean(json.loads(text))
+    if path.suffix in (".md", ".html") or path.name == "checkpoint":
+        return normalize(text, places)
+    return text.split("\n")

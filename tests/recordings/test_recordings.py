@@ -1,0 +1,172 @@
+"""What the scripts of this checkout make, against those of a base commit."""
+
+import copy
+import json
+import os
+
+import numpy as np
+import pytest
+
+from tests import golden
+from tests.recordings import commands, compare, contents, record
+
+# Folder that tests.recordings.record wrote from the base commit.
+BASE = os.environ.get("BERT_RECORDINGS_DIR")
+
+
+@pytest.mark.slow
+def test_the_scripts_make_what_those_of_the_base_made(tmp_path):
+    if not BASE:
+        pytest.skip("needs BERT_RECORDINGS_DIR, a recording of a base commit")
+    failed = record.Recorder(golden.ROOT, tmp_path, BASE).record()
+    lines = []
+    differs = compare.report(BASE, tmp_path, write=lines.append)
+    assert not differs and not failed, "\n".join([*failed, *lines])
+
+
+RECORDED = {
+    "command": ["run_classifier.py"],
+    "status": 0,
+    "stdout": ["--do_train: Train.", "  The default is False."],
+    "stderr": ["Saved the checkpoint"],
+    "programs": {"export/model.tflite": "0123"},
+    "files": {
+        "answers.jsonl": [
+            {"label": "yes", "probability": 0.75},
+            {"line": 2, "error": "text is missing"},
+        ],
+        "run/README.md": ["# A classifier", "", "| a | b |"],
+        "run/eval_results.txt": ["f1 = 0.5"],
+        "run/model.ckpt-3.index": contents.describe_arrays(
+            {"kernel": np.arange(6, dtype=np.float32).reshape(2, 3)}
+        ),
+        "run/model.json": {"task": {"labels": ["no", "yes"], "length": 32}},
+    },
+}
+
+
+def flip_a_bit(recorded):
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    array.view(np.uint32)[1, 2] ^= 1
+    variables = contents.describe_arrays({"kernel": array})
+    recorded["files"]["run/model.ckpt-3.index"] = variables
+
+
+def change(place, value):
+    """Returns a function that sets a value in a recording, None removes it.
+
+    `place` are the keys that lead to the value, separated by " / ".
+    """
+
+    def set_value(recorded):
+        *keys, last = place.split(" / ")
+        for key in keys:
+            recorded = recorded[int(key) if key.isdigit() else key]
+        last = int(last) if last.isdigit() else last
+        if value is None:
+            del recorded[last]
+        else:
+            recorded[last] = value
+
+    return set_value
+
+
+ANSWER = "files / answers.jsonl / 0"
+FAILED = "files / answers.jsonl / 1"
+MODEL = "files / run/model.json"
+CARD = "files / run/README.md"
+VALUES = {
+    "a bit of a variable": flip_a_bit,
+    "an answer": change(f"{ANSWER} / probability", 0.7500000000000001),
+    "a field of an answer": change(f"{ANSWER} / label", None),
+    "a result": change("files / run/eval_results.txt / 0", "f1 = 0.6"),
+    "a help text": change("stdout / 1", "  The default is True."),
+    "an exit status": change("status", 1),
+    "a lost file": change(MODEL, None),
+    "a new file": change("files / run/new.txt", ["new"]),
+    "a setting": change(f"{MODEL} / task / length", 32.0),
+    "the order of labels": change(f"{MODEL} / task / labels", ["yes", "no"]),
+    "a word of a card": change(f"{CARD} / 0", "# An encoder"),
+    "an answer for an error": change(FAILED, {"line": 2, "label": "no"}),
+}
+WORDS = {
+    "a message": change("stderr / 0", "Saved the step"),
+    "white space of a card": change(f"{CARD} / 2", "| a  | b |"),
+    "the bytes of a program": change("programs / export/model.tflite", "4567"),
+    "the words of an error": change(f"{FAILED} / error", "no text"),
+}
+
+
+def differing(alter):
+    """Returns whether each difference that `alter` makes is a value."""
+    new = copy.deepcopy(RECORDED)
+    alter(new)
+    return [is_value for is_value, *_ in compare.differences(RECORDED, new)]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_changed_value_is_noticed(name):
+    assert True in differing(VALUES[name])
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_changed_words_are_told_and_do_not_fail(name):
+    assert differing(WORDS[name]) == [False]
+
+
+def test_the_order_of_keys_counts_but_in_the_settings():
+    def shuffle(place):
+        def alter(recorded):
+            found = recorded["files"]
+            for key in place:
+                found = found[key]
+            turned = dict(reversed(found.items()))
+            found.clear()
+            found.update(turned)
+
+        return alter
+
+    assert differing(shuffle(["run/model.json", "task"])) == []
+    assert differing(shuffle(["answers.jsonl", 0])) == [True]
+
+
+def test_a_difference_fails_and_is_shown(tmp_path):
+    for name, alter in (("base", lambda _: None), ("new", flip_a_bit)):
+        made = copy.deepcopy(RECORDED)
+        alter(made)
+        (tmp_path / name / "recorded").mkdir(parents=True)
+        path = tmp_path / name / "recorded/mrpc.json"
+        path.write_text(json.dumps(made))
+    lines = []
+    folders = tmp_path / "base", tmp_path / "new"
+    assert compare.report(*folders, "mrpc", lines.append) == 1
+    shown = "\n".join(lines)
+    assert "mrpc: value: files / run/model.ckpt-3.index / kernel" in shown
+    assert compare.report(folders[0], folders[0], "mrpc", lines.append) == 0
+    # A command that was not recorded fails too.
+    assert compare.report(*folders, "mrpc,squad", lines.append) == 1
+    assert any("squad: not recorded" in line for line in lines)
+
+
+def test_times_are_left_out_and_other_numbers_stay(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/history.jsonl").write_text(
+        '{"step": 3, "hours": 0.25, "metrics": {"loss": 0.5}}\n'
+    )
+    text = f"Wrote {tmp_path}/run in 2.5 s: 0.125 of 30 texts\n"
+    (tmp_path / "run/README.md").write_text(text)
+    files = contents.describe(tmp_path, {tmp_path: "OUTPUT"})["files"]
+    metrics = {"loss": 0.5}
+    assert files == {
+        "run/history.jsonl": [
+            {"step": 3, "hours": "VARIES", "metrics": metrics}
+        ],
+        "run/README.md": ["Wrote OUTPUT/run in TIME: 0.125 of 30 texts", ""],
+    }
+
+
+def test_a_command_comes_after_those_that_it_needs():
+    seen = set()
+    for name, command in commands.COMMANDS.items():
+        assert seen.issuperset(command.needs), name
+        seen.add(name)

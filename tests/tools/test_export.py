@@ -1,0 +1,45 @@
+"""Exports of folders that other programs wrote, by tools.export."""
+
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from tests.models import built, tiny_config
+from tests.script_runner import SAMPLES
+from tests.training.test_heads import HEAD, change_weights
+from tools import export
+
+
+def write(folder, create, *arguments):
+    """Writes a tiny model of random weights as transformers would."""
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    config = tiny_config(vocab_size=len(tokenizer.tokens))
+    model = built(create(config, *arguments))
+    modeling.save_huggingface(model, folder, tokenizer=tokenizer)
+    return folder
+
+
+def run(folder, **flags):
+    target = f"{folder}_export"
+    export.main(export.Config(model=str(folder), export_dir=target, **flags))
+
+
+def test_a_head_that_is_missing_is_refused(tmp_path):
+    """Its answers would be random."""
+    classifier = write(tmp_path / "model", modeling.BertTokenClassifier, 3)
+    change_weights(classifier, HEAD[:1], **{"score.weight": (3, 16)})
+    with pytest.raises(ValueError, match=r"output_weights.*score\.weight"):
+        run(classifier)
+    encoder = write(tmp_path / "encoder", modeling.BertModel)
+    with pytest.raises(ValueError, match="cls/predictions"):
+        run(encoder, task="fill-mask")
+    run(encoder)
+
+
+def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
+    folder = write(tmp_path / "model", modeling.BertClassifier, 3)
+    run(folder)
+    assert "also contains" not in caplog.text
+    change_weights(folder, **{"pre_classifier.weight": (16, 16)})
+    run(folder)
+    assert "also contains pre_classifier.weight" in caplog.text
