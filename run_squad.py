@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -102,6 +102,54 @@ class Config(FineTuningConfig):
             raise ValueError("--report needs --do_predict")
 
 
+class SquadReader:
+    """Reads --train_file and --predict_file, if the command needs them.
+
+    The files are read at once, so that their errors show before TensorFlow is
+    imported.
+
+    Attributes:
+        asked: the questions and answers of --predict_file, None if the command
+            does not read it.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is not in SQuAD's layout, or the flags request an
+            evaluation, but --predict_file contains no answers.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.asked: reading.SquadFile | None = None
+        self._examples: dict[str, list[reading.SquadExample]] = {}
+        is_v2 = config.decoding.version_2_with_negative
+        by_chars = config.windows.use_char_offsets
+        if config.training.do_train:
+            file = reading.SquadFile(str(config.train_file))
+            examples = reading.read_squad_examples(file, True, is_v2, by_chars)
+            # Shuffle the questions as Google's code does. Then training needs
+            # only a small buffer to shuffle the records.
+            random.Random(12345).shuffle(examples)
+            self._examples["train"] = examples
+        if config.reads_predict_file:
+            self.asked = reading.SquadFile(str(config.predict_file))
+            examples = reading.read_squad_examples(
+                self.asked, False, is_v2, by_chars
+            )
+            self._examples["eval"] = examples
+            if config.evaluates:
+                # Score empty predictions. If the file contains no answers,
+                # this fails now, and not after an epoch.
+                nothing = {example.qas_id: "" for example in examples}
+                scoring.score_predictions(self.asked, nothing, is_v2)
+
+    def labels(self) -> None:
+        """Returns None, because the answers are no labels."""
+
+    def read(self, split: str) -> list[reading.SquadExample]:
+        """Returns the questions of "train" or "eval", only once."""
+        return self._examples.pop(split)
+
+
 class SquadTask(task.Task):
     """Finds the answer to a question in a passage.
 
@@ -109,8 +157,7 @@ class SquadTask(task.Task):
 
     Args:
         start: what the command starts from.
-        files: {"train" or "eval": SquadFile of --train_file or --predict_file}
-            of the files that the command reads.
+        reader: reads --train_file and --predict_file.
     """
 
     metrics = ("f1",)
@@ -125,34 +172,18 @@ class SquadTask(task.Task):
 
     config: Config
 
-    def __init__(
-        self,
-        start: Start[Config],
-        files: Mapping[str, reading.SquadFile],
-    ) -> None:
+    def __init__(self, start: Start[Config], reader: SquadReader) -> None:
         super().__init__(start)
-        self.files = files
+        self.reader = reader
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
-        self.eval_files = (
-            [str(self.files["eval"].path)] if "eval" in files else []
-        )
+        if reader.asked:
+            self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the questions of --train_file or --predict_file."""
-        is_training = split == "train"
-        examples = reading.create_examples(
-            self.files[split],
-            is_training,
-            self.config.decoding.version_2_with_negative,
-            self.config.windows.use_char_offsets,
-        )
-        if is_training:
-            # Shuffle the questions as Google's code does. Then training needs
-            # only a small buffer to shuffle the records.
-            random.Random(12345).shuffle(examples)
-        return examples
+        return self.reader.read(split)
 
     def encode(
         self, split: str, examples: Sequence[Any]
@@ -229,7 +260,7 @@ class SquadTask(task.Task):
             logging.warning("The answers are not scored: %s", error)
             return {}
         if self.config.report:
-            file = self.files["eval"]
+            file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
             path = os.path.join(output_dir, "report.html")
             report.write_answers(path, heading, file, predictions, is_v2)
@@ -260,11 +291,17 @@ class SquadTask(task.Task):
             self.tokenizer.basic_tokenizer,
         )
 
+    @property
+    def _asked(self) -> reading.SquadFile:
+        # Only commands that read --predict_file evaluate and predict.
+        assert self.reader.asked
+        return self.reader.asked
+
     def _score(
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
         return scoring.score_predictions(
-            self.files["eval"],
+            self._asked,
             predictions,
             self.config.decoding.version_2_with_negative,
             nbest,
@@ -282,29 +319,10 @@ class SquadTask(task.Task):
         )
 
 
-def read_files(config: Config) -> dict[str, reading.SquadFile]:
-    """Reads --train_file and --predict_file, if the command needs them.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is not in SQuAD's layout, or the flags request an
-            evaluation, but --predict_file contains no answers.
-    """
-    files = {}
-    if config.training.do_train:
-        files["train"] = reading.read_file(str(config.train_file))
-    if config.reads_predict_file:
-        file = files["eval"] = reading.read_file(str(config.predict_file))
-        if config.evaluates:
-            # Fail now, and not after an epoch.
-            scoring.check_answers(file, config.decoding.version_2_with_negative)
-    return files
-
-
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    squad_task = SquadTask(start, read_files(start.config))
+    squad_task = SquadTask(start, SquadReader(start.config))
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training import fine_tuning

@@ -17,7 +17,7 @@ from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample, split_texts
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
-from data.squad.reading import field, read_questions
+from data.squad.reading import SquadFile, field
 from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
@@ -119,7 +119,7 @@ def write_labels(
 def write_answers(
     output_file: StrPath,
     heading: dict[str, Any],
-    input_file: StrPath,
+    file: SquadFile,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> None:
@@ -130,7 +130,7 @@ def write_answers(
     """
     counts = Counts()
     judged = []
-    for context, qa, where in read_questions(input_file):
+    for context, qa, where in file.questions:
         guess = predictions.get(field(qa, "id", str, where))
         answers = field(qa, "answers", list, where)
         if guess is None or not (answers or version_2_with_negative):

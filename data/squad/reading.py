@@ -53,13 +53,34 @@ class SquadExample:
     answer_start: int = -1
 
 
+class SquadFile:
+    """The questions of a SQuAD file, which is read once.
+
+    Args:
+        path: path of the file. `read_questions` describes the layouts.
+
+    Attributes:
+        path: path of the file.
+        questions: (passage, dict of the question, its place in the file for
+            messages) of each question, in the order of the file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is not valid JSON, or not in SQuAD's layout.
+    """
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = os.fspath(path)
+        self.questions = [*read_questions(path)]
+
+
 def read_squad_examples(
-    input_file: StrPath,
+    file: SquadFile,
     is_training: bool,
     version_2_with_negative: bool = False,
     use_char_offsets: bool = False,
 ) -> list[SquadExample]:
-    """Reads the questions of a SQuAD file, in the order of the file.
+    """Returns the questions of a SQuAD file, in the order of the file.
 
     With `is_training`, questions whose passage does not contain the answer at
     `answer_start` are skipped with a warning. Another warning counts the
@@ -71,7 +92,6 @@ def read_squad_examples(
     because str.split splits at more kinds of white space than WORD does.
 
     Raises:
-        OSError: the file cannot be read.
         ValueError: the file is not in SQuAD's layout, or contains no question
             that can be used. With `is_training`, also if an answerable question
             has no answer or several answers.
@@ -80,7 +100,7 @@ def read_squad_examples(
     num_moved = 0
     skipped = []
     tokenized = None
-    for context, qa, where in read_questions(input_file):
+    for context, qa, where in file.questions:
         if context != tokenized:
             tokenized = context
             words = list(WORD.finditer(context))
@@ -103,15 +123,15 @@ def read_squad_examples(
             if not _begins_at_start(example):
                 num_moved += 1
         examples.append(example)
-    _warn_of_answers(input_file, len(examples), num_moved, skipped)
+    _warn_of_answers(file.path, len(examples), num_moved, skipped)
     if not examples:
-        raise ValueError(f"{input_file} contains no question that can be used")
+        raise ValueError(f"{file.path} contains no question that can be used")
     num_ids = len({example.qas_id for example in examples})
     if num_ids < len(examples) and not is_training:
         logging.warning(
             "%s: %d questions repeat the id of another question. Only the "
             "answer to the last question with each id is written",
-            input_file,
+            file.path,
             len(examples) - num_ids,
         )
     return examples

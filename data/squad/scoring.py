@@ -8,15 +8,14 @@ from typing import Any
 
 from absl import logging
 
-from data.squad.reading import field, read_questions
-from files.paths import StrPath
+from data.squad.reading import SquadFile, field
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def score_predictions(
-    input_file: StrPath,
+    file: SquadFile,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
     nbest: Mapping[str, list[dict[str, Any]]] | None = None,
@@ -28,7 +27,7 @@ def score_predictions(
     without gold answers is skipped. In v2.0, "no answer" is right for it.
 
     Args:
-        input_file: a SQuAD file with answers.
+        file: a SQuAD file with answers.
         predictions: {question id: predicted text}. In v2.0, "" is no answer.
         version_2_with_negative: whether the file is in the format of v2.0.
         nbest: {question id: n-best list}, best entry first, with a "text" each.
@@ -47,12 +46,11 @@ def score_predictions(
         questions, if there are any.
 
     Raises:
-        OSError: the file cannot be read.
         ValueError: the file is not in SQuAD's layout or contains no gold
             answers, or in v2.0, a question has no prediction.
     """
     gold_answers, counts = _read_gold_answers(
-        input_file, predictions, version_2_with_negative
+        file, predictions, version_2_with_negative
     )
     if not version_2_with_negative:
         return _score_v1(gold_answers, predictions) | counts
@@ -100,7 +98,7 @@ def compute_f1(right_answer: str, prediction: str) -> float:
 
 
 def _read_gold_answers(
-    input_file: StrPath,
+    file: SquadFile,
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
@@ -109,7 +107,7 @@ def _read_gold_answers(
     gold_answers = []
     num_skipped = 0
     is_labeled = False
-    for _, qa, where in read_questions(input_file):
+    for _, qa, where in file.questions:
         qas_id = field(qa, "id", str, where)
         texts = [
             field(answer, "text", str, where)
@@ -124,7 +122,7 @@ def _read_gold_answers(
             num_skipped += 1
     if not is_labeled or not gold_answers:
         raise ValueError(
-            f"{input_file} contains no right answers; to compute scores, use a "
+            f"{file.path} contains no right answers; to compute scores, use a "
             "train or dev file"
         )
     missing = [
@@ -132,7 +130,7 @@ def _read_gold_answers(
     ]
     if missing and version_2_with_negative:
         raise ValueError(
-            f"{input_file}: {len(missing)} questions have no prediction, such "
+            f"{file.path}: {len(missing)} questions have no prediction, such "
             f"as {missing[0]!r}"
         )
     for number, what in (
@@ -140,7 +138,7 @@ def _read_gold_answers(
         (num_skipped, "have no gold answers and are not scored"),
     ):
         if number:
-            logging.warning("%s: %d questions %s", input_file, number, what)
+            logging.warning("%s: %d questions %s", file.path, number, what)
     skipped = {"num_without_gold_answers": num_skipped} if num_skipped else {}
     return gold_answers, skipped
 

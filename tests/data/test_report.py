@@ -8,6 +8,7 @@ from data import report
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.ner.sentence_windows import NerExample
+from data.squad import reading
 from tests.data.squad.squad_files import write_squad
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
@@ -133,7 +134,9 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    report.write_answers(output, HEADING, path, predictions, True)
+    report.write_answers(
+        output, HEADING, reading.SquadFile(path), predictions, True
+    )
     page = read(output)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],

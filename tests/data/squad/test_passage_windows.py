@@ -26,7 +26,9 @@ OPTIONS = passage_windows.WindowOptions(
 def read(tmp_path, questions, context, training=True, **options):
     """Writes questions about a passage, and returns their examples."""
     path = write_squad(tmp_path / "squad.json", questions, context)
-    return reading.read_squad_examples(path, training, **options)
+    return reading.read_squad_examples(
+        reading.SquadFile(path), training, **options
+    )
 
 
 def create(tmp_path, tokenizer, context, *answers, training=False, **options):
@@ -67,7 +69,7 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
     path = tmp_path / "squad.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=f"squad.json.*{culprit}"):
-        reading.read_squad_examples(path, is_training=False)
+        reading.read_squad_examples(reading.SquadFile(path), is_training=False)
 
 
 def test_training_needs_one_answer(tmp_path):
@@ -131,22 +133,28 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
     entry = {"context": context, **(qa if is_flat else {"qas": [qa]})}
     path = tmp_path / "flat.json"
     path.write_text(json.dumps({"data": [entry]}))
-    (example,) = reading.read_squad_examples(path, True)
+    (example,) = reading.read_squad_examples(reading.SquadFile(path), True)
     # Without `data`: a list, and lines.
     path.write_text(json.dumps([entry]))
-    assert reading.read_squad_examples(path, True) == [example]
+    assert reading.read_squad_examples(reading.SquadFile(path), True) == [
+        example
+    ]
     lines = tmp_path / "flat.jsonl"
     lines.write_text("\n" + json.dumps(entry) + "\n")
-    assert reading.read_squad_examples(lines, True) == [example]
+    assert reading.read_squad_examples(reading.SquadFile(lines), True) == [
+        example
+    ]
     assert (example.qas_id, example.context) == (str(qas_id), context)
     assert context[example.answer_start :] == "nine."
-    scores = scoring.score_predictions(path, {str(qas_id): "nine"})
+    scores = scoring.score_predictions(
+        reading.SquadFile(path), {str(qas_id): "nine"}
+    )
     assert scores["exact_match"] == 100
     for bad in ({}, {"answer_start": 1}, {"text": ["nine", "ten"]}):
         qa.update(answers={"text": ["nine"]} | bad)
         path.write_text(json.dumps([{"context": context, "qas": [qa]}]))
         with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
-            reading.read_squad_examples(path, True)
+            reading.read_squad_examples(reading.SquadFile(path), True)
 
 
 def test_a_table_of_questions(tmp_path):
@@ -156,7 +164,9 @@ def test_a_table_of_questions(tmp_path):
 
     def read_rows(*rows, **options):
         path.write_text(header + "".join(f"q?,{row}\n" for row in rows))
-        return reading.read_squad_examples(path, True, **options)
+        return reading.read_squad_examples(
+            reading.SquadFile(path), True, **options
+        )
 
     first, second = read_rows(f"{passage},met,", f"{passage},boat,13")
     found = first.qas_id, first.answer_start, first.start_position
@@ -169,10 +179,12 @@ def test_a_table_of_questions(tmp_path):
     options = {"version_2_with_negative": True}
     _, none = read_rows(f"{passage},met,", f"{passage},,", **options)
     assert none.is_impossible
-    scores = scoring.score_predictions(path, {"2": "met", "3": ""}, True)
+    scores = scoring.score_predictions(
+        reading.SquadFile(path), {"2": "met", "3": ""}, True
+    )
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
     path.write_text(f"question,context\nq?,{passage}\n")
-    (example,) = reading.read_squad_examples(path, False)
+    (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
     assert example.context == passage
 
 
