@@ -19,6 +19,7 @@ import numpy as np
 import modeling
 import serving
 from command_line import cli, flags
+from command_line.flags import group
 from data import report
 from data.classification import (
     classifier_flags,
@@ -27,23 +28,29 @@ from data.classification import (
     glue,
     metrics,
     pairs,
-    table_task,
 )
-from data.io import feature_specs, text_files
+from data.classification.classifier_flags import (
+    ClassifierOptions,
+    TableOptions,
+)
+from data.io import feature_specs
+from data.io.tables import Table
 from modeling import kinds
 from serving import answers
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.resolve import read_preset, resolve
+from training.start import Start, read_start, suit
 
 if TYPE_CHECKING:
-    import keras
+    pass
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFileConfig, classifier_flags.ClassifierOptions):
+class Config(DataFileConfig):
     """Flags of the script: Google's, and flags that this project adds."""
 
+    table: TableOptions = group(TableOptions)
+    classifier: ClassifierOptions = group(ClassifierOptions)
     task_name: str = flags.head(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl or "
@@ -56,128 +63,149 @@ class Config(DataFileConfig, classifier_flags.ClassifierOptions):
         """Returns {flag: its default with --data_file}."""
         return {
             **super().data_file_defaults(),
-            "report": self.task_name != "embedding",
+            "report": not self.is_embedding,
             "task_name": self.task_name or "csv",
         }
 
     @property
+    def is_embedding(self) -> bool:
+        """Whether the model computes vectors of texts."""
+        return self.task_name == "embedding"
+
+    @property
     def head(self) -> str | None:
         """Name of the model class that --task_name selects."""
-        is_embedding = self.task_name == "embedding"
-        return kinds.EMBEDDER if is_embedding else kinds.CLASSIFIER
+        return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
 
     @property
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
         return (*super().required, "task_name")
 
-    def check(self) -> None:
+    def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check()
-        if self.task_name == "embedding" and (self.bilstm or self.report):
+        super().check(given)
+        if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
-        if self.glue_submission:
+        if self.classifier.glue_submission:
             glue.submission_file(self.task_name)
 
 
 class ClassifierTask(task.Task):
-    """Predicts a label, several labels or a number for a text or a pair."""
+    """Predicts a label, several labels or a number for a text or a pair.
 
-    options: Config
+    Args:
+        start: what the command starts from.
+        reader: reads the labels and the splits.
+    """
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        # {split: index of each text's first record}, only with --doc_stride.
-        self.starts: dict[str, list[int]] = {}
-        self.processors = glue.create_processors(options)
+    config: Config
+
+    def __init__(
+        self, start: Start[Config], reader: glue.ClassificationReader
+    ) -> None:
+        super().__init__(start)
+        self.reader = reader
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.splits = {"train": ["train"]} | {
-            purpose: [f"{purpose}{suffix}" for suffix in self.processors]
-            for purpose in ("eval", "predict")
-        }
-        processor, name = self.processors[""], options.task_name
-        if isinstance(processor, table_task.TableProcessor):
-            self.options = processor.suit_flags(
-                options, self.tokenizer, self.longest
-            )
-        self.labels, mode = processor.get_labels(), processor.output_mode
+        self.splits = reader.splits
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.doc_stride = self.config.classifier.doc_stride
+        self.labels = reader.labels()
+        name = self.config.task_name
+        mode = reader.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         self.decoder = decoding.LabelDecoder(mode, self.labels)
-        if options.class_weights and mode != "classification":
-            raise ValueError(f"--class_weights is not for {mode}")
-        losses = {
-            "classification": modeling.ClassifierLoss,
-            "multilabel": modeling.MultiLabelLoss,
-            "regression": modeling.RegressionLoss,
-            "ranking": modeling.RankingLoss,
-        }
-        self.loss = losses[name if name == "ranking" else mode]()
-        self.eval_loss = self.loss
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
-        self.metrics = processor.metrics
+        self.metrics = reader.metrics
         self.settings: dict[str, Any] = {
             "task_name": name,
             "output_mode": mode,
             "labels": self.labels,
             # With 1, the export rejects a second text.
-            "num_texts": len(processor.text_columns),
+            "num_texts": reader.num_texts,
         }
+        class_weights = self.find_class_weights()
+        if class_weights:
+            self.settings["class_weights"] = class_weights
+        self.eval_loss = self.create_loss()
+        self.loss = self.create_loss([*class_weights.values()])
+
+    def find_class_weights(self) -> dict[str, float]:
+        """Returns {label: weight in the training loss}, {} for equal weights.
+
+        Raises:
+            ValueError: the task has no classes.
+        """
+        if not self.config.classifier.class_weights:
+            return {}
+        mode = self.reader.output_mode
+        if mode != "classification":
+            raise ValueError(f"--class_weights is not for {mode}")
+        if not self.config.training.do_train:
+            return {}
+        return classifier_flags.balance_classes(
+            self.labels or (), self.reader.look_at_train_set()
+        )
+
+    def create_loss(
+        self, class_weights: Sequence[float] = ()
+    ) -> "modeling.losses.Loss":
+        """Creates the loss of the task's kind of labels."""
+        if self.config.task_name == "ranking":
+            return modeling.RankingLoss()
+        if self.reader.output_mode == "regression":
+            return modeling.RegressionLoss()
+        if self.reader.output_mode == "multilabel":
+            return modeling.MultiLabelLoss()
+        return modeling.ClassifierLoss(class_weights or None)
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
-        purpose, processor = split.partition("_")[0], self._processor(split)
-        name = text_files.SETS[purpose]
-        try:
-            examples = processor.read_set(self.options.data_dir, name)
-        except FileNotFoundError:
-            if split == purpose:
-                raise
-            return None
-        if name == "test" and not processor.test_set_has_labels:
-            examples = [dataclasses.replace(x, label=None) for x in examples]
-        stride = self.options.doc_stride
-        if stride and any(example.text_b for example in examples):
+        examples = self.reader.read(split)
+        has_pairs = any(example.text_b for example in examples or ())
+        if self.doc_stride and has_pairs:
             raise ValueError(
-                f"--doc_stride={stride} is for single texts, but the {split} "
-                "set contains pairs; remove the flag, or use single texts"
+                f"--doc_stride={self.doc_stride} is for single texts, but the "
+                f"{split} set contains pairs; remove the flag, or use single "
+                "texts"
             )
-        if purpose == "train" and self.options.class_weights:
-            weights = classifier_flags.balance_classes(
-                self.labels or (), examples
-            )
-            self.loss = modeling.ClassifierLoss([*weights.values()])
-            self.settings["class_weights"] = weights
         return examples
 
-    def _processor(self, split: str) -> features.DataProcessor:
-        # "eval_mm" belongs to the processor of "_mm".
-        return self.processors["".join(split.partition("_")[1:])]
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, int]]:
+        """Yields the examples of a split as TFRecords.
 
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the examples of a split, or their windows, as TFRecords."""
-        length, stride = self.options.max_seq_length, self.options.doc_stride
-        args = examples, self.labels, length, self.tokenizer
-        if not stride:
-            created = features.convert_examples_to_features(*args)
-            yield from features.encode_features(created, length)
-            return
-        self.starts[split] = []
-        num_records = 0
-        for windows_of_text in features.create_windows(*args, stride):
-            self.starts[split].append(num_records)
-            num_records += len(windows_of_text)
-            yield from map(
-                features.encode_classification_features, windows_of_text
+        With --doc_stride, an example becomes several windows. The origin of a
+        record is the index of its example.
+        """
+        if not self.doc_stride:
+            created = features.convert_examples_to_features(
+                examples, self.labels, self.max_seq_length, self.tokenizer
             )
+            encoded = features.encode_features(created, self.max_seq_length)
+            for index, record in enumerate(encoded):
+                yield record, index
+            return
+        windows = features.create_windows(
+            examples,
+            self.labels,
+            self.max_seq_length,
+            self.tokenizer,
+            self.doc_stride,
+        )
+        for index, windows_of_text in enumerate(windows):
+            for window in windows_of_text:
+                yield features.encode_classification_features(window), index
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
-            self.options.max_seq_length,
+            self.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
-            bool(self.options.doc_stride) and split == "train",
+            has_weights=bool(self.doc_stride) and split == "train",
         )
         if split.startswith("predict"):
             del spec["label_ids"]
@@ -185,91 +213,75 @@ class ClassifierTask(task.Task):
 
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
-    ) -> "keras.Model":
+    ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
             config, self.decoder.num_outputs, **options
         )
 
-    def pool(self, split: str, batches: task.Batches) -> task.Batches:
+    def pool(self, split: task.Split, batches: task.Batches) -> task.Batches:
         """Combines the outputs of each text's windows (--doc_stride)."""
-        if split not in self.starts:
+        if not self.doc_stride:
             return batches
-        return decoding.pool_batches(batches, self.starts[split])
+        # The first record of each text.
+        starts = [
+            row
+            for row, index in enumerate(split.origins)
+            if row == 0 or index != split.origins[row - 1]
+        ]
+        return decoding.pool_batches(batches, starts)
 
-    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         labels = self.decoder.labels(decoding.concatenate(batches))
-        examples, score = self.examples[split], self._processor(split).score
-        return metrics.score_known(examples, labels, self.decoder, score)
+        score = self.reader.processor_of(split.name).score
+        return metrics.score_known(split.examples, labels, self.decoder, score)
 
     def write_report(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
-        examples = self.examples[split]
-        if not self.options.report and examples[0].row is None:
+        if not self.config.report and split.examples[0].row is None:
             return
         outputs = decoding.concatenate(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
-        self._write_table(path, examples, outputs)
-        if self.options.report:
-            suffix = split.removeprefix("eval")
-            path = os.path.join(output_dir, f"report{suffix}.html")
-            data = self.options.data_file or self.options.data_dir
-            scores = self.evaluate(split, [({}, outputs)])
-            mode = self.decoder.output_mode
-            heading = report.create_heading(mode, data, scores)
-            # Windows read the whole text.
-            length = self.options.max_seq_length
-            length = 2**31 if self.options.doc_stride else length
-            report.write_labels(
-                path,
-                heading,
-                examples,
-                outputs,
-                self.decoder,
-                self.tokenizer,
-                length,
-            )
+        write_rows(path, split.examples, outputs, self.decoder)
+        if not self.config.report:
+            return
+        scores = self.evaluate(split, [({}, outputs)])
+        # Windows read the whole text.
+        length = 2**31 if self.doc_stride else self.max_seq_length
+        data = self.config.data.data_file or self.config.fine_tuning.data_dir
+        suffix = split.name.removeprefix("eval")
+        report.write_labels(
+            os.path.join(output_dir, f"report{suffix}.html"),
+            report.create_heading(self.decoder.output_mode, data, scores),
+            split.examples,
+            outputs,
+            self.decoder,
+            self.tokenizer,
+            length,
+        )
 
     def write_predictions(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
-        suffix = split.removeprefix("predict")
-        examples, outputs = self.examples[split], decoding.concatenate(batches)
-        path = os.path.join(output_dir, "predictions.csv")
-        self._write_table(path, examples, outputs)
-        entries = (
-            {"guid": x.guid, "text_a": x.text_a}
-            | ({} if x.text_b is None else {"text_b": x.text_b})
-            | ({} if x.label is None else {"gold_label": x.label})
-            for x in examples
-        )
-        labels = decoding.write_predictions(
-            output_dir, entries, outputs, self.decoder, suffix
-        )
-        if self.options.glue_submission:
-            name = self.options.task_name + suffix.replace("_", "-")
+        outputs = decoding.concatenate(batches)
+        labels = write_predictions(split, outputs, self.decoder, output_dir)
+        if self.config.classifier.glue_submission:
+            suffix = split.name.removeprefix("predict")
+            name = self.config.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         return self.evaluate(split, [({}, outputs)])
 
-    def _write_table(
-        self,
-        path: str,
-        examples: Sequence[features.InputExample],
-        outputs: np.ndarray,
-    ) -> None:
-        # Writes the rows of a user's table, and the answers beside them.
-        if examples[0].row is not None:
-            rows = decoding.describe_rows(examples, outputs, self.decoder)
-            answers.write(path, "csv", [[*rows]], None)
-
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the classifier in the formats of --export_format."""
-        mode, num_texts = self.decoder.output_mode, self.settings["num_texts"]
-        if mode == "regression" and self.options.task_name == "csv":
+        mode = self.decoder.output_mode
+        num_texts = self.settings["num_texts"]
+        if mode == "regression" and self.config.task_name == "csv":
             # A cross-encoder, which ranks passages, also has a single output.
             num_texts = None
         serving.export_classifier(
@@ -278,73 +290,114 @@ class ClassifierTask(task.Task):
             self.labels,
             serving.ExportOptions.of(self),
             mode,
-            self.options.doc_stride,
+            self.doc_stride,
             num_texts,
         )
 
 
-class EmbeddingTask(ClassifierTask):
+class EmbeddingTask(task.Task):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
     Otherwise it is the cross entropy of finding each text's partner in a batch.
+
+    Args:
+        start: what the command starts from.
+        reader: reads the pairs of texts.
     """
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
+    config: Config
+
+    def __init__(
+        self, start: Start[Config], reader: pairs.PairProcessor
+    ) -> None:
+        super().__init__(start)
+        self.reader = reader
         self.decoder = pairs.CosineDecoder()
-        processor = self.processors[""]
-        assert isinstance(processor, pairs.PairProcessor)
-        self.processor = processor
-        is_read = {"train": options.do_train, "eval": options.evaluates}
-        splits = [split for split in is_read if is_read[split]]
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
         # {split: True if its pairs have scores}
-        self.has_scores = {x: processor.has_scores(x) for x in splits}
-        evaluated = self.has_scores.get("eval", True)
+        self.has_scores: dict[str, bool] = {}
+        if self.config.training.do_train:
+            self.has_scores["train"] = reader.has_scores("train")
+        if self.config.evaluates:
+            self.has_scores["eval"] = reader.has_scores("eval")
+        evaluates_scores = self.has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
-        is_scored = self.has_scores.get("train", evaluated)
-        self.loss = modeling.CosineLoss()
-        if not is_scored:
-            self.loss = modeling.ContrastiveLoss(
-                options.contrastive_temperature
-            )
-        self.eval_loss = self.loss if evaluated == is_scored else None
-        if not evaluated:
-            self.metrics = ("recall_1",)
+        trains_scores = self.has_scores.get("train", evaluates_scores)
+        self.loss = self.create_loss(trains_scores)
+        if evaluates_scores == trains_scores:
+            self.eval_loss = self.loss
+        self.metrics = reader.metrics if evaluates_scores else ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
-            "task_name": options.task_name,
-            "max_seq_length": self.options.max_seq_length,
+            "task_name": self.config.task_name,
+            "max_seq_length": self.max_seq_length,
         }
 
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the text pairs of a split as TFRecords."""
-        unit = self.processor.score_unit(split, examples)
-        length = self.options.max_seq_length
-        created = pairs.create_pair_features(
-            examples, length, self.tokenizer, unit
+    def create_loss(self, is_scored: bool) -> "modeling.losses.Loss":
+        """Creates the loss of pairs with or without scores."""
+        if is_scored:
+            return modeling.CosineLoss()
+        return modeling.ContrastiveLoss(
+            self.config.classifier.contrastive_temperature
         )
-        return features.encode_features(created, length)
+
+    def read_examples(self, split: str) -> Sequence[Any] | None:
+        """Reads a split's pairs of texts."""
+        return self.reader.read(split)
+
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, None]]:
+        """Yields the text pairs of a split as TFRecords, without origins."""
+        unit = self.reader.score_unit(split, examples)
+        created = pairs.create_pair_features(
+            examples, self.max_seq_length, self.tokenizer, unit
+        )
+        for record in features.encode_features(created, self.max_seq_length):
+            yield record, None
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
-            self.options.max_seq_length, self.has_scores.get(split, False)
+            self.max_seq_length, self.has_scores.get(split, False)
         )
 
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
-    ) -> "keras.Model":
+    ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(config, **options)
 
-    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        if self.has_scores.get(split, True):
-            return super().evaluate(split, batches)
-        every = decoding.concatenate(batches)
-        partners = [each.text_b for each in self.examples[split]]
-        return {"recall_1": pairs.recall_1(every, partners)}
+        vectors = decoding.concatenate(batches)
+        if self.has_scores.get(split.name, True):
+            cosines = self.decoder.labels(vectors)
+            return metrics.score_known(
+                split.examples, cosines, self.decoder, self.reader.score
+            )
+        partners = [each.text_b for each in split.examples]
+        return {"recall_1": pairs.recall_1(vectors, partners)}
+
+    def write_report(
+        self, split: task.Split, batches: task.Batches, output_dir: str
+    ) -> None:
+        """Writes the cosines of the pairs of a table's dev set."""
+        if split.examples[0].row is not None:
+            outputs = decoding.concatenate(batches)
+            path = os.path.join(output_dir, "dev_predictions.csv")
+            write_rows(path, split.examples, outputs, self.decoder)
+
+    def write_predictions(
+        self, split: task.Split, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
+        """Writes the cosines of the pairs of the test set."""
+        outputs = decoding.concatenate(batches)
+        write_predictions(split, outputs, self.decoder, output_dir)
+        return self.evaluate(split, [({}, outputs)])
 
     def export(self, export_dir: str, model: Any) -> None:
         """Exports the encoder. Its signature `embed` returns the vectors."""
@@ -353,19 +406,106 @@ class EmbeddingTask(ClassifierTask):
         )
 
 
-def main(flags: Config) -> None:
+def write_rows(
+    path: str,
+    examples: Sequence[features.InputExample],
+    outputs: np.ndarray,
+    decoder: decoding.LabelDecoder,
+) -> None:
+    """Writes the rows of a user's table, and the answers beside them."""
+    if examples[0].row is not None:
+        rows = decoding.describe_rows(examples, outputs, decoder)
+        answers.write(path, "csv", [[*rows]], None)
+
+
+def write_predictions(
+    split: task.Split,
+    outputs: np.ndarray,
+    decoder: decoding.LabelDecoder,
+    output_dir: str,
+) -> Sequence[decoding.Label]:
+    """Writes the predictions of a test set. Returns the predicted labels."""
+    path = os.path.join(output_dir, "predictions.csv")
+    write_rows(path, split.examples, outputs, decoder)
+    entries = (
+        {"guid": x.guid, "text_a": x.text_a}
+        | ({} if x.text_b is None else {"text_b": x.text_b})
+        | ({} if x.label is None else {"gold_label": x.label})
+        for x in split.examples
+    )
+    suffix = split.name.removeprefix("predict")
+    return decoding.write_predictions(
+        output_dir, entries, outputs, decoder, suffix
+    )
+
+
+def find_columns(
+    parsed: flags.Parsed[Config],
+) -> tuple[flags.Parsed[Config], Table | None]:
+    """Opens --data_file, and finds its columns that no flag names.
+
+    Returns the flags with the columns, and the table, None without one.
+
+    Raises:
+        ValueError: a column is not found.
+        OSError: the file cannot be read.
+    """
+    config = parsed.config
+    if config.task_name != "csv" or not config.data.data_file:
+        return parsed, None
+    table = Table(
+        config.data.data_file, classifier_flags.layout_of(config.table)
+    )
+    columns = classifier_flags.find_columns(config.table, parsed.given, table)
+    config = flags.replace(config, **columns)
+    return dataclasses.replace(parsed, config=config), table
+
+
+def create_task(
+    parsed: flags.Parsed[Config], start: Start[Config], table: Table | None
+) -> tuple[task.Task, Start[Config]]:
+    """Creates the readers and the task that --task_name selects.
+
+    Returns the task, and `start` with flags that suit --data_file.
+
+    Raises:
+        ValueError: a flag or a row of the data is wrong.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    processor = glue.create_table_processor(
+        config.task_name,
+        config.fine_tuning.data_dir,
+        config.data,
+        config.table,
+        parsed.given,
+        table,
+    )
+    if processor is None:
+        processors = glue.create_glue_processors(
+            config.task_name,
+            config.fine_tuning.data_dir,
+            config.classifier.xnli_language,
+        )
+        reader = glue.ClassificationReader(processors)
+        return ClassifierTask(start, reader), start
+    start = suit(start, processor, parsed.given)
+    if isinstance(processor, pairs.PairProcessor):
+        return EmbeddingTask(start, processor), start
+    reader = glue.ClassificationReader({"": processor})
+    return ClassifierTask(start, reader), start
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    if flags.task_name == "csv":
-        flags = classifier_flags.find_columns(flags)
-    preset = read_preset(flags)
-    config = resolve(flags, preset)
-    is_embedding = config.task_name == "embedding"
-    task = (EmbeddingTask if is_embedding else ClassifierTask)(config)
+    parsed, table = find_columns(parsed)
+    start = read_start(parsed)
+    created, start = create_task(parsed, start, table)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, task.options, preset, serving.export_task)
+    fine_tuning.run(created, start, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

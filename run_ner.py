@@ -18,20 +18,22 @@ import numpy as np
 import modeling
 import serving
 from command_line import cli, flags
+from command_line.flags import group
 from data import report
 from data.classification.decoding import to_probabilities
-from data.io import feature_specs, records, text_files
+from data.io import feature_specs, records
 from data.ner import reading, scoring, sentence_windows
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.resolve import read_preset, resolve
+from training.start import Start, read_start, suit
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFileConfig, reading.NerOptions):
+class Config(DataFileConfig):
     """Flags of the script, and the flags common to all fine-tuning scripts."""
 
+    ner: reading.NerOptions = group(reading.NerOptions)
     legal_tags: bool = flags.decoding(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "
@@ -41,112 +43,120 @@ class Config(DataFileConfig, reading.NerOptions):
 
 
 class NerTask(task.Task):
-    """Tags the words that name persons, places or organizations in a text."""
+    """Tags the words that name persons, places or organizations in a text.
+
+    Args:
+        start: what the command starts from.
+        reader: reads the tags and the sentences.
+    """
 
     metrics = ("f1", "precision", "recall", "accuracy")
-    options: Config
-    labels: list[str]
+    config: Config
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        # {split: its windows} of the splits "eval" and "predict", to decode the
-        # predictions.
-        self.features: dict[str, list[sentence_windows.NerFeatures]] = {}
-        source = options.data_file or options.data_dir
-        self.processor = processor = reading.NerProcessor(source, options)
-        self.labels = processor.get_labels()
-        self.settings = {"labels": self.labels}
-        if not options.document_context:
-            self.options = processor.suit_flags(
-                options, self.tokenizer, self.longest
-            )
-        # Read all sets now, because their errors need not wait for TensorFlow.
-        reads = options.do_train, options.evaluates, options.do_predict
-        for name, is_read in zip(text_files.SETS.values(), reads, strict=True):
-            if is_read:
-                processor.look_at(name)
-        self.loss = self.eval_loss = modeling.TokenLoss()
+    def __init__(
+        self, start: Start[Config], reader: reading.NerProcessor
+    ) -> None:
+        super().__init__(start)
+        self.reader = reader
+        self.tags = reader.labels()
+        self.labels = self.tags
+        self.settings = {"labels": self.tags}
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.loss = modeling.TokenLoss()
+        self.eval_loss = self.loss
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the sentences of a split, which were read before."""
-        name = text_files.SETS[split]
-        return self.processor.read_set(self.options.data_dir, name)
+        """Returns the sentences of a split."""
+        return self.reader.read(split)
 
-    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the windows of a split's sentences as TFRecords."""
-        if split != "train":
-            self.features[split] = []
-        for feature in sentence_windows.create_features(
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, sentence_windows.NerFeatures]]:
+        """Yields the windows of a split's sentences, as TFRecords too."""
+        for window in sentence_windows.create_features(
             examples,
-            self.labels,
-            self.options.max_seq_length,
+            self.tags,
+            self.max_seq_length,
             self.tokenizer,
-            self.options.document_context,
+            self.config.ner.document_context,
         ):
-            if split != "train":
-                self.features[split].append(feature)
-            names = ("label_ids", "label_weights")
-            labels = {name: getattr(feature, name) for name in names}
-            yield records.encode_inputs(feature, labels)
+            labels = {
+                "label_ids": window.label_ids,
+                "label_weights": window.label_weights,
+            }
+            yield records.encode_inputs(window, labels), window
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of the records, the same for all splits."""
-        return feature_specs.ner_features(self.options.max_seq_length)
+        return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each tag."""
-        return modeling.BertTokenClassifier(config, len(self.labels), **options)
+        return modeling.BertTokenClassifier(config, len(self.tags), **options)
 
-    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
-        right = [example.labels for example in self.examples[split]]
+        right = [example.labels for example in split.examples]
         return scoring.score_entities(right, tags)
 
     def write_report(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
-        examples, found = self.examples[split], self._tag(split, batches)
-        path = os.path.join(output_dir, "dev_predictions.jsonl")
-        sentence_windows.write_predictions(path, examples, *found, "predicted_")
-        if self.options.report:
-            path = os.path.join(output_dir, "report.html")
-            right = [example.labels for example in examples]
-            scores = scoring.score_entities(right, found[0])
-            data = self.options.data_file or self.options.data_dir
-            heading = report.create_heading("NER", data, scores)
-            report.write_entities(path, heading, examples, found[0])
+        tags, probabilities = self._tag(split, batches)
+        sentence_windows.write_predictions(
+            os.path.join(output_dir, "dev_predictions.jsonl"),
+            split.examples,
+            tags,
+            probabilities,
+            prefix="predicted_",
+        )
+        if not self.config.report:
+            return
+        right = [example.labels for example in split.examples]
+        scores = scoring.score_entities(right, tags)
+        data = self.config.data.data_file or self.config.fine_tuning.data_dir
+        report.write_entities(
+            os.path.join(output_dir, "report.html"),
+            report.create_heading("NER", data, scores),
+            split.examples,
+            tags,
+        )
 
     def write_predictions(
-        self, split: str, batches: task.Batches, output_dir: str
+        self, split: task.Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
-        examples, found = self.examples[split], self._tag(split, batches)
+        tags, probabilities = self._tag(split, batches)
         path = os.path.join(output_dir, "predictions.jsonl")
-        sentence_windows.write_predictions(path, examples, *found)
+        sentence_windows.write_predictions(
+            path, split.examples, tags, probabilities
+        )
         path = os.path.join(output_dir, "test_predictions.txt")
-        sentence_windows.write_columns(path, examples, found[0])
-        right = [example.labels for example in examples]
+        sentence_windows.write_columns(path, split.examples, tags)
+        right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}
-        return scoring.score_entities(right, found[0])
+        return scoring.score_entities(right, tags)
 
     def _tag(
-        self, split: str, batches: task.Batches
+        self, split: task.Split, batches: task.Batches
     ) -> tuple[list[list[str]], list[np.ndarray]]:
         # Returns the tags of the words of each sentence, and the probabilities
         # of these tags.
         every = (logits.astype(np.float32) for _, logits in batches)
         rows = (to_probabilities(x, "classification") for x in every)
         return sentence_windows.choose_tags(
-            self.examples[split],
-            self.features[split],
+            split.examples,
+            split.origins,
             itertools.chain.from_iterable(rows),
-            self.labels,
-            self.options.legal_tags,
+            self.tags,
+            self.config.legal_tags,
         )
 
     def export(self, export_dir: str, model: Any) -> None:
@@ -154,21 +164,47 @@ class NerTask(task.Task):
         serving.export_token_classifier(
             export_dir,
             model,
-            self.labels,
+            self.tags,
             serving.ExportOptions.of(self),
-            self.options.legal_tags,
+            self.config.legal_tags,
         )
 
 
-def main(flags: Config) -> None:
+def create_reader(config: Config) -> reading.NerProcessor:
+    """Creates the reader, which reads all sets that the command needs.
+
+    Their errors then show before TensorFlow is imported.
+
+    Raises:
+        ValueError: a file is malformed.
+        OSError: a file cannot be read.
+    """
+    reader = reading.NerProcessor(
+        config.fine_tuning.data_dir, config.data, config.ner
+    )
+    reader.labels()
+    reads = {
+        "train": config.training.do_train,
+        "eval": config.evaluates,
+        "predict": config.fine_tuning.do_predict,
+    }
+    for split, is_read in reads.items():
+        if is_read:
+            reader.look_at(split)
+    return reader
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    preset = read_preset(flags)
-    task = NerTask(resolve(flags, preset))
+    start = read_start(parsed)
+    reader = create_reader(start.config)
+    if not start.config.ner.document_context:
+        start = suit(start, reader, parsed.given)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, task.options, preset, serving.export_task)
+    fine_tuning.run(NerTask(start, reader), start, serving.export_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -10,9 +10,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
+from absl import logging
+
 import modeling
 from command_line import flags
 from command_line.flags import Role
+from data.io.dev_split import SetReader
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling import hub, presets
 from modeling.checkpoint_folders import find_best
@@ -202,6 +205,43 @@ def check_required(
         names.remove("--task_name")
         names.append("--data_file (or --task_name and --data_dir)")
     raise ValueError(f"missing required flags: {', '.join(names)}")
+
+
+def suit(
+    start: Start[Config], reader: SetReader, given: frozenset[str]
+) -> Start[Config]:
+    """Returns the start with a length and epochs that suit --data_file.
+
+    Flags stay that the user set, or that the run began with.
+
+    Args:
+        start: what the command starts from.
+        reader: reader of --data_file.
+        given: names of the flags that the user set.
+
+    Raises:
+        ValueError: the file is malformed.
+        OSError: the file cannot be read.
+    """
+    values = flags.flat(start.config)
+    unset = flags.unset(start.config, given)
+    if not (values["data_file"] and start.config.training.do_train):
+        return start
+    suitable: dict[str, float] = {}
+    if "num_train_epochs" in unset:
+        suitable["num_train_epochs"] = reader.suitable_epochs(
+            start.config.training.train_batch_size, values["num_train_epochs"]
+        )
+    if "max_seq_length" in unset:
+        assert start.tokenizer
+        suitable["max_seq_length"] = reader.suitable_length(
+            start.tokenizer, start.bert_config.max_position_embeddings
+        )
+    if not suitable:
+        return start
+    shown = "".join(f" --{name}={value:g}" for name, value in suitable.items())
+    logging.info("Set to suit most examples:%s", shown)
+    return start.with_flags(**suitable)
 
 
 def load_config(file: str, **lengths: int | None) -> BertConfig:

@@ -3,15 +3,14 @@
 import collections
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from absl import logging
 
 from command_line import flags
 from data.classification import metrics
 from data.classification.features import InputExample
-from data.io.dev_split import DataFileOptions
-from data.io.tables import DELIMITERS, Layout, form_of, read_table
+from data.io.tables import DELIMITERS, Layout, Table, check_columns, form_of
 from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (
@@ -52,7 +51,7 @@ _USUAL = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableOptions(DataFileOptions):
+class TableOptions:
     """Options for reading a table: its columns and the kind of its labels."""
 
     text_column: str = flags.training(
@@ -101,7 +100,7 @@ class TableOptions(DataFileOptions):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassifierOptions(TableOptions):
+class ClassifierOptions:
     """Flags for GLUE, text pairs, long texts and class weights."""
 
     doc_stride: int = flags.head(
@@ -135,9 +134,6 @@ class ClassifierOptions(TableOptions):
     )
 
 
-Options = TypeVar("Options", bound=TableOptions)
-
-
 def guess_columns(
     columns: Iterable[str], flags: Sequence[str] = tuple(_USUAL)
 ) -> dict[str, Any]:
@@ -162,42 +158,83 @@ def guess_columns(
     return column_of
 
 
-def find_columns(options: Options) -> Options:
+def layout_of(options: TableOptions) -> Layout:
+    """Returns the layout of a table. Columns without names need no header."""
+    columns = [
+        options.text_column,
+        *filter(None, [options.text_b_column]),
+        *options.label_column.split(","),
+    ]
+    return Layout(
+        quoting=options.quoting,
+        delimiter=options.delimiter,
+        has_header=not all(map(str.isdecimal, filter(None, columns))),
+    )
+
+
+def find_columns(
+    options: TableOptions, given: frozenset[str], table: Table
+) -> dict[str, str]:
     """Finds the columns of --data_file that no flag names.
 
     The names of the text's and the label's column are common ones, or the last
     name that is left.
 
+    Args:
+        options: flags of the table.
+        given: names of the flags that the user set.
+        table: the table.
+
+    Returns:
+        {"text_column" and "label_column", unless the user set them: name}.
+
     Raises:
         ValueError: a column is not found. The message lists all columns.
         OSError: the file cannot be read.
     """
-    given = {
-        name: str(options.given_flags[name])
+    named = {
+        name: str(getattr(options, name))
         for name in ("text_column", "text_b_column", "label_column")
-        if name in options.given_flags
+        if name in given
     }
-    if not options.data_file or any(map(str.isdecimal, given.values())):
-        return options
-    layout = Layout(None, options.quoting, options.delimiter)
-    used = [x for value in given.values() for x in value.split(",")]
-    rows = read_table(options.data_file, (), used, layout)
-    _, row = next(rows, ("", {}))
-    file = f"--data_file={options.data_file}"
-    if form_of(options.data_file) in (None, "text") and [*row] == ["text"]:
+    if any(map(str.isdecimal, named.values())):
+        return {}
+    columns = table.columns()
+    file = f"--data_file={table.path}"
+    if form_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
-    if not row:
+    if not columns:
         raise ValueError(f"{file} contains no rows")
-    missing = [flag for flag in _USUAL if flag not in given]
-    guessed = guess_columns([x for x in row if x not in used], missing)
+    used = [name for value in named.values() for name in value.split(",")]
+    check_columns(str(table.path), columns, used)
+    missing = [flag for flag in _USUAL if flag not in named]
+    guessed = guess_columns([x for x in columns if x not in used], missing)
     for flag, column in guessed.items():
         if column is None:
-            names = ", ".join(row)
+            names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
     if guessed:
-        chosen = [f"--{k}={column}" for k, column in (given | guessed).items()]
-        logging.info("%s: %s", options.data_file, " ".join(chosen))
-    return dataclasses.replace(options, **guessed)
+        chosen = named | guessed
+        shown = [f"--{flag}={column}" for flag, column in chosen.items()]
+        logging.info("%s: %s", table.path, " ".join(shown))
+    return guessed
+
+
+def options_of_pairs(
+    options: TableOptions, given: frozenset[str], columns: Sequence[str]
+) -> TableOptions:
+    """Returns the options to read pairs of texts with a number.
+
+    Args:
+        options: flags of the table.
+        given: names of the flags that the user set.
+        columns: the columns of the two texts and of the number, unless the user
+            set the flags.
+    """
+    fields = ("text_column", "text_b_column", "label_column")
+    usual = zip(fields, columns, strict=True)
+    changes: dict[str, Any] = {k: v for k, v in usual if k not in given}
+    return dataclasses.replace(options, output_mode="regression", **changes)
 
 
 def balance_classes(

@@ -14,7 +14,6 @@ from data.classification import metrics
 from data.io import records
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
-from files.paths import StrPath
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -60,12 +59,12 @@ class DataProcessor(abc.ABC):
     test_set_has_labels = False
 
     @abc.abstractmethod
-    def get_labels(self) -> list[str] | None:
+    def labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression."""
 
     @abc.abstractmethod
-    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Returns the examples of the set "train", "dev" or "test".
+    def read(self, split: str) -> list[InputExample]:
+        """Returns the examples of the split "train", "eval" or "predict".
 
         Raises:
             OSError: the set's file does not exist, or cannot be read.
@@ -87,7 +86,7 @@ class DataProcessor(abc.ABC):
             predictions: predicted label of each example.
         """
         return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.get_labels()
+            self.metrics, labels, predictions, self.labels()
         )
 
 

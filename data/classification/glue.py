@@ -6,19 +6,29 @@ table_task.py reads a user's own tables.
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from absl import logging
 
+from data.classification.classifier_flags import (
+    TableOptions,
+    options_of_pairs,
+)
 from data.classification.decoding import Label
 from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,
 )
-from data.classification.pairs import PairProcessor, RankingProcessor
+from data.classification.pairs import (
+    PAIR_COLUMNS,
+    RANKING_COLUMNS,
+    PairProcessor,
+    RankingProcessor,
+)
 from data.classification.table_task import TableProcessor
-from data.io.text_files import find_set_file, read_numbered
+from data.io.dev_split import DataFileOptions
+from data.io.tables import Table
+from data.io.text_files import SETS, find_set_file, read_numbered
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -28,7 +38,7 @@ class SplitFilesProcessor(DataProcessor):
     """Reads a task whose train, dev and test sets are TSV files.
 
     Attributes:
-        labels: names of the labels. Not used in regression.
+        label_names: names of the labels. Not used in regression.
         train_file: name of the train set's file.
         other_files: name of the dev and the test set's file. {} stands for
             "dev" or "test".
@@ -45,9 +55,10 @@ class SplitFilesProcessor(DataProcessor):
             are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
         output_mode, metrics: see DataProcessor.
+        data_dir: folder of the files.
     """
 
-    labels: Sequence[str] = ("0", "1")
+    label_names: Sequence[str] = ("0", "1")
     train_file: str = "train.tsv"
     other_files: str = "{}.tsv"
     dev_guid: str = "dev"
@@ -58,17 +69,21 @@ class SplitFilesProcessor(DataProcessor):
     drops_short_lines: bool = False
     output_mode: str = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
+    data_dir: StrPath = ""
 
-    def get_labels(self) -> list[str] | None:
-        """Returns the attribute `labels`, or None in regression."""
-        return None if self.output_mode == "regression" else list(self.labels)
+    def labels(self) -> list[str] | None:
+        """Returns the attribute `label_names`, or None in regression."""
+        if self.output_mode == "regression":
+            return None
+        return [*self.label_names]
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its TSV file."""
+    def read(self, split: str) -> list[InputExample]:
+        """Reads the split "train", "eval" or "predict" from its TSV file."""
+        name = SETS[split]
         set_type = self.dev_guid if name == "dev" else name
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
-        path = find_set_file(data_dir, name, [file])
+        path = find_set_file(self.data_dir, name, [file])
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         lines = [line.split("\t") for _, line in read_numbered(path)]
@@ -128,7 +143,7 @@ class SplitFilesProcessor(DataProcessor):
         return InputExample(f"{set_type}-{name}", text_a, text_b, label)
 
     def _label(self, line: list[str], column: int | None) -> str | float:
-        labels = self.get_labels()
+        labels = self.labels()
         if column is None:
             # A placeholder in a test set, as in Google's code.
             return labels[0] if labels else 0.0
@@ -147,15 +162,18 @@ class SplitFilesProcessor(DataProcessor):
 class XnliProcessor(SplitFilesProcessor):
     """XNLI: MultiNLI's task in 15 languages.
 
-    `language` is the language of the texts. Google's code uses "zh", and does
-    not read the test set.
+    Args:
+        language: language of the texts. Google's code uses "zh", and does not
+            read the test set.
+        data_dir: folder of the files.
     """
 
     test_set_has_labels = True
 
-    def __init__(self, language: str = "zh") -> None:
+    def __init__(self, language: str = "zh", data_dir: StrPath = "") -> None:
         super().__init__(
-            labels=_NLI,
+            data_dir=data_dir,
+            label_names=_NLI,
             train_file=f"multinli/multinli.train.{language}.tsv",
             other_files="xnli.{}.tsv",
         )
@@ -179,7 +197,7 @@ _ENTAILMENT = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
 _MNLI = SplitFilesProcessor(
-    labels=_NLI,
+    label_names=_NLI,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
     text_columns=(8, 9),
@@ -190,7 +208,7 @@ _MNLI = SplitFilesProcessor(
 PROCESSORS: dict[str, SplitFilesProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
     "ax": SplitFilesProcessor(
-        labels=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
+        label_names=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
     ),
     # Is the sentence grammatical?
     "cola": SplitFilesProcessor(
@@ -210,7 +228,7 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
     ),
     # Does the sentence contain the answer to the question?
     "qnli": SplitFilesProcessor(
-        labels=_ENTAILMENT, text_columns=("question", "sentence")
+        label_names=_ENTAILMENT, text_columns=("question", "sentence")
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
@@ -221,7 +239,7 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": SplitFilesProcessor(labels=_ENTAILMENT),
+    "rte": SplitFilesProcessor(label_names=_ENTAILMENT),
     # Is a sentence of a film review positive?
     "sst-2": SplitFilesProcessor(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
@@ -248,7 +266,7 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
 }
 
 # {task: class that reads a user's own tables}.
-_TABLES = {
+_TABLES: dict[str, type[TableProcessor]] = {
     "csv": TableProcessor,
     "embedding": PairProcessor,
     "ranking": RankingProcessor,
@@ -256,24 +274,115 @@ _TABLES = {
 TASK_NAMES = sorted([*PROCESSORS, *_TABLES])
 
 
-def create_processors(
-    options: Any,  # noqa: ANN401  ClassifierOptions, and the script's own flags
-) -> Mapping[str, DataProcessor]:
-    """Creates the processors that read the sets of --task_name.
+class ClassificationReader:
+    """Reads the labels and the splits of a classification task.
 
-    `options` are the flags of run_classifier.py.
+    Args:
+        processors: {suffix of a split's name: its processor}. The suffix is "",
+            or for the mismatched sets of MultiNLI "_mm".
 
-    Returns {suffix of the output files' names: processor}. The suffix is "", or
-    for the mismatched sets of MultiNLI "_mm".
+    Attributes:
+        output_mode: "classification", "multilabel" or "regression".
+        num_texts: 1 for single texts, 2 for pairs.
     """
-    name = options.task_name
-    source = options.data_file or options.data_dir
-    if name in _TABLES:
-        return {"": _TABLES[name](source, options)}
-    if name == "xnli":
-        return {"": XnliProcessor(options.xnli_language)}
-    mismatched = {"_mm": PROCESSORS["mnli-mm"]} if name == "mnli" else {}
-    return {"": PROCESSORS[name], **mismatched}
+
+    def __init__(self, processors: Mapping[str, DataProcessor]) -> None:
+        self._processors = processors
+        main = processors[""]
+        self.output_mode = main.output_mode
+        self.metrics = main.metrics
+        self.num_texts = len(main.text_columns)
+        # {split that was read to look at it: its examples}
+        self._looked_at: dict[str, Sequence[InputExample]] = {}
+
+    @property
+    def splits(self) -> dict[str, list[str]]:
+        """{purpose: names of its splits}."""
+        found = {"train": ["train"]}
+        for purpose in ("eval", "predict"):
+            found[purpose] = [f"{purpose}{end}" for end in self._processors]
+        return found
+
+    def labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression."""
+        return self._processors[""].labels()
+
+    def read(self, split: str) -> Sequence[InputExample] | None:
+        """Returns the examples of a split, None if a "_mm" set is missing.
+
+        In a test set whose labels are placeholders, the labels are None.
+        """
+        if split in self._looked_at:
+            return self._looked_at.pop(split)
+        purpose = split.partition("_")[0]
+        processor = self.processor_of(split)
+        try:
+            examples = processor.read(purpose)
+        except FileNotFoundError:
+            if split == purpose:
+                raise
+            return None
+        if purpose == "predict" and not processor.test_set_has_labels:
+            return [dataclasses.replace(x, label=None) for x in examples]
+        return examples
+
+    def look_at_train_set(self) -> Sequence[InputExample]:
+        """Reads the train set, which the next call of `read` then returns."""
+        examples = self.read("train") or ()
+        self._looked_at["train"] = examples
+        return examples
+
+    def processor_of(self, split: str) -> DataProcessor:
+        """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
+        return self._processors["".join(split.partition("_")[1:])]
+
+
+def create_table_processor(
+    task_name: str,
+    data_dir: StrPath | None,
+    data: DataFileOptions,
+    options: TableOptions,
+    given: frozenset[str],
+    table: Table | None = None,
+) -> TableProcessor | None:
+    """Creates the processor of a task whose sets are a user's own tables.
+
+    Args:
+        task_name: value of --task_name.
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: flags of the table.
+        given: names of the flags that the user set.
+        table: --data_file, if it was opened to look at its columns.
+
+    Returns:
+        the processor, None if the task is one of GLUE's or XNLI.
+    """
+    if task_name == "ranking":
+        options = options_of_pairs(options, given, RANKING_COLUMNS)
+    elif task_name == "embedding":
+        options = options_of_pairs(options, given, PAIR_COLUMNS)
+    elif task_name != "csv":
+        return None
+    return _TABLES[task_name](data_dir, data, options, table)
+
+
+def create_glue_processors(
+    task_name: str, data_dir: StrPath, xnli_language: str
+) -> dict[str, DataProcessor]:
+    """Creates the processors of a task of GLUE, or of XNLI.
+
+    Returns {suffix of the splits' names: processor}.
+    """
+    if task_name == "xnli":
+        return {"": XnliProcessor(xnli_language, data_dir)}
+    names = {"": task_name}
+    if task_name == "mnli":
+        names["_mm"] = "mnli-mm"
+    return {
+        suffix: dataclasses.replace(PROCESSORS[name], data_dir=data_dir)
+        for suffix, name in names.items()
+    }
 
 
 def submission_file(task_name: str) -> str:

@@ -3,14 +3,12 @@
 A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
-from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import Label, LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
@@ -18,9 +16,7 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.classification.table_task import TableProcessor
-from data.io.text_files import SETS
 from data.text.tokenization import FullTokenizer
-from files.paths import StrPath
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _DEPTH = 10
@@ -28,13 +24,9 @@ _DEPTH = 10
 _LARGEST_SCORE = 5.0
 
 
-def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    # Returns a copy of `options` for regression. `names` are the columns of the
-    # two texts and of the label, unless the user set the flags.
-    fields = ("text_column", "text_b_column", "label_column")
-    usual = zip(fields, names, strict=True)
-    changes: Any = {k: v for k, v in usual if k not in options.given_flags}
-    return dataclasses.replace(options, output_mode="regression", **changes)
+# The usual columns of the two texts, and of the number.
+RANKING_COLUMNS = ("query", "passage", "relevance")
+PAIR_COLUMNS = ("text", "text_b", "score")
 
 
 class RankingProcessor(TableProcessor):
@@ -43,10 +35,7 @@ class RankingProcessor(TableProcessor):
     A relevance of 0 means that the passage does not answer the query.
     """
 
-    def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
-        columns = "query", "passage", "relevance"
-        super().__init__(data_dir, _with_columns(options, *columns))
-        self.metrics = ("mrr_10", "ndcg_10")
+    own_metrics = ("mrr_10", "ndcg_10")
 
     def split_key(self, example: InputExample) -> str:
         """Returns the query, so that each query is in one set."""
@@ -99,44 +88,45 @@ class PairProcessor(TableProcessor):
     is empty, the two texts of each row count as similar.
     """
 
-    def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
-        options = _with_columns(options, "text", "text_b", "score")
-        super().__init__(data_dir, options)
-        self.may_lack_labels = options.label_column == "score"
-        # The largest score of the scale, 1 or 5. It is 0 until the first call
-        # of `score_unit` determines the scale.
-        self._unit = 0.0
+    # The largest score of the scale, 1 or 5. It is 0 until the first call of
+    # `score_unit` determines the scale.
+    _unit = 0.0
+
+    @property
+    def may_lack_labels(self) -> bool:
+        """Whether the sets may lack the column of the scores."""
+        return self._options.label_column == "score"
 
     def has_scores(self, split: str) -> bool:
         """Returns whether the table of a split contains similarity scores.
 
         `split` is "train", "eval" or "predict".
         """
-        return self.look_at(SETS[split])[0].label is not None
+        return self.look_at(split)[0].label is not None
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its table.
+    def read(self, split: str) -> list[InputExample]:
+        """Reads the split "train", "eval" or "predict" from its table.
 
         Raises a ValueError if only some examples of a train or dev set have a
         score, or if the table lacks the column "score", but other columns may
         contain scores. In a test set, some scores may be missing.
         """
-        examples = super().read_set(data_dir, name)
+        examples = super().read(split)
         missing = [each for each in examples if each.label is None]
-        if not missing or name == "test":
+        if not missing or split == "predict":
             return examples
         if len(missing) < len(examples):
             raise ValueError(
-                f"{data_dir}: example {missing[0].guid} has no score, but "
+                f"{self._source}: example {missing[0].guid} has no score, but "
                 "other examples do. Add the missing scores, or remove the "
                 "column of the scores"
             )
         others = {*self.columns} - {*self.text_columns}
         if self._options.label_column and others:
             raise ValueError(
-                f"{data_dir}: set --label_column to the column of the scores, "
-                "or to nothing if the two texts of each row are similar. The "
-                f"other columns are {sorted(others)}"
+                f"{self._source}: set --label_column to the column of the "
+                "scores, or to nothing if the two texts of each row are "
+                f"similar. The other columns are {sorted(others)}"
             )
         return examples
 

@@ -16,8 +16,8 @@ from data.classification.features import (
     InputExample,
     create_joined_features,
 )
-from data.io.tables import read_table
-from data.io.text_files import find_set_file
+from data.io.tables import Table, read_table
+from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -48,6 +48,20 @@ class SwagExample:
     label: str | None
 
 
+class SwagReader:
+    """Reads the sets of SWAG in a folder."""
+
+    def __init__(self, data_dir: StrPath) -> None:
+        self._data_dir = data_dir
+
+    def labels(self) -> None:
+        """Returns None, because endings have no names."""
+
+    def read(self, split: str) -> list[SwagExample]:
+        """Reads the split "train", "eval" or "predict", as `read_set` does."""
+        return read_set(self._data_dir, SETS[split])
+
+
 def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     """Reads the set `name` ("train", "dev" or "test") of SWAG.
 
@@ -65,7 +79,7 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     is_test = name == "test"
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
-    for where, row in read_table(path, columns, label_columns):
+    for where, row in read_table(Table(path), columns, label_columns):
         sent1, sent2, *rest = (row[column] for column in columns)
         cell = row.get("label")
         label = None if is_test and cell in (None, "") else str(cell)

@@ -9,15 +9,19 @@ from typing import Any, ClassVar
 from absl import logging
 
 from data.classification import metrics
-from data.classification.classifier_flags import LABEL_NAMES, TableOptions
+from data.classification.classifier_flags import (
+    LABEL_NAMES,
+    TableOptions,
+    layout_of,
+)
 from data.classification.decoding import Label
 from data.classification.features import (
     DataProcessor,
     InputExample,
     regression_label,
 )
-from data.io.dev_split import SetReader
-from data.io.tables import Layout, form_of, read_table
+from data.io.dev_split import DataFileOptions, SetReader
+from data.io.tables import Table, form_of, read_table
 from files.json_files import parse_json
 from files.paths import StrPath
 from modeling.labels import check_labels, first_labels, is_label
@@ -43,6 +47,12 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     example's label is then None. But in multi-label classification, an empty
     cell is an empty list of labels, and only a JSON null becomes None.
 
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: flags of the table.
+        table: --data_file, if it was opened to look at its columns.
+
     Raises:
         ValueError: the label column is a text column, or `options.labels`
             contains too few labels or repeats one.
@@ -53,11 +63,21 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         name: [f"{name}{ending}" for ending in EXTENSIONS]
         for name in ("train", "dev", "test")
     }
-    # Whether the label column may be missing not only in the test set, but also
-    # in the train and dev sets.
-    may_lack_labels = False
+    # Metrics of a subclass, if they are not the metrics of `output_mode`.
+    own_metrics: tuple[str, ...] = ()
 
-    def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
+    @property
+    def may_lack_labels(self) -> bool:
+        """Whether the train and dev sets may lack the label column, too."""
+        return False
+
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: TableOptions,
+        table: Table | None = None,
+    ) -> None:
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
         labels = options.labels
@@ -65,9 +85,10 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             self.output_mode = "multilabel"
             self._label_columns = options.label_column.split(",")
             labels = labels or self._label_columns
-        self.metrics = metrics.OF_MODE[self.output_mode]
-        super().__init__(data_dir, options)
-        texts = options.text_column, options.text_b_column
+        self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
+        super().__init__(data_dir, data, options)
+        self._table = table
+        texts = [options.text_column, options.text_b_column]
         self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:
             raise ValueError(
@@ -80,7 +101,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             names = [_label_text(label, "--labels") for label in labels]
             self._labels = self._checked(names, "--labels")
 
-    def get_labels(self) -> list[str] | None:
+    def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
         Raises:
@@ -90,7 +111,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         if self.output_mode == "regression":
             return None
         if self._labels is None:
-            where = f"the train set in {self._data_dir}"
+            where = f"the train set in {self._source}"
             counts = _count_labels(self.look_at("train"))
             # --data_file was split, and its dev set may have more labels.
             names = counts | _count_labels(self._sets.get("dev", []))
@@ -174,10 +195,10 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             label = self._find_label(cells, where, name)
             self.columns = [*row]
             guid = f"{name}-{len(examples) + 1}"
-            if self._options.data_file:
+            if self._data.data_file:
                 guid = f"row {row_number}"
             text_a, *others = texts
-            keeps_row = name != "train" or self._options.data_file
+            keeps_row = name != "train" or self._data.data_file
             examples.append(
                 InputExample(
                     guid=guid,
@@ -207,18 +228,14 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         self, path: StrPath, name: str
     ) -> Iterator[tuple[int, str, dict[str, Any]]]:
         # Yields (number of the row, place in the file, row).
-        columns = [*self.text_columns, *self._label_columns]
-        has_header = not all(map(str.isdecimal, columns))
-        layout = Layout(
-            quoting=self._options.quoting,
-            delimiter=self._options.delimiter,
-            has_header=has_header,
-        )
+        table = self._table
+        if table is None or table.path != path:
+            table = Table(path, layout_of(self._options))
         needed = [] if self._may_be_unknown(name) else self._label_columns
-        table = read_table(path, self.text_columns, needed, layout)
+        rows = read_table(table, self.text_columns, needed)
         # As in a spreadsheet, where the names of the columns are row 1.
-        has_names = has_header and form_of(path) in ("csv", "tsv")
-        for number, (where, row) in enumerate(table, 2 if has_names else 1):
+        has_names = table.layout.has_header and form_of(path) in ("csv", "tsv")
+        for number, (where, row) in enumerate(rows, 2 if has_names else 1):
             yield number, where, row
 
     def _may_be_unknown(self, name: str) -> bool:
@@ -241,7 +258,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         place = f"{where}, column {self._options.label_column!r}"
         label = self._read_label(cells, place)
         # The labels of the train set become the task's labels.
-        known = self._labels if name == "train" else self.get_labels()
+        known = self._labels if name == "train" else self.labels()
         for each in label if isinstance(label, list) else [label]:
             if known is not None and each not in known:
                 raise ValueError(

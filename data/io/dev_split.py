@@ -13,7 +13,7 @@ import numpy as np
 from absl import logging
 
 from command_line import flags
-from data.io.text_files import find_set_file
+from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind, StrPath
 
@@ -36,9 +36,8 @@ class DataFileOptions:
         at_least=0.01,
         at_most=0.9,
     )
-    # Flags of every training script.
+    # The flag --seed of the training.
     seed: int = 12345
-    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class Example(Protocol):
@@ -51,68 +50,88 @@ class Example(Protocol):
     row: Mapping[str, Any] | None
 
 
-class SuitableFlags(Protocol):
-    """The flags that `SetReader.suit_flags` reads."""
-
-    @property
-    def data_file(self) -> str | None:
-        """One file of labeled examples, or None."""
-
-    @property
-    def do_train(self) -> bool:
-        """Whether to train."""
-
-    @property
-    def train_batch_size(self) -> int:
-        """Number of examples in a batch."""
-
-    @property
-    def num_train_epochs(self) -> float:
-        """Number of passes over the train set."""
-
-
 ExampleT = TypeVar("ExampleT", bound=Example)
-OptionsT = TypeVar("OptionsT", bound=DataFileOptions)
-FlagsT = TypeVar("FlagsT", bound=SuitableFlags)
+OptionsT = TypeVar("OptionsT")
+
+
+class Reader(Protocol):
+    """Reads the examples of a task. A split is read at most once."""
+
+    def labels(self) -> Sequence[str] | None:
+        """Returns the labels in the order of the model's outputs, or None.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a file is malformed.
+        """
+
+    def read(self, split: str) -> Sequence[Any] | None:
+        """Returns the examples of a split, None if the split is missing.
+
+        Args:
+            split: "train", "eval" or "predict". A second split of a purpose has
+                a suffix, such as "eval_mm".
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a file is malformed. The message names the line.
+        """
 
 
 class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
-    `data_dir` is --data_file if it is set, else --data_dir. The attribute `row`
-    of an example is its row of the file. `read_set` sets it to None in a train
-    set. `file_names` are the names that the file of each set may have.
+    The attribute `row` of an example is its row of the file. `read` sets it to
+    None in a train set. `file_names` are the names that the file of each set
+    may have.
+
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: options for reading the files.
     """
 
     file_names: ClassVar[Mapping[str, Sequence[str]]]
 
-    def __init__(self, data_dir: StrPath, options: OptionsT) -> None:
-        self._data_dir = data_dir
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: OptionsT,
+    ) -> None:
+        self._source = str(data.data_file or data_dir)
+        self._data = data
         self._options = options
         # {name of a set that was read to look at it: its examples}
         self._sets: dict[str, list[ExampleT]] = {}
 
-    def read_set(self, data_dir: StrPath, name: str) -> list[ExampleT]:
-        """Reads the set `name` ("train", "dev" or "test").
+    @abc.abstractmethod
+    def labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order, or None in regression."""
+
+    def read(self, split: str) -> list[ExampleT]:
+        """Reads the split "train", "eval" or "predict".
 
         Raises an OSError if a file cannot be read, and a ValueError that names
         the line if a line is malformed.
         """
-        if name not in self._sets and self._options.data_file:
-            self._split_file(self._options.data_file)
+        name = SETS[split]
+        if name not in self._sets and self._data.data_file:
+            self._split_file(self._data.data_file)
         elif name not in self._sets:
-            path = find_set_file(data_dir, name, self.file_names[name])
+            path = find_set_file(self._source, name, self.file_names[name])
             self._sets[name] = self.read_file(path, name)
         examples = self._sets.pop(name)
-        if name == "train":
+        if split == "train":
             for example in examples:
                 example.row = None
         return examples
 
-    def look_at(self, name: str) -> list[ExampleT]:
-        """Reads a set, which the next call of `read_set` then returns."""
-        self._sets[name] = self.read_set(self._data_dir, name)
-        return self._sets[name]
+    def look_at(self, split: str) -> list[ExampleT]:
+        """Reads a split, which the next call of `read` then returns."""
+        examples = self.read(split)
+        self._sets[SETS[split]] = examples
+        return examples
 
     def _split_file(self, path: str) -> None:
         examples = self.read_file(path, "train")
@@ -122,8 +141,8 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
             [self.split_key(example) for example in examples],
             # The rarest label of each example.
             [min(each, key=counts.__getitem__, default="") for each in labels],
-            self._options.dev_fraction,
-            self._options.seed,
+            self._data.dev_fraction,
+            self._data.seed,
         )
         self._sets["train"] = [examples[row] for row in train_rows]
         self._sets["dev"] = [examples[row] for row in dev_rows]
@@ -134,37 +153,28 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
             len(dev_rows),
         )
 
-    def suit_flags(
-        self, options: FlagsT, tokenizer: FullTokenizer, longest: int
-    ) -> FlagsT:
-        """Returns the flags with a length and epochs that suit --data_file.
+    def suitable_epochs(self, batch_size: int, fewest: float) -> float:
+        """Returns the number of epochs that suits the train set.
 
-        The length of the input is the 95th percentile of the lengths of the
-        train set, but at most 512 and `longest`, the model's number of
-        positions. A small set is read more often than --num_train_epochs, for
-        100 steps, but at most 20 times. Flags stay that the user set, or that
-        the run began with.
+        A small set is read more often than `fewest` times, for 100 steps, but
+        at most 20 times.
         """
-        unset = flags.unset(options) & {"num_train_epochs", "max_seq_length"}
-        if not (unset and options.data_file and options.do_train):
-            return options
+        epochs = math.ceil(100 * batch_size / len(self.look_at("train")))
+        return max(fewest, min(epochs, 20.0))
+
+    def suitable_length(self, tokenizer: FullTokenizer, longest: int) -> int:
+        """Returns the input length that suits the train set, in WordPieces.
+
+        It is the 95th percentile of the lengths of the examples, but at most
+        512 and `longest`, the model's number of positions.
+        """
         train = self.look_at("train")
-        suitable: dict[str, Any] = {}
-        if "num_train_epochs" in unset:
-            epochs = math.ceil(100 * options.train_batch_size / len(train))
-            fewest = options.num_train_epochs
-            suitable["num_train_epochs"] = max(fewest, min(epochs, 20.0))
-        if "max_seq_length" in unset:
-            lengths = [
-                sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
-                for each in train[:: -(-len(train) // 10_000)]
-            ]
-            length = max(int(np.percentile(lengths, 95)) + 1, 8)
-            suitable["max_seq_length"] = min(length, longest, 512)
-        shown = "".join(f" --{k}={value:g}" for k, value in suitable.items())
-        logging.info("Set to suit most examples:%s", shown)
-        config: Any = options  # A dataclass, which a Protocol cannot require.
-        return dataclasses.replace(config, **suitable)
+        lengths = [
+            sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
+            for each in train[:: -(-len(train) // 10_000)]
+        ]
+        length = max(int(np.percentile(lengths, 95)) + 1, 8)
+        return min(length, longest, 512)
 
     @abc.abstractmethod
     def read_file(self, path: StrPath, name: str) -> list[ExampleT]:

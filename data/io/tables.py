@@ -9,7 +9,7 @@ import csv
 import difflib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data.io import text_files
@@ -68,11 +68,44 @@ def form_of(path: StrPath) -> str | None:
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
 
+class Table:
+    """A table whose file is opened once, to look at its columns and to read it.
+
+    Args:
+        path: path of the file.
+        layout: how the table is written.
+
+    Attributes:
+        path: path of the file.
+        layout: how the table is written.
+    """
+
+    def __init__(self, path: StrPath, layout: Layout = _DEFAULT) -> None:
+        self.path = path
+        self.layout = layout
+        self._rows = read_rows(path, layout)
+
+    def columns(self) -> list[str]:
+        """Returns the names of the columns of the first row, [] without rows.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the first row is malformed.
+        """
+        for number, row in self._rows:
+            if isinstance(row, ValueError):
+                raise ValueError(f"{self.path}, line {number}: {row}")
+            self._rows = itertools.chain([(number, row)], self._rows)
+            return [*row]
+        return []
+
+    def read(self) -> Iterator[Row]:
+        """Yields the rows as `read_rows` does. Call it once."""
+        return self._rows
+
+
 def read_table(
-    path: StrPath,
-    text_columns: Sequence[str],
-    columns: Sequence[str] = (),
-    layout: Layout = _DEFAULT,
+    table: Table, text_columns: Sequence[str], columns: Sequence[str] = ()
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields (where, row) of a table. Fails at a malformed row.
 
@@ -80,24 +113,36 @@ def read_table(
     `columns`. `where` names the file and the line. Raises the errors of
     `read_rows`, and a ValueError for a row.
     """
-    for number, row in read_rows(path, layout):
-        where = f"{path}, line {number}"
+    for number, row in table.read():
+        where = f"{table.path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
-        for column in (*text_columns, *columns):
-            if column not in row:
-                near = difflib.get_close_matches(column, row, 1)
-                hint = f". Did you mean {near[0]!r}?" if near else ""
-                raise ValueError(
-                    f"{where}: there is no column {column!r}; the "
-                    f"columns are {', '.join(map(repr, row))}{hint}"
-                )
-            if column in text_columns and not isinstance(row[column], str):
+        check_columns(where, row, text_columns)
+        check_columns(where, row, columns)
+        for column in text_columns:
+            if not isinstance(row[column], str):
                 raise ValueError(
                     f"{where}, column {column!r}: the text must be a string. "
                     f"Received: {str(row[column])[:80]}"
                 )
         yield where, row
+
+
+def check_columns(
+    where: str, columns: Collection[str], needed: Iterable[str]
+) -> None:
+    """Raises a ValueError if a needed column is missing.
+
+    `where` is the beginning of the message.
+    """
+    for column in needed:
+        if column not in columns:
+            near = difflib.get_close_matches(column, columns, 1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"{where}: there is no column {column!r}; the columns are "
+                f"{', '.join(map(repr, columns))}{hint}"
+            )
 
 
 def add_answer(

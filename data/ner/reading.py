@@ -25,7 +25,7 @@ _NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NerOptions(DataFileOptions):
+class NerOptions:
     """Options for reading tagged words: their columns and their tags."""
 
     labels: Sequence[str] | None = flags.head(
@@ -86,13 +86,18 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
     }
 
-    def __init__(self, data_dir: StrPath, options: NerOptions) -> None:
-        super().__init__(data_dir, options)
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: NerOptions,
+    ) -> None:
+        super().__init__(data_dir, data, options)
         self._labels = [*options.labels] if options.labels else None
         if self._labels is not None:
             check_labels(self._labels, "--labels", fewest=2)
 
-    def get_labels(self) -> list[str]:
+    def labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.
 
         Raises:
@@ -108,7 +113,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"{self._data_dir}: the only tag to learn is O; mark names"
+                    f"{self._source}: the only tag to learn is O; mark names"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
@@ -133,7 +138,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             example.labels = to_scheme(example.labels, self._labels or ())
             for tag in example.labels:
                 tags.setdefault(tag, example.guid)
-            if not options.data_file:
+            if not self._data.data_file:
                 example.guid = f"{name}-{number}"
         self._check_known(path, name, tags)
         return examples

@@ -216,7 +216,7 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
         return
     needed = [] if form == "jsonl" else ["question", "context"]
     names = {*needed, "answer", "answer_start", "id"}
-    for where, row in tables.read_table(path, needed):
+    for where, row in tables.read_table(tables.Table(path), needed):
         if needed:
             row = {name: row[name] for name in names & row.keys()}
         yield where, {"id": where.rpartition(" ")[2]} | row
