@@ -10,11 +10,12 @@ from files.paths import StrPath
 from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
 
 
-def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
+def find_tf1_checkpoint(path: StrPath, best: bool | None = None) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
-    In the folder of a training run, this is the best step, which model.json
-    names, else the last step. In any other folder, it is the newest checkpoint
+    In the folder of a training run, this is the step that the run reports: the
+    best step, which model.json names, or with --noload_best, or if there is no
+    best step, the last step. In any other folder, it is the newest checkpoint
     that the file named `checkpoint` lists, else the only checkpoint in the
     folder. If the file `checkpoint` lists a path outside of its folder, the
     function looks for the same name in the folder, because the folder may have
@@ -22,19 +23,27 @@ def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether to prefer the best step of a run (flag --load_best).
+        best: whether to prefer the best step of a run. None = as the run
+            reports (its flag --load_best).
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
     """
     path = str(path)
     if os.path.isdir(path):
+        if best is None:
+            best = reports_best(path)
         return (find_best(path) if best else None) or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file is {path}.index"
         )
     return path
+
+
+def reports_best(folder: StrPath) -> bool:
+    """Returns whether a run reports its best step, if there is one."""
+    return read_model_file(folder).get("task", {}).get("load_best", True)
 
 
 def find_best(folder: StrPath) -> str | None:

@@ -100,6 +100,23 @@ _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
+class RecordedSplit:
+    """How a run split its --data_file into a train set and a dev set.
+
+    Attributes:
+        flags: {"dev_fraction" and "seed": value}.
+        file: name of the file.
+        checksum: checksum of the file.
+        num_rows: number of rows of both sets.
+    """
+
+    flags: Mapping[str, Any]
+    file: str
+    checksum: int
+    num_rows: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Preset:
     """Statements of the files in a folder about its weights.
 
@@ -156,6 +173,37 @@ class Preset:
         if stated is None:
             stated = self.training.get("tokenizer", {}).get("do_lower_case")
         return stated
+
+    @property
+    def split(self) -> RecordedSplit | None:
+        """How the run split its --data_file, None if it had none."""
+        data = {name: entry for name, *entry in self.training.get("data", ())}
+        if not {"train", "eval"} <= data.keys():
+            return None
+        train_file, num_train_rows, train_checksum = data["train"]
+        file, num_dev_rows, checksum = data["eval"]
+        if (file, checksum) != (train_file, train_checksum):
+            # The sets are in different files.
+            return None
+        recorded = self.training["flags"]
+        return RecordedSplit(
+            flags={name: recorded[name] for name in ("dev_fraction", "seed")},
+            file=file,
+            checksum=checksum,
+            num_rows=num_train_rows + num_dev_rows,
+        )
+
+    def decision_flags(self) -> dict[str, Any]:
+        """Returns {flag: recorded value} for a command that does not train.
+
+        These flags are of the training, but a command that evaluates, predicts
+        or exports the trained model must decide the same.
+        """
+        recorded = self.training.get("flags", {})
+        decisions = {"trim_padding": recorded.get("trim_padding")}
+        if self.split:
+            decisions |= self.split.flags
+        return decisions
 
     def identity_flags(self) -> dict[str, Any]:
         """Returns {flag: value, None if unknown} that the weights determine."""
@@ -342,6 +390,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         # A model.json may only list the files of the folder.
         head, settings = read_head(theirs)
     training = described.get("origin", {}).get("settings", {})
+    tokenizer = read_tokenizer(folder)
+    _check_casing(folder, tokenizer, training)
     named = [(folder / FILE, x.get("labels")) for x in (settings, training)]
     if theirs:
         named.insert(0, (Path(theirs), read_config_labels(theirs)))
@@ -351,13 +401,27 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         flag=flag,
         config_file=find("bert_config.json", CONFIG_FILE),
         vocab_file=find("vocab.txt", TOKENIZER_FILE),
-        tokenizer=read_tokenizer(folder),
+        tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
         pooling=_read_pooling(folder),
         settings=settings,
         training=training,
     )
+
+
+def _check_casing(
+    folder: Path, tokenizer: Mapping[str, Any], training: Mapping[str, Any]
+) -> None:
+    # Raises a ValueError if model.json records another casing than another file
+    # states.
+    recorded = training.get("tokenizer", {}).get("do_lower_case")
+    stated = tokenizer.get("do_lower_case")
+    if None not in (recorded, stated) and recorded != stated:
+        raise ValueError(
+            f"{tokenizer['file']} sets lower-casing to {stated}, but "
+            f"{folder / FILE} to {recorded}. Correct or remove the wrong file"
+        )
 
 
 def folder_of(path: StrPath) -> str:

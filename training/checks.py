@@ -1,7 +1,7 @@
 """Checks a command's files and weights, before any slow work."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -13,8 +13,9 @@ from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
+from training.splits import describe_data
 from training.start import Start
-from training.task import Task, suffix_of
+from training.task import Split, Task, suffix_of
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.
@@ -88,6 +89,37 @@ def _check_weights(
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_resumed or "labels" in start.command
         check_labels(preset, task.output_names, is_fixed)
+
+
+def check_split(start: Start, splits: Mapping[str, Split]) -> None:
+    """Checks that a command which does not train scores the run's own dev set.
+
+    Another --data_file is split in another way, so its dev set contains rows
+    that the run was trained on, if they are in both files.
+
+    Raises:
+        ValueError: --data_file is not the file that the run in --output_dir was
+            trained on.
+    """
+    recorded = start.preset.split if start.preset else None
+    trains = start.config.training.do_train
+    if not recorded or trains or "data_file" not in start.command:
+        return
+    data = {name: row for name, *row in describe_data(start.config, splits)}
+    file, num_rows, checksum = data.get("eval", ("", 0, recorded.checksum))
+    if checksum == recorded.checksum:
+        return
+    reason = (
+        f"--data_file: {file} is not the file that {start.preset.source} was "
+        f"trained on ({recorded.num_rows} rows of {recorded.file}), so its dev "
+        "set may contain rows of the train set"
+    )
+    if start.is_resumed:
+        raise ValueError(
+            f"{reason}. Nothing is scored. To answer other rows, use "
+            "predict.py; to train on them, set another --output_dir"
+        )
+    logging.warning("%s. Do not trust its scores.", reason)
 
 
 def check_labels(

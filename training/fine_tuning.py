@@ -70,6 +70,7 @@ def run(
             output_mode=task.settings.get("output_mode"),
         )
     splits = write_splits(task, start)
+    checks.check_split(start, splits)
     num_steps = find_num_steps(task, config, splits)
     trainer = Trainer.create(
         start,

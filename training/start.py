@@ -146,6 +146,8 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
     if preset:
         stated = _stated_flags(parsed, preset)
         config = flags.fill(config, parsed.given, stated)
+    if preset and not trains:
+        _check_split(parsed, preset)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -165,6 +167,7 @@ def _stated_flags(
     stated = preset.identity_flags()
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}
+        stated |= preset.decision_flags()
         stated["labels"] = preset.labels
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
@@ -172,6 +175,21 @@ def _stated_flags(
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated
+
+
+# Raises a ValueError if flags would split --data_file in another way than the
+# run, whose train set would then be a part of the dev set.
+def _check_split(parsed: flags.Parsed[Config], preset: Preset) -> None:
+    if not (preset.split and "data_file" in parsed.given):
+        return
+    values = flags.flat(parsed.config)
+    for name, recorded in preset.split.flags.items():
+        if name in parsed.given and values[name] != recorded:
+            raise ValueError(
+                f"--{name}={values[name]}: {preset.source} was trained on a "
+                f"split with --{name}={recorded}, so another dev set would "
+                "contain rows that it was trained on. Remove the flag"
+            )
 
 
 def check_required(

@@ -223,7 +223,7 @@ class Trainer(BatchPredictor):
                 config.initial_checkpoint,
                 layers,
                 labels=self._output_names,
-                best=config.loads_best,
+                best=None if config.loads_best else False,
             )
             if not config.training.do_train:
                 # Pretraining exports models without a masked LM head.

@@ -43,7 +43,7 @@ def _tf1() -> ModuleType:
     return tf1
 
 
-def find_checkpoint(path: StrPath, best: bool = True) -> str:
+def find_checkpoint(path: StrPath, best: bool | None = None) -> str:
     """Returns the file, or the prefix of the files, of a checkpoint.
 
     Checks the sizes of the checkpoint's files, not the values in them.
@@ -51,7 +51,7 @@ def find_checkpoint(path: StrPath, best: bool = True) -> str:
     Args:
         path: path of the checkpoint, as for load_checkpoint.
         best: whether to prefer the best step if `path` is the folder of a
-            training run.
+            training run. None = as the run reports (its flag --load_best).
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -71,7 +71,7 @@ def load_checkpoint(
     path: StrPath,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
-    best: bool = True,
+    best: bool | None = None,
 ) -> LoadReport:
     """Loads a checkpoint in Google's or Hugging Face's format into a model.
 
@@ -80,8 +80,8 @@ def load_checkpoint(
         path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
             Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
             the folder of a training run, the function loads the weights that
-            the run would export: the best step, else the last step. The log
-            names the step.
+            the run exports: the best step, or with --noload_best, or if there
+            is no best step, the last step. The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.
@@ -91,7 +91,7 @@ def load_checkpoint(
             function reorders the outputs of the head. If the folder lists other
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
-            training run.
+            training run. None = as the run reports (its flag --load_best).
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the

@@ -39,7 +39,7 @@ def load_tf1_checkpoint(
     model: keras.Model,
     path: StrPath,
     layers: Sequence[int] | None = None,
-    best: bool = True,
+    best: bool | None = None,
 ) -> LoadReport:
     """Loads a TF1 checkpoint into a model.
 
