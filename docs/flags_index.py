@@ -87,14 +87,13 @@ def read_flags() -> dict[str, Rows]:
 def _rows(script: str) -> Rows:
     """Returns {flag: Markdown table row} for the flags of a script."""
     module = importlib.import_module(script.removesuffix(".py"))
-    fields = [
-        field
+    found = [
+        each
         for config in (module.Config, cli._CommonConfig)
-        for field in dataclasses.fields(config)
-        if field.metadata
+        for each in flags.flags_of(config)
     ]
-    fields.sort(key=lambda field: field.name)
-    return {field.name: _row(field) for field in fields}
+    found.sort(key=lambda each: each.name)
+    return {each.name: _row(each) for each in found}
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
@@ -136,21 +135,19 @@ def _table(rows: Rows) -> str:
     return "".join(lines)
 
 
-def _row(field: dataclasses.Field) -> str:
-    meta = flags.meta_of(field)
-    default = field.default
-    text = meta.help.replace("|", "\\|")
-    if meta.choices:
-        choices = ", ".join(f"`{choice}`" for choice in meta.choices)
+def _row(flag: flags.Flag) -> str:
+    text = flag.meta.help.replace("|", "\\|")
+    if flag.meta.choices:
+        choices = ", ".join(f"`{choice}`" for choice in flag.meta.choices)
         text = f"{choices}. {text}"
-    shown = f"`{default}`"
-    if default is dataclasses.MISSING:
+    shown = f"`{flag.default}`"
+    if flag.default is dataclasses.MISSING:
         shown = "**required**"
-    elif default in (None, (), ""):
+    elif flag.default in (None, (), ""):
         shown = ""
-    elif isinstance(default, bool):
-        shown = f"`{default}`".lower()
-    return f"| `--{field.name}` | {shown} | {text} |\n"
+    elif isinstance(flag.default, bool):
+        shown = f"`{flag.default}`".lower()
+    return f"| `--{flag.name}` | {shown} | {text} |\n"
 
 
 if __name__ == "__main__":

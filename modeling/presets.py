@@ -137,6 +137,7 @@ class Preset:
             Hugging Face classifier `problem_type`.
         training: settings that must not change when the run that wrote the
             folder is resumed. {} if no run wrote it, as for Google's models.
+        split: how the run split its --data_file, None if it had none.
     """
 
     path: str
@@ -150,6 +151,7 @@ class Preset:
     pooling: str | None = None
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    split: RecordedSplit | None = None
 
     @property
     def source(self) -> str:
@@ -173,25 +175,6 @@ class Preset:
         if stated is None:
             stated = self.training.get("tokenizer", {}).get("do_lower_case")
         return stated
-
-    @property
-    def split(self) -> RecordedSplit | None:
-        """How the run split its --data_file, None if it had none."""
-        data = {name: entry for name, *entry in self.training.get("data", ())}
-        if not {"train", "eval"} <= data.keys():
-            return None
-        train_file, num_train_rows, train_checksum = data["train"]
-        file, num_dev_rows, checksum = data["eval"]
-        if (file, checksum) != (train_file, train_checksum):
-            # The sets are in different files.
-            return None
-        recorded = self.training["flags"]
-        return RecordedSplit(
-            flags={name: recorded[name] for name in ("dev_fraction", "seed")},
-            file=file,
-            checksum=checksum,
-            num_rows=num_train_rows + num_dev_rows,
-        )
 
     def decision_flags(self) -> dict[str, Any]:
         """Returns {flag: recorded value} for a command that does not train.
@@ -407,6 +390,27 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         pooling=_read_pooling(folder),
         settings=settings,
         training=training,
+        split=_read_split(training),
+    )
+
+
+def _read_split(training: Mapping[str, Any]) -> RecordedSplit | None:
+    # Returns how a run split its --data_file, None if it had none.
+    entries = [entry for entry in training.get("data", ()) if len(entry) == 4]
+    data = {name: entry for name, *entry in entries}
+    if not {"train", "eval"} <= data.keys():
+        return None
+    train_file, num_train_rows, train_checksum = data["train"]
+    file, num_dev_rows, checksum = data["eval"]
+    if (file, checksum) != (train_file, train_checksum):
+        # The sets are in different files.
+        return None
+    recorded = training["flags"]
+    return RecordedSplit(
+        flags={name: recorded[name] for name in ("dev_fraction", "seed")},
+        file=file,
+        checksum=checksum,
+        num_rows=num_train_rows + num_dev_rows,
     )
 
 

@@ -101,16 +101,18 @@ def check_split(start: Start, splits: Mapping[str, Split]) -> None:
         ValueError: --data_file is not the file that the run in --output_dir was
             trained on.
     """
-    recorded = start.preset.split if start.preset else None
-    trains = start.config.training.do_train
-    if not recorded or trains or "data_file" not in start.command:
+    preset = start.preset
+    if not (preset and preset.split) or "data_file" not in start.command:
         return
+    if start.config.training.do_train:
+        return
+    recorded = preset.split
     data = {name: row for name, *row in describe_data(start.config, splits)}
     file, num_rows, checksum = data.get("eval", ("", 0, recorded.checksum))
     if checksum == recorded.checksum:
         return
     reason = (
-        f"--data_file: {file} is not the file that {start.preset.source} was "
+        f"--data_file: {file} is not the file that {preset.source} was "
         f"trained on ({recorded.num_rows} rows of {recorded.file}), so its dev "
         "set may contain rows of the train set"
     )

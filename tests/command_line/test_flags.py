@@ -1,0 +1,130 @@
+"""Flags of a script, in groups that the command line does not show."""
+
+import dataclasses
+
+import pytest
+from absl import flags as absl_flags
+
+from command_line import flags
+from command_line.flags import group, like
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Loop:
+    steps: int = flags.training(10, "Number of steps.", at_least=1)
+    length: int = flags.head(128, "Length.")
+    folder: str = flags.neutral(..., "Folder.")
+    patience: int = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Windows:
+    length: int = flags.head(384, "Length of a window.")
+    stride: int = flags.head(64, "Stride.")
+    patience: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(flags.Config):
+    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
+    windows: Windows = group(Windows, without=("stride",))
+    name: str | None = flags.flag(None, "Name.")
+
+
+def test_a_flag_may_have_another_default_in_a_script():
+    found = {each.name: each.default for each in flags.flags_of(Config)}
+    required = dataclasses.MISSING
+    assert found == {
+        "steps": 5,
+        "folder": required,
+        "length": 384,
+        "name": None,
+    }
+
+
+def test_flags_of_a_role():
+    names = [each.name for each in flags.flags_of(Config, flags.Role.HEAD)]
+    assert names == ["length"]
+
+
+def test_two_groups_share_the_value_of_a_flag():
+    config = flags.create(Config, folder="x", length=9)
+    assert config.loop.length == config.windows.length == 9
+    changed = flags.replace(config, length=8, steps=7)
+    assert changed.loop.length == changed.windows.length == 8
+    assert (changed.loop.steps, changed.windows.stride) == (7, 64)
+    assert flags.flat(changed) == {
+        "folder": "x",
+        "length": 8,
+        "name": None,
+        "steps": 7,
+    }
+
+
+def test_only_what_is_unset_is_filled():
+    config = flags.create(Config, folder="x", length=9)
+    stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
+    filled = flags.fill(config, frozenset(), stated)
+    assert (filled.loop.steps, filled.loop.length) == (3, 9)
+    assert filled.windows.stride == 64
+    kept = flags.fill(config, frozenset({"steps"}), stated)
+    assert kept.loop.steps == 5
+
+
+@pytest.mark.parametrize("name", ["stride", "patience", "loop"])
+def test_what_is_no_flag_has_no_value(name):
+    with pytest.raises(TypeError, match=name):
+        flags.create(Config, folder="x", **{name: 1})
+
+
+def test_a_required_flag_needs_a_value():
+    with pytest.raises(TypeError, match="folder"):
+        flags.create(Config)
+
+
+def test_a_flag_is_defined_once():
+    with pytest.raises(TypeError, match="length"):
+
+        class Twice(flags.Config):
+            loop: Loop = group(Loop)
+            windows: Windows = group(Windows)
+
+
+def test_a_script_may_change_a_group_of_its_base_class():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Other(Config):
+        loop: Loop = group(
+            Loop, steps=like(default=2, help="Steps."), shared=("length",)
+        )
+
+    (steps,) = (x for x in flags.flags_of(Other) if x.name == "steps")
+    assert (steps.default, steps.meta.help, steps.meta.at_least) == (
+        2,
+        "Steps.",
+        1,
+    )
+
+
+def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
+    values = absl_flags.FlagValues()
+    monkeypatch.setattr(absl_flags, "FLAGS", values)
+    monkeypatch.setattr("sys.argv", ["script"])
+    for each in flags.flags_of(Config):
+        define = absl_flags.DEFINE_string
+        default = each.default
+        if each.type is int:
+            define = absl_flags.DEFINE_integer
+        if default is dataclasses.MISSING:
+            default = None
+        define(
+            each.name,
+            default,
+            "help",
+            flag_values=values,
+            module_name="script",
+        )
+    values(["script", "--folder=x", "--steps=5"])
+    parsed = flags.parse(Config)
+    assert parsed.config == flags.create(Config, folder="x")
+    assert parsed.given == {"folder", "steps"}
+    assert parsed.command == {"folder": "x", "steps": 5}
