@@ -192,10 +192,13 @@ def classified(made_once, model_flags):
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
-        outputs = {"output_dir": "run", "export_dir": "export"}
-        outputs["export_weights"] = "weights"
-        flags |= {name: folder / each for name, each in outputs.items()}
-        flags = model_flags | flags
+        flags = {
+            **model_flags,
+            **flags,
+            "output_dir": folder / "run",
+            "export_dir": folder / "export",
+            "export_weights": folder / "weights",
+        }
         return folder, run_task_test("run_classifier.py", flags, "f1")
 
     return made_once(make_classified)

@@ -252,8 +252,12 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     parts = [("", "Transformer"), ("1_Pooling", "Pooling")]
     texts = {
         "modules.json": [
-            {"idx": number, "name": str(number), "path": path}
-            | {"type": f"sentence_transformers.models.{kind}"}
+            {
+                "idx": number,
+                "name": str(number),
+                "path": path,
+                "type": f"sentence_transformers.models.{kind}",
+            }
             for number, (path, kind) in enumerate(parts)
         ],
         "sentence_bert_config.json": {"max_seq_length": 7},

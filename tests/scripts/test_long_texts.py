@@ -91,9 +91,12 @@ def test_resumes(trained, flags):
 def test_the_folder_brings_the_windows_and_flags_count(
     trained, flags, tmp_path
 ):
-    evaluating = parse_flags("--do_eval --task_name=csv")
-    evaluating["data_dir"] = flags["data_dir"]
-    evaluating["init_checkpoint"] = flags["output_dir"]
+    evaluating = {
+        "do_eval": True,
+        "task_name": "csv",
+        "data_dir": flags["data_dir"],
+        "init_checkpoint": flags["output_dir"],
+    }
     changes = ({"output_dir": "same"}, {"output_dir": "cut", "doc_stride": 0})
     script_runner.run_each("run_classifier.py", tmp_path, evaluating, changes)
     expected = read_results(flags["output_dir"])["eval_loss"]
