@@ -14,9 +14,9 @@ import tensorflow as tf
 
 from data.io import records
 from modeling.checkpoints import tf1
-from tests import script_runner
 from tests.conftest import write_config
-from tests.script_runner import check_refusals
+from tests.support import script_runner
+from tests.support.script_runner import check_refusals
 
 SAMPLES = script_runner.SAMPLES
 CORPUS = SAMPLES / "corpus.txt"

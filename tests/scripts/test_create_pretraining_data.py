@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, records, tfrecords
-from tests import golden, script_runner, shards
+from tests.support import golden, script_runner, shards
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"

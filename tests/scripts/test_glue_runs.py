@@ -7,10 +7,10 @@ import math
 import pytest
 
 from modeling import presets
-from tests import script_runner, task_files
-from tests.checkpoints import values
-from tests.script_runner import parse_flags, read_results
-from tests.task_runs import read_predictions, run_task_test
+from tests.support import script_runner, task_files
+from tests.support.checkpoints import values
+from tests.support.script_runner import parse_flags, read_results
+from tests.support.task_runs import read_predictions, run_task_test
 
 pytestmark = pytest.mark.slow
 

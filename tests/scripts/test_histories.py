@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests import events, script_runner
-from tests.script_runner import parse_flags
-from tests.task_runs import check_resume
+from tests.support import events, script_runner
+from tests.support.script_runner import parse_flags
+from tests.support.task_runs import check_resume
 from training.callbacks import history
 
 pytestmark = pytest.mark.slow

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import serving
-from tests import script_runner, task_files
-from tests.data.test_report import ReportPage
-from tests.script_runner import (
+from tests.support import script_runner, task_files
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import (
     check_refusals,
     parse_flags,
     read_lines,
     read_results,
 )
-from tests.task_runs import check_resume, run_task_test
+from tests.support.task_runs import check_resume, run_task_test
 
 pytestmark = pytest.mark.slow
 

@@ -9,18 +9,18 @@ import tensorflow as tf
 
 from data.ner import scoring
 from modeling.checkpoints import tf1
-from tests import script_runner, task_files
-from tests.checkpoints import values
-from tests.data.test_report import ReportPage
-from tests.script_runner import (
+from tests.support import script_runner, task_files
+from tests.support.checkpoints import values
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import (
     check_refusals,
     parse_flags,
     read_lines,
     read_results,
     snapshot,
 )
-from tests.task_files import SENTENCES
-from tests.task_runs import check_resume, run_task_test
+from tests.support.task_files import SENTENCES
+from tests.support.task_runs import check_resume, run_task_test
 
 
 @pytest.fixture(scope="module")

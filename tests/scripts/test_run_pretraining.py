@@ -9,9 +9,9 @@ import pytest
 import tensorflow as tf
 
 from modeling.presets import checkpoint_steps
-from tests import script_runner
-from tests.checkpoints import values
-from tests.script_runner import parse_flags, read_results
+from tests.support import script_runner
+from tests.support.checkpoints import values
+from tests.support.script_runner import parse_flags, read_results
 
 WORDS = "bert/embeddings/word_embeddings"
 

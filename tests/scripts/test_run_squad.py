@@ -5,10 +5,10 @@ import math
 import pytest
 
 from files.json_files import read_json
-from tests import script_runner
-from tests.data.test_report import ReportPage
-from tests.script_runner import parse_flags, read_results
-from tests.task_runs import check_resume, run_task_test
+from tests.support import script_runner
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import parse_flags, read_results
+from tests.support.task_runs import check_resume, run_task_test
 
 SQUAD = script_runner.SAMPLES / "squad"
 

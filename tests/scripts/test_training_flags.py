@@ -6,9 +6,13 @@ import pytest
 from files.json_files import read_json
 from modeling import presets
 from modeling.presets import checkpoint_steps
-from tests import events, script_runner
-from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import check_refusals, parse_flags, read_results
+from tests.support import events, script_runner
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.script_runner import (
+    check_refusals,
+    parse_flags,
+    read_results,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import pytest
 
 from files.json_files import read_json
 from modeling.presets import checkpoint_steps
-from tests import script_runner
-from tests.checkpoints import assert_same_bits, values
+from tests.support import script_runner
+from tests.support.checkpoints import assert_same_bits, values
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import safetensors.numpy
 import modeling
 from data.classification import glue
 from modeling import kinds, presets
-from tests.modeling.checkpoints.test_huggingface import CONFIG, write
-from tests.models import built, tiny_config
+from tests.support.huggingface_files import CONFIG, write
+from tests.support.models import built, tiny_config
 from training import checks
 from training.resolve import read_preset, resolve
 
