@@ -259,7 +259,7 @@ def test_no_literal_is_unpacked_where_it_stands():
         for value in unpacked(node)
         if isinstance(value, literals)
     ]
-    assert not lines
+    assert lines == []
 
 
 def test_what_tests_share_is_in_support():
