@@ -8,8 +8,9 @@ import pytest
 import modeling
 from modeling import presets
 from modeling.checkpoint_folders import find_best
-from tests import conftest, toy_task
-from tests.golden import ROOT
+from tests import conftest
+from tests.support import toy_task
+from tests.support.golden import ROOT
 from training import run_folder
 
 RECORDS = [["eval.tfrecord", 5, 1]]

@@ -10,7 +10,7 @@ import pytest
 
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
-from tests import golden
+from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"
 # {what the file shows: its text, the flags to read it, and its sentence}.

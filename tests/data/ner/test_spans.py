@@ -7,7 +7,7 @@ import pytest
 
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
-from tests import golden
+from tests.support import golden
 
 # The same spans in the form of each tool, and of predict.py's answers.
 FORMS = json.loads((golden.ROOT / "tests/testdata/ner/forms.json").read_bytes())
