@@ -108,7 +108,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"{self._data_dir}: the only tag to learn is O; mark names"
+                    f"{self._data_dir}: the only tag in the train set is O. "
+                    "Tag the words of the named entities"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
@@ -191,8 +192,9 @@ def _read_columns(
     if words_at == tags_at or max(words_at, tags_at) > width:
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. Of {width} columns, the words' is {words_at} and "
-            f"the tags' is {tags_at}: set --text_column and --label_column"
+            f"tab or spaces. The lines have {width} columns, but the words are "
+            f"expected in column {words_at} and the tags in column {tags_at}. "
+            "Set --text_column and --label_column"
         )
     every_word = columns[words_at - 1]
     has_digits = all(re.search(r"\d", word) for word in every_word)
@@ -250,7 +252,8 @@ def _check_nested(path: str, columns: Sequence[Sequence[str]]) -> None:
     )
     if both := last.intersection(itertools.chain(*others)):
         raise ValueError(
-            f"{path}: two columns tag {min(both)}. Set --label_column to one"
+            f"{path}: two columns contain tags of the type {min(both)}. Set "
+            "--label_column to the column to learn"
         )
 
 
