@@ -5,6 +5,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import datetime
 import functools
+import glob
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,15 @@ from training.splits import (
 )
 from training.task import Batches, Task
 from training.trainer import Trainer
+
+# Patterns of the files in a run's folder that contain results of its weights.
+_RESULTS = (
+    "*eval_results*.txt",
+    "*predictions.*",
+    "null_odds.json",
+    "report*.html",
+    "test_results*.tsv",
+)
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
@@ -105,6 +115,7 @@ def run(
         output_names=task.output_names,
     )
     trainer.restore_or_load(config.load_best)
+    first_step = trainer.global_step
 
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
@@ -169,7 +180,26 @@ def run(
         if config.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
+        if trainer.global_step != first_step:
+            _warn_of_earlier_results(config.output_dir, start)
         describe_end(trainer, task, results, time.time() - start)
+
+
+# Results that this command did not write are of other weights than the ones
+# that it trained. They stay, because they may be the user's.
+def _warn_of_earlier_results(folder: str, start: float) -> None:
+    paths = sorted(
+        path
+        for pattern in _RESULTS
+        for path in glob.glob(os.path.join(glob.escape(folder), pattern))
+        if os.path.getmtime(path) < start
+    )
+    if paths:
+        logging.warning(
+            "An earlier command wrote %s, with other weights than this "
+            "command trained. Move or remove what you no longer need.",
+            ", ".join(paths),
+        )
 
 
 def describe_end(
