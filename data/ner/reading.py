@@ -204,6 +204,17 @@ def _read_columns(
             "digit. Remove the digits, or set --text_column to the column of "
             "the words, even if it is this one"
         )
+    # In a file of two columns, the column beside the tags contains the words.
+    has_others = width > 2 and len(every_word) > len(sentences)
+    is_repeated = has_others and all(
+        len({cells[words_at - 1] for _, cells in lines}) == 1
+        for _, lines in sentences
+    )
+    if is_repeated and not options.text_column:
+        raise ValueError(
+            f"{path}: all words of a sentence are the same, such as "
+            f"{every_word[0]!r}. Set --text_column to the column of the words"
+        )
     if tags_at and not options.label_column:
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, [*columns[: words_at - 1], *columns[words_at:]])

@@ -13,7 +13,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from tests import task_files
+from tests.support import task_files
 from tests.conftest import TINY
 
 HELP = (

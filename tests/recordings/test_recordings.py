@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from tests import golden
+from tests.support import golden
 from tests.recordings import commands, compare, contents, record
 
 # Folder that tests.recordings.record wrote from the base commit.
