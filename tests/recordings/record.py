@@ -146,8 +146,10 @@ class Recorder:
             "stderr": contents.normalize(stderr, places),
         }
         if not command.stop_at:
-            kind = "stdout" if command.prints else "messages"
-            found[kind] = contents.normalize(stdout, places)
+            if command.prints:
+                found["stdout"] = contents.replace_places(stdout, places)
+            else:
+                found["messages"] = contents.normalize(stdout, places)
             found |= contents.describe(folder, places)
         text = json.dumps(found, indent=1, ensure_ascii=False)
         self._path(command.name).write_text(text, "utf-8")
