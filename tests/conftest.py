@@ -10,7 +10,7 @@ import signal
 import pytest
 from absl import logging as absl_logging
 
-from tests import script_runner
+from tests.support import script_runner
 
 # A shell's background jobs ignore SIGINT, and so would all scripts under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -181,7 +181,7 @@ def classified(made_once, model_flags):
     """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
 
     # Most tests of the network need no TensorFlow.
-    from tests.task_runs import run_task_test
+    from tests.support.task_runs import run_task_test
 
     def make_classified(folder):
         # Remove the last newline, to test that copies do not add one.
@@ -192,10 +192,13 @@ def classified(made_once, model_flags):
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
-        outputs = {"output_dir": "run", "export_dir": "export"}
-        outputs["export_weights"] = "weights"
-        flags |= {name: folder / each for name, each in outputs.items()}
-        flags = model_flags | flags
+        flags = {
+            **model_flags,
+            **flags,
+            "output_dir": folder / "run",
+            "export_dir": folder / "export",
+            "export_weights": folder / "weights",
+        }
         return folder, run_task_test("run_classifier.py", flags, "f1")
 
     return made_once(make_classified)

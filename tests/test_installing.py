@@ -8,8 +8,8 @@ import tomllib
 
 import pytest
 
-from tests.golden import ROOT
-from tests.script_runner import SCRIPTS
+from tests.support.golden import ROOT
+from tests.support.script_runner import SCRIPTS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PROJECT["tool"]["setuptools"]

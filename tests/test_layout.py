@@ -12,16 +12,9 @@ import pytest
 
 import modeling
 from modeling import kinds
-from tests.golden import ROOT
+from tests.support.golden import ROOT
+from tests.support.source_files import PACKAGES, sources
 
-PACKAGES = (
-    "files",
-    "command_line",
-    "modeling",
-    "data",
-    "training",
-    "serving",
-)
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
 # The packages that each package may import besides itself.
@@ -34,11 +27,6 @@ BELOW = {
     "training": {"command_line", "files", "modeling", "data"},
     "serving": {"command_line", "files", "modeling", "data", "training"},
 }
-
-
-def sources(folder):
-    """Returns the Python files of a folder."""
-    return sorted((ROOT / folder).rglob("*.py"))
 
 
 def imported(path):
@@ -271,4 +259,15 @@ def test_no_literal_is_unpacked_where_it_stands():
         for value in unpacked(node)
         if isinstance(value, literals)
     ]
-    assert not lines
+    assert lines == []
+
+
+def test_what_tests_share_is_in_support():
+    """A test file is imported by no other file, so it can change freely."""
+    elsewhere = {"support", "testdata", "recordings"}
+    for path in sources("tests"):
+        names = [n for n in imported(path) if n.startswith("tests.")]
+        assert not [n for n in names if re.search(r"\.test_", n)], path
+        is_test = path.name.startswith("test_") or path.name == "conftest.py"
+        folder = path.relative_to(ROOT / "tests").parts[0]
+        assert is_test or folder in elsewhere, path

@@ -5,8 +5,8 @@ They have no promise of stability, so an upgrade may remove or change them.
 
 import re
 
-from tests.golden import ROOT
-from tests.test_layout import PACKAGES, sources
+from tests.support.golden import ROOT
+from tests.support.source_files import PACKAGES, sources
 
 MODULES = {
     "_flatten_layers": "modeling/layers.py",

@@ -5,6 +5,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import datetime
 import functools
+import glob
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,15 @@ from training.splits import (
 from training.start import Start
 from training.task import Batches, Split, Task, suffix_of
 from training.trainer import Trainer
+
+# Patterns of the files in a run's folder that contain results of its weights.
+_RESULTS = (
+    "*eval_results*.txt",
+    "*predictions.*",
+    "null_odds.json",
+    "report*.html",
+    "test_results*.tsv",
+)
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
@@ -86,6 +96,7 @@ def run(
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load(config.loads_best)
+    first_step = trainer.global_step
     evaluate = create_evaluation(task, config, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
@@ -105,7 +116,32 @@ def run(
         if config.export.export_dir:
             export(task, trainer, splits, results)
         trainer.finish()
+        if trainer.global_step != first_step:
+            warn_of_earlier_results(config.training.output_dir, began)
         describe_end(task, config, trainer, results, time.time() - began)
+
+
+def warn_of_earlier_results(folder: str, began: float) -> None:
+    """Names results in a run's folder that are of earlier weights.
+
+    They stay, because they may be the user's.
+
+    Args:
+        folder: folder of the run.
+        began: time at which this command began, as time.time().
+    """
+    paths = sorted(
+        path
+        for pattern in _RESULTS
+        for path in glob.glob(os.path.join(glob.escape(folder), pattern))
+        if os.path.getmtime(path) < began
+    )
+    if paths:
+        logging.warning(
+            "An earlier command wrote %s, with other weights than this "
+            "command trained. Move or remove what you no longer need.",
+            ", ".join(paths),
+        )
 
 
 def find_num_steps(
@@ -233,6 +269,33 @@ _SHOWN_FILES = (
     "predictions.csv",
     "predictions.jsonl",
 )
+
+
+# Files of a run that describe_end names, if the run wrote them.
+_SHOWN_FILES = (
+    "report.html",
+    "dev_predictions.csv",
+    "dev_predictions.jsonl",
+    "predictions.csv",
+    "predictions.jsonl",
+)
+
+
+# Results that this command did not write are of other weights than the ones
+# that it trained. They stay, because they may be the user's.
+def _warn_of_earlier_results(folder: str, start: float) -> None:
+    paths = sorted(
+        path
+        for pattern in _RESULTS
+        for path in glob.glob(os.path.join(glob.escape(folder), pattern))
+        if os.path.getmtime(path) < start
+    )
+    if paths:
+        logging.warning(
+            "An earlier command wrote %s, with other weights than this "
+            "command trained. Move or remove what you no longer need.",
+            ", ".join(paths),
+        )
 
 
 def describe_end(

@@ -159,8 +159,9 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         for name in _count_labels(examples[:1]):
             if counts[name] == 1 and name.casefold() in LABEL_NAMES:
                 raise ValueError(
-                    f"{where}: line 1 contains the label {name!r}. Set "
-                    "--text_column and --label_column to names of columns"
+                    f"{where}: line 1 contains the label {name!r}. If the "
+                    "line names the columns, set --text_column and "
+                    "--label_column to these names"
                 )
 
     def _checked(self, labels: list[str], where: str) -> list[str]:

@@ -113,7 +113,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"{self._source}: the only tag to learn is O; mark names"
+                    f"{self._source}: the only tag in the train set is O. "
+                    "Tag the words of the named entities"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
@@ -196,8 +197,9 @@ def _read_columns(
     if words_at == tags_at or max(words_at, tags_at) > width:
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. Of {width} columns, the words' is {words_at} and "
-            f"the tags' is {tags_at}: set --text_column and --label_column"
+            f"tab or spaces. The lines have {width} columns, but the words are "
+            f"expected in column {words_at} and the tags in column {tags_at}. "
+            "Set --text_column and --label_column"
         )
     every_word = columns[words_at - 1]
     has_digits = all(re.search(r"\d", word) for word in every_word)
@@ -206,6 +208,17 @@ def _read_columns(
             f"{path}: the words, such as {[*every_word[:3]]}, all contain a "
             "digit. Remove the digits, or set --text_column to the column of "
             "the words, even if it is this one"
+        )
+    # In a file of two columns, the column beside the tags contains the words.
+    has_others = width > 2 and len(every_word) > len(sentences)
+    is_repeated = has_others and all(
+        len({cells[words_at - 1] for _, cells in lines}) == 1
+        for _, lines in sentences
+    )
+    if is_repeated and not options.text_column:
+        raise ValueError(
+            f"{path}: all words of a sentence are the same, such as "
+            f"{every_word[0]!r}. Set --text_column to the column of the words"
         )
     if tags_at and not options.label_column:
         # Words may look like tags: B-DNA is a form of DNA.
@@ -255,7 +268,8 @@ def _check_nested(path: str, columns: Sequence[Sequence[str]]) -> None:
     )
     if both := last.intersection(itertools.chain(*others)):
         raise ValueError(
-            f"{path}: two columns tag {min(both)}. Set --label_column to one"
+            f"{path}: two columns contain tags of the type {min(both)}. Set "
+            "--label_column to the column to learn"
         )
 
 

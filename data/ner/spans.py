@@ -81,10 +81,11 @@ def read(path: StrPath, needs_spans: bool) -> Iterator[NerExample]:
         )
     if 0 < counts.num_unknown < counts.num_texts:
         logging.warning(
-            "%s: %d of %d texts were not annotated, or were rejected",
+            "%s: %d of %d texts were not annotated, or were rejected. They %s",
             path,
             counts.num_unknown,
             counts.num_texts,
+            "are skipped" if needs_spans else "count as texts without entities",
         )
 
 

@@ -200,8 +200,8 @@ def read_questions(
                 yield context, _in_squad_form(paragraph, where), where
                 continue
             for i, qa in enumerate(field(paragraph, "qas", list, where)):
-                of_question = f"{where}.qas[{i}]"
-                yield context, _in_squad_form(qa, of_question), of_question
+                qa_where = f"{where}.qas[{i}]"
+                yield context, _in_squad_form(qa, qa_where), qa_where
 
 
 def _read_entries(path: str) -> Iterator[tuple[str, Any]]:

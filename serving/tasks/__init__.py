@@ -43,7 +43,7 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
     mode, labels = settings.get("output_mode"), settings.get("labels") or ()
     # Models that read a text in windows read no pairs either.
     is_single = settings["num_texts"] == 1 or settings.get("doc_stride", 0) > 0
-    scores = mode == "regression" or len(labels) == 2 and mode != "multilabel"
+    scores = mode == "regression" or (len(labels) == 2 and mode != "multilabel")
     if is_single or not scores:
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):

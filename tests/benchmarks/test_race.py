@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 
 @pytest.mark.slow

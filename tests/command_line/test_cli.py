@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tests import script_runner
-from tests.golden import ROOT
+from tests.support import script_runner
+from tests.support.golden import ROOT
 
 INTERRUPTED = """
 import os, signal

@@ -8,17 +8,10 @@ import re
 import pytest
 
 from docs import flags_index
-from tests import script_runner
-from tests.golden import ROOT
+from tests.support import script_runner
+from tests.support.golden import ROOT
+from tests.support.pages import BLOCK, PAGES, blocks
 
-PAGES = sorted(
-    [
-        *(ROOT / "docs").glob("*.md"),
-        *ROOT.glob(".github/*.md"),
-        *ROOT.glob("*.md"),
-    ],
-    key=lambda path: path.relative_to(ROOT),
-)
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 FOLDERS = ("data", "files", "modeling", "serving", "tools", "training")
 SOURCES = [
@@ -26,9 +19,6 @@ SOURCES = [
     *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")),
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
-# A block of `python` is run here. One of `py` needs files or packages that are
-# not at hand.
-BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
 # What stands for a value in a message.
 VALUE = re.compile(r"\.\.\.|(?:process )?\b[0N]\b|--FLAG=|--[a-z_]+(?:=|, |$)")
 COMMAND = re.compile(r"^.*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
@@ -39,12 +29,6 @@ def flags():
     """{script: names of its flags}."""
     tables = flags_index.read_flags()
     return {script: {*rows, "help"} for script, rows in tables.items()}
-
-
-def blocks(text, language):
-    """Returns the code of a page's blocks of a language."""
-    found = BLOCK.findall(text)
-    return [code for _, name, code in found if name == language]
 
 
 def commands(text):

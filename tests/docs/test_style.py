@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.docs.test_pages import BLOCK, PAGES
-from tests.golden import ROOT
+from tests.support.golden import ROOT
+from tests.support.pages import BLOCK, PAGES
 
 HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Results:")
 

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import serving
-from tests.docs.test_pages import blocks
-from tests.golden import ROOT
+from tests.support.golden import ROOT
+from tests.support.pages import blocks
 
 pytestmark = pytest.mark.slow
 

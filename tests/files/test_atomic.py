@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from files import atomic
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):

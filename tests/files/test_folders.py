@@ -8,7 +8,7 @@ import re
 import pytest
 
 from files import folders
-from tests.script_runner import snapshot
+from tests.support.script_runner import snapshot
 
 
 def write(path, text="new"):

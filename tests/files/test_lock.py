@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from files import lock
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 HOLD = """
 import sys, time

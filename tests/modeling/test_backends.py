@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests import golden
+from tests.support import golden
 
 
 @pytest.mark.slow

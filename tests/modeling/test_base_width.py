@@ -4,8 +4,7 @@ import keras
 import pytest
 
 from modeling.losses import PretrainingLoss
-from tests import golden
-from tests.modeling import base_width
+from tests.support import base_width, golden
 from tests.testdata.golden.base_width import record
 
 

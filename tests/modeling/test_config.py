@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling import BertConfig, BertModel, load_config
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
 UNUSED = {"directionality": "bidi", "pooler_fc_size": 768}

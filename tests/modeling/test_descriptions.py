@@ -5,8 +5,9 @@ import re
 
 import modeling
 from modeling import descriptions
-from tests import conftest, toy_task
-from tests.models import built
+from tests import conftest
+from tests.support import toy_task
+from tests.support.models import built
 from training import run_folder
 
 TINY = modeling.BertConfig(**conftest.TINY)

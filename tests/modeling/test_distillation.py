@@ -6,8 +6,7 @@ import tensorflow as tf
 
 import modeling
 from modeling import losses
-from tests import models
-from tests.modeling import test_losses
+from tests.support import loss_cases, models
 
 B, T, V = 4, 6, 40
 RNG = np.random.default_rng(0)
@@ -47,12 +46,12 @@ def pretraining_divergence(student, teacher, features):
 
 
 CASES = [
-    (test_losses.classifier_case, lambda s, t, f: divergence(s, t).mean()),
-    (test_losses.regression_case, lambda s, t, f: np.square(s - t).mean()),
-    (test_losses.multi_label_case, labels_divergence),
-    (test_losses.span_case, spans_divergence),
-    (test_losses.token_case, tokens_divergence),
-    (test_losses.masked_lm_case, pretraining_divergence),
+    (loss_cases.classifier_case, lambda s, t, f: divergence(s, t).mean()),
+    (loss_cases.regression_case, lambda s, t, f: np.square(s - t).mean()),
+    (loss_cases.multi_label_case, labels_divergence),
+    (loss_cases.span_case, spans_divergence),
+    (loss_cases.token_case, tokens_divergence),
+    (loss_cases.masked_lm_case, pretraining_divergence),
 ]
 
 
@@ -61,7 +60,7 @@ def test_the_divergence_equals_its_formula(case, formula):
     loss, student, features, _ = case()
     _, teacher, _, _ = case()
     expected = formula(student, teacher, features)
-    features = test_losses.with_ids(features)
+    features = loss_cases.with_ids(features)
     divergences = loss.value_divergences(student, teacher, TEMPERATURE)
     found = loss.weighted_sums(divergences, features)
     weights = loss.weights(features)

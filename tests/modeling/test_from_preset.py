@@ -6,9 +6,11 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.modeling.test_hub import RECORDED
-from tests.models import built, tiny_config
-from tests.script_runner import SAMPLES
+from tests.support.golden import ROOT
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
+
+RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 
 
 def test_a_folder_tells_the_network_the_labels_and_the_vocabulary(tmp_path):

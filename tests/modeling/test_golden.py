@@ -11,7 +11,7 @@ import tensorflow as tf
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
 from modeling.checkpoints.names import original_name
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
-from tests import golden
+from tests.support import golden
 
 MODELS = golden.paths("models/*")
 

@@ -12,7 +12,7 @@ import urllib.parse
 
 import pytest
 
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 CONFIG = json.loads((RECORDED / "config.json").read_text())

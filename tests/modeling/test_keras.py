@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from modeling.layers import all_layers
-from tests.modeling.kinds import (
+from tests.support.kinds import (
     EACH_MODEL,
     MODELS,
     NUM_DENSE,
@@ -21,7 +21,7 @@ from tests.modeling.kinds import (
     flat,
     save_and_load,
 )
-from tests.models import built
+from tests.support.models import built
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -11,9 +11,8 @@ from modeling import (
     save_huggingface,
     save_release,
 )
-from tests.modeling.checkpoints.test_huggingface import CONFIG, write
-from tests.modeling.checkpoints.test_tf1 import SMALL
-from tests.models import built
+from tests.support.huggingface_files import CONFIG, write
+from tests.support.models import SMALL, built
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling import BertClassifier, BertModel, named_variables
-from tests.modeling.kinds import (
+from tests.support.kinds import (
     CONFIG,
     MODELS,
     B,
@@ -14,7 +14,7 @@ from tests.modeling.kinds import (
     create_features,
     flat,
 )
-from tests.models import built
+from tests.support.models import built
 
 
 @pytest.mark.parametrize("masks_each", [False, True])

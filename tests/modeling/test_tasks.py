@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
-from tests.modeling.kinds import (
+from tests.support.kinds import (
     CONFIG,
     MODELS,
     B,
@@ -22,7 +22,7 @@ from tests.modeling.kinds import (
     assert_close,
     create_features,
 )
-from tests.models import built
+from tests.support.models import built
 
 OUTPUTS = {
     "pretrainer": {

@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from tests import models
-from tests.modeling.kinds import outputs_and_gradients
+from tests.support import models
+from tests.support.kinds import outputs_and_gradients
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from docs import flags_index
-from tests import script_runner
-from tests.golden import ROOT
+from tests.support import script_runner
+from tests.support.golden import ROOT
 
 RECIPES = ROOT / "examples/recipes"
 SAMPLES = script_runner.SAMPLES

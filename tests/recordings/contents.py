@@ -8,8 +8,9 @@ from pathlib import Path
 
 # A program or an image. Its answers are compared, and its bytes are only told.
 PROGRAMS = (".tflite", ".onnx", "saved_model.pb", "fingerprint.pb", ".png")
-# Times and rates in messages, cards and reports.
+# Times, rates and versions in messages and cards.
 VARIABLE = (
+    (r"127\.0\.0\.1:\d+", "ADDRESS"),
     (r"\b(python|keras|tensorflow|numpy) \d[\w.]*", r"\1 VERSION"),
     # The prefix of absl's log: time, process and the line of the code.
     (r"^[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]* +\d+ [\w.]+:\d+\] ", ""),
@@ -42,12 +43,20 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()[:20]
 
 
-def normalize(text, places):
-    """Replaces times, rates and the folders in `places`, {folder: name}."""
+def replace_places(text, places):
+    """Returns the lines of a text in which all else must stay."""
     for folder, name in places.items():
         text = text.replace(str(folder), name)
+    return text.split("\n")
+
+
+def normalize(text, places):
+    """Returns the lines of messages without times, rates and folders.
+
+    `places` is {folder: its name in the lines}.
+    """
     lines = []
-    for line in text.split("\n"):
+    for line in replace_places(text, places):
         if any(re.search(pattern, line) for pattern in DROPPED):
             continue
         for pattern, name in VARIABLE:
@@ -189,6 +198,6 @@ def _describe_text(path, places):
         return read_json_lines(text.split("\n"))
     if path.suffix == ".json":
         return clean(json.loads(text))
-    if path.suffix in (".md", ".html") or path.name == "checkpoint":
+    if path.suffix == ".md" or path.name == "checkpoint":
         return normalize(text, places)
     return text.split("\n")

@@ -146,8 +146,10 @@ class Recorder:
             "stderr": contents.normalize(stderr, places),
         }
         if not command.stop_at:
-            kind = "stdout" if command.prints else "messages"
-            found[kind] = contents.normalize(stdout, places)
+            if command.prints:
+                found["stdout"] = contents.replace_places(stdout, places)
+            else:
+                found["messages"] = contents.normalize(stdout, places)
             found |= contents.describe(folder, places)
         text = json.dumps(found, indent=1, ensure_ascii=False)
         self._path(command.name).write_text(text, "utf-8")
@@ -161,28 +163,32 @@ class Recorder:
             client = str(Path(ask_server.__file__))
             files = [command.requests, "replies.jsonl"]
             arguments = [client, *files, *arguments]
-        with subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=folder,
-            env=os.environ | ENVIRONMENT | {"PYTHONPATH": str(self.checkout)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-        ) as process:
-            with concurrent.futures.ThreadPoolExecutor(1) as pool:
-                future = pool.submit(process.communicate, timeout=TIMEOUT_S)
-                while command.stop_at and process.poll() is None:
-                    if [*folder.glob(command.stop_at)]:
-                        process.send_signal(signal.SIGTERM)
-                        break
-                    time.sleep(0.01)
-                try:
-                    stdout, stderr = future.result()
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    raise
+        with (
+            subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=folder,
+                env=os.environ
+                | ENVIRONMENT
+                | {"PYTHONPATH": str(self.checkout)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            ) as process,
+            concurrent.futures.ThreadPoolExecutor(1) as pool,
+        ):
+            future = pool.submit(process.communicate, timeout=TIMEOUT_S)
+            while command.stop_at and process.poll() is None:
+                if [*folder.glob(command.stop_at)]:
+                    process.send_signal(signal.SIGTERM)
+                    break
+                time.sleep(0.01)
+            try:
+                stdout, stderr = future.result()
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
         return process.returncode, stdout, stderr
 
 

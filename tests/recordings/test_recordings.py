@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
-from tests import golden
 from tests.recordings import commands, compare, contents, record
+from tests.support import golden
 
 # Folder that tests.recordings.record wrote from the base commit.
 BASE = os.environ.get("BERT_RECORDINGS_DIR")

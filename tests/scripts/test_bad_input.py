@@ -14,9 +14,9 @@ import tensorflow as tf
 
 from data.io import records
 from modeling.checkpoints import tf1
-from tests import script_runner
 from tests.conftest import write_config
-from tests.script_runner import check_refusals
+from tests.support import script_runner
+from tests.support.script_runner import check_refusals
 
 SAMPLES = script_runner.SAMPLES
 CORPUS = SAMPLES / "corpus.txt"
@@ -92,8 +92,13 @@ def test_run_pretraining(files, two_blocks, pretrained):
 
 
 def test_run_classifier(files, model_flags):
-    flags = model_flags | {"task_name": "mrpc", "data_dir": SAMPLES / "glue"}
-    flags |= {"output_dir": "out", "do_train": True, "max_seq_length": 32}
+    flags = model_flags | {
+        "task_name": "mrpc",
+        "data_dir": SAMPLES / "glue",
+        "output_dir": "out",
+        "do_train": True,
+        "max_seq_length": 32,
+    }
     table = """
         --data_dir=columns -> columns/train.tsv, line 2
         --vocab_file=no_mask.txt -> [MASK]
@@ -167,10 +172,12 @@ def test_models(files, model_flags):
 def test_records_that_are_found_corrupt_while_training(
     files, pretraining_flags
 ):
-    flags = {"output_dir": "out", "do_train": True, "num_train_steps": 100}
-    flags |= {"input_file": "changed.tfrecord"}
-    done = script_runner.run(
-        "run_pretraining.py", files, **pretraining_flags | flags
-    )
+    flags = pretraining_flags | {
+        "input_file": "changed.tfrecord",
+        "output_dir": "out",
+        "do_train": True,
+        "num_train_steps": 100,
+    }
+    done = script_runner.run("run_pretraining.py", files, **flags)
     assert "the record at byte" in done.error
     assert not list(files.glob("out*/*.index"))

@@ -14,9 +14,8 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from modeling import presets
-from tests import golden, script_runner
-from tests.data.text import test_tokenizer_json as tokenizer_json
-from tests.models import built, tiny_config
+from tests.support import golden, script_runner, tokenizer_json
+from tests.support.models import built, tiny_config
 from tools import convert_checkpoint
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
@@ -252,8 +251,12 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     parts = [("", "Transformer"), ("1_Pooling", "Pooling")]
     texts = {
         "modules.json": [
-            {"idx": number, "name": str(number), "path": path}
-            | {"type": f"sentence_transformers.models.{kind}"}
+            {
+                "idx": number,
+                "name": str(number),
+                "path": path,
+                "type": f"sentence_transformers.models.{kind}",
+            }
             for number, (path, kind) in enumerate(parts)
         ],
         "sentence_bert_config.json": {"max_seq_length": 7},

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, records, tfrecords
-from tests import golden, script_runner, shards
+from tests.support import golden, script_runner, shards
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -97,11 +97,19 @@ def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
 
 def test_beam_makes_the_same_bytes(tmp_path):
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
-    flags = {"input_file": f"{CORPUS}/*.txt", "vocab_file": VOCAB}
-    flags |= {"output_file": "out", "num_shards": 3}
-    more = {"runner": "DirectRunner", "direct_num_workers": 2}
+    flags = {
+        "input_file": f"{CORPUS}/*.txt",
+        "vocab_file": VOCAB,
+        "output_file": "out",
+        "num_shards": 3,
+    }
+    beam = {
+        "pipeline": "beam",
+        "runner": "DirectRunner",
+        "direct_num_workers": 2,
+    }
     made = []
-    for name, changes in (("beam", {"pipeline": "beam", **more}), ("own", {})):
+    for name, changes in (("beam", beam), ("own", {})):
         (tmp_path / name).mkdir()
         run(tmp_path / name, **flags, **changes).check()
         paths = sorted((tmp_path / name).glob("out-*"))

@@ -8,10 +8,10 @@ import pytest
 import modeling
 from data.text import tokenization, vocabulary
 from modeling import presets
-from tests import golden, script_runner
-from tests.checkpoints import values
-from tests.data.reference_tokenizer import wordpiece
-from tests.script_runner import parse_flags
+from tests.support import golden, script_runner
+from tests.support.checkpoints import values
+from tests.support.reference_tokenizer import wordpiece
+from tests.support.script_runner import parse_flags
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = script_runner.SAMPLES / "vocab.txt"

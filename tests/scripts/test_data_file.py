@@ -16,9 +16,9 @@ from data.ner import spans
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
 from serving import engines
-from tests import script_runner
-from tests.script_runner import parse_flags, read_results
-from tests.task_runs import run_commands
+from tests.support import script_runner
+from tests.support.script_runner import parse_flags, read_results
+from tests.support.task_runs import run_commands
 
 TOPICS = script_runner.SAMPLES / "topics"
 

@@ -11,9 +11,9 @@ import extract_features
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from tests import golden, script_runner
-from tests.checkpoints import serve
-from tests.script_runner import parse_flags, read_lines
+from tests.support import golden, script_runner
+from tests.support.checkpoints import serve
+from tests.support.script_runner import parse_flags, read_lines
 
 
 def run(output_file, **flags):

@@ -14,8 +14,8 @@ from command_line import flags as script_flags
 from command_line.flags import Role
 from docs import flags_index
 from files import paths
-from tests import script_runner
-from tests.golden import ROOT
+from tests.support import script_runner
+from tests.support.golden import ROOT
 
 # name=default of each flag; None is a flag without one.
 DEVICE = "use_tpu=False master=None num_tpu_cores=8"

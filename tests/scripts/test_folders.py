@@ -6,8 +6,8 @@ import time
 import pytest
 
 from command_line.groups import DeviceConfig
-from tests import script_runner
-from tests.task_files import write_entities
+from tests.support import script_runner
+from tests.support.task_files import write_entities
 
 
 @pytest.mark.slow

@@ -7,10 +7,10 @@ import math
 import pytest
 
 from modeling import presets
-from tests import script_runner, task_files
-from tests.checkpoints import values
-from tests.script_runner import parse_flags, read_results
-from tests.task_runs import read_predictions, run_task_test
+from tests.support import script_runner, task_files
+from tests.support.checkpoints import values
+from tests.support.script_runner import parse_flags, read_results
+from tests.support.task_runs import read_predictions, run_task_test
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +42,14 @@ def runs(tmp_path_factory, tiny):
         --do_train --do_eval --export_format=litert
     """)
     return {
-        name: flags
-        | {"data_dir": folder / f"{name}-data", "task_name": name}
-        | {"output_dir": folder / name, "export_dir": folder / f"{name}_export"}
-        | parse_flags(more)
+        name: {
+            **flags,
+            "task_name": name,
+            "data_dir": folder / f"{name}-data",
+            "output_dir": folder / name,
+            "export_dir": folder / f"{name}_export",
+            **parse_flags(more),
+        }
         for name, more in changes.items()
     }
 
@@ -130,9 +134,13 @@ def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
     del rows[0]["colours"]
     rows[2]["colours"] = None
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    predicting = parse_flags("--do_train=False --do_eval=False")
-    more = {"export_dir": None, "export_format": None, "report": False}
-    predicting |= more
+    predicting = {
+        "do_train": False,
+        "do_eval": False,
+        "export_dir": None,
+        "export_format": None,
+        "report": False,
+    }
     diagnosing = predicting | parse_flags(f"""
         --task_name=ax --do_predict --glue_submission
         --early_stopping_patience=0 --init_checkpoint={finished}/mnli/best

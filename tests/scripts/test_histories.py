@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests import events, script_runner
-from tests.script_runner import parse_flags
-from tests.task_runs import check_resume
+from tests.support import events, script_runner
+from tests.support.script_runner import parse_flags
+from tests.support.task_runs import check_resume
 from training.callbacks import history
 
 pytestmark = pytest.mark.slow
@@ -96,8 +96,12 @@ def test_other_records_are_evaluated_without_a_line(
 def test_training_ends_when_its_time_is_over(flags, tmp_path):
     folder = tmp_path / "timed"
     path = folder / history.FILE
-    short = flags | {"do_eval": False, "eval_input_file": None}
-    short |= {"max_hours": 1e-9, "keep_optimizer": False}
+    short = flags | {
+        "do_eval": False,
+        "eval_input_file": None,
+        "max_hours": 1e-9,
+        "keep_optimizer": False,
+    }
     done = pretrain(folder, **short).check()
     assert "Reached --max_hours after step 1." in done.stderr
     assert checkpoint_steps(folder) == [1]

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import serving
-from tests import script_runner, task_files
-from tests.data.test_report import ReportPage
-from tests.script_runner import (
+from tests.support import script_runner, task_files
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import (
     check_refusals,
     parse_flags,
     read_lines,
     read_results,
 )
-from tests.task_runs import check_resume, run_task_test
+from tests.support.task_runs import check_resume, run_task_test
 
 pytestmark = pytest.mark.slow
 
@@ -91,9 +91,12 @@ def test_resumes(trained, flags):
 def test_the_folder_brings_the_windows_and_flags_count(
     trained, flags, tmp_path
 ):
-    evaluating = parse_flags("--do_eval --task_name=csv")
-    evaluating["data_dir"] = flags["data_dir"]
-    evaluating["init_checkpoint"] = flags["output_dir"]
+    evaluating = {
+        "do_eval": True,
+        "task_name": "csv",
+        "data_dir": flags["data_dir"],
+        "init_checkpoint": flags["output_dir"],
+    }
     changes = ({"output_dir": "same"}, {"output_dir": "cut", "doc_stride": 0})
     script_runner.run_each("run_classifier.py", tmp_path, evaluating, changes)
     expected = read_results(flags["output_dir"])["eval_loss"]

@@ -9,11 +9,11 @@ import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from tests import script_runner
 from tests.conftest import TINY
-from tests.script_runner import parse_flags, read_lines, read_results
-from tests.task_files import write_csv
-from tests.task_runs import run_task_test
+from tests.support import script_runner
+from tests.support.script_runner import parse_flags, read_lines, read_results
+from tests.support.task_files import write_csv
+from tests.support.task_runs import run_task_test
 
 pytestmark = pytest.mark.slow
 TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
@@ -78,10 +78,14 @@ def test_vectors_are_trained_and_exported(trained):
     # One that was trained to compare texts starts any other encoder.
     text = folder / "text.txt"
     text.write_text("the boat\n")
-    flags = {"init_checkpoint": folder / "run", "input_file": text}
-    flags |= {"max_seq_length": 24, "layers": "-1"}
     script_runner.run(
-        "extract_features.py", folder, output_file=folder / "out.jsonl", **flags
+        "extract_features.py",
+        folder,
+        init_checkpoint=folder / "run",
+        input_file=text,
+        output_file=folder / "out.jsonl",
+        max_seq_length=24,
+        layers="-1",
     ).check()
 
 
@@ -138,12 +142,16 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
 
 def test_vectors_have_no_head(trained, tmp_path):
     run = trained["ranking"] / "run"
-    flags = parse_flags("--task_name=embedding --max_seq_length=24")
-    flags |= {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"}
-    flags["output_dir"] = "out"
-    evaluating = f"--do_eval --init_checkpoint={run}"
     done = script_runner.run(
-        "run_classifier.py", tmp_path, **flags, **parse_flags(evaluating)
+        "run_classifier.py",
+        tmp_path,
+        task_name="embedding",
+        data_dir=trained["scores"],
+        vocab_file=run / "vocab.txt",
+        init_checkpoint=run,
+        output_dir="out",
+        max_seq_length=24,
+        do_eval=True,
     ).check()
     # A classifier has vectors as well.
     assert "outputs are random" not in done.stderr

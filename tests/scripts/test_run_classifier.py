@@ -6,12 +6,16 @@ import shutil
 import numpy as np
 import pytest
 
-from tests import script_runner
-from tests.checkpoints import assert_same_bits, serve, values
 from tests.conftest import write_config
-from tests.data.test_report import ReportPage
-from tests.script_runner import check_refusals, parse_flags, read_results
-from tests.task_runs import read_predictions
+from tests.support import script_runner
+from tests.support.checkpoints import assert_same_bits, serve, values
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import (
+    check_refusals,
+    parse_flags,
+    read_results,
+)
+from tests.support.task_runs import read_predictions
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the

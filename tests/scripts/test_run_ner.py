@@ -9,18 +9,18 @@ import tensorflow as tf
 
 from data.ner import scoring
 from modeling.checkpoints import tf1
-from tests import script_runner, task_files
-from tests.checkpoints import values
-from tests.data.test_report import ReportPage
-from tests.script_runner import (
+from tests.support import script_runner, task_files
+from tests.support.checkpoints import values
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import (
     check_refusals,
     parse_flags,
     read_lines,
     read_results,
     snapshot,
 )
-from tests.task_files import SENTENCES
-from tests.task_runs import check_resume, run_task_test
+from tests.support.task_files import SENTENCES
+from tests.support.task_runs import check_resume, run_task_test
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +79,17 @@ def test_predictions_are_conllevals_columns(flags):
 
 def test_predicts_from_weights(flags, tmp_path):
     task_files.write_entities(tmp_path / "test.txt", 9, with_tags=False)
-    predicting = flags | parse_flags("""
-        --do_train=False --do_eval=False --evaluate_each_epoch=False
-        --report=False --output_dir=predicted
-    """)
-    predicting |= {"data_dir": tmp_path, "export_dir": None}
-    predicting |= {"init_checkpoint": flags["export_weights"]}
-    predicting["export_weights"] = None
+    predicting = flags | {
+        "do_train": False,
+        "do_eval": False,
+        "evaluate_each_epoch": False,
+        "report": False,
+        "data_dir": tmp_path,
+        "init_checkpoint": flags["export_weights"],
+        "output_dir": "predicted",
+        "export_dir": None,
+        "export_weights": None,
+    }
     script_runner.run("run_ner.py", tmp_path, **predicting).check()
     before, after = (
         [line["labels"] for line in read_lines(path / "predictions.jsonl")]

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from files.json_files import read_json
-from tests import script_runner
-from tests.data.test_report import ReportPage
-from tests.script_runner import parse_flags, read_results
-from tests.task_runs import check_resume, run_task_test
+from tests.support import script_runner
+from tests.support.report_page import ReportPage
+from tests.support.script_runner import parse_flags, read_results
+from tests.support.task_runs import check_resume, run_task_test
 
 SQUAD = script_runner.SAMPLES / "squad"
 
@@ -64,9 +64,13 @@ def test_answers_are_cut_from_the_passages(finished):
 
 @pytest.mark.slow
 def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
-    flags = {"init_checkpoint": finished["output_dir"], "output_dir": "new"}
-    flags["export_dir"] = "served"
-    script_runner.run("run_squad.py", tmp_path, **flags).check()
+    script_runner.run(
+        "run_squad.py",
+        tmp_path,
+        init_checkpoint=finished["output_dir"],
+        output_dir="new",
+        export_dir="served",
+    ).check()
     card = (tmp_path / "served/README.md").read_text()
     assert "finds the answer" in card and str(tmp_path) not in card
 

@@ -3,9 +3,13 @@
 import pytest
 
 from files.json_files import read_json
-from tests import script_runner, task_files
-from tests.checkpoints import values
-from tests.task_runs import check_resume, read_predictions, run_task_test
+from tests.support import script_runner, task_files
+from tests.support.checkpoints import values
+from tests.support.task_runs import (
+    check_resume,
+    read_predictions,
+    run_task_test,
+)
 
 
 @pytest.fixture(scope="module")

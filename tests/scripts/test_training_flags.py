@@ -6,9 +6,13 @@ import pytest
 from files.json_files import read_json
 from modeling import presets
 from modeling.presets import checkpoint_steps
-from tests import events, script_runner
-from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import check_refusals, parse_flags, read_results
+from tests.support import events, script_runner
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.script_runner import (
+    check_refusals,
+    parse_flags,
+    read_results,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -18,9 +22,10 @@ WORDS = "bert/embeddings/word_embeddings"
 @pytest.fixture(scope="module")
 def flags(two_blocks, pretrained):
     """Flags of 4 steps that start from the pretrained weights."""
-    start = f"--init_checkpoint={pretrained[0]}/model.ckpt-7"
-    flags = "--do_train --num_train_steps=4 --num_warmup_steps=0"
-    return two_blocks | parse_flags(f"{start} {flags} --summary_steps=1")
+    return two_blocks | parse_flags(f"""
+        --init_checkpoint={pretrained[0]}/model.ckpt-7 --do_train
+        --num_train_steps=4 --num_warmup_steps=0 --summary_steps=1
+    """)
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +68,16 @@ def runs(flags, tiny, tmp_path_factory):
 
 def test_summaries_name_losses_rates_and_memory(runs):
     found = events.scalars(runs["plain"][0])
-    names = "masked_lm_loss next_sentence_loss loss learning_rate"
-    names += " gradient_norm examples_per_second"
-    assert {*names.split(), "peak_memory_gib"} <= found.keys()
+    names = {
+        "masked_lm_loss",
+        "next_sentence_loss",
+        "loss",
+        "learning_rate",
+        "gradient_norm",
+        "examples_per_second",
+        "peak_memory_gib",
+    }
+    assert names <= found.keys()
     assert sorted(found["loss"]) == [1, 2, 3, 4]
     # The first step's time holds the start-up, so it has no rate.
     rates = found["examples_per_second"]
@@ -100,7 +112,7 @@ def test_trains_from_a_checkpoint_the_same_each_time(runs):
 def test_without_its_optimizer_a_run_has_ended(runs, flags):
     folder, _ = runs["bfloat16"]
     assert not any("adam" in name for name in values(folder, 4))
-    flags |= {"output_dir": folder, "mixed_precision": "bfloat16"}
+    flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
     script_runner.run_each("run_pretraining.py", folder, flags, changes)
     cases = [("--num_train_steps=5", "--keep_optimizer")]

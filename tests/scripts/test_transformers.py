@@ -17,8 +17,8 @@ from scipy import special
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from tests.models import built, tiny_config
-from tests.script_runner import SAMPLES
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
 
 THEIRS = """
 import json, sys

@@ -20,9 +20,9 @@ from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from serving import classifier, encoder, engines, pretraining, squad
 from serving.export.formats import ExportOptions
-from tests.models import built, tiny_config
-from tests.script_runner import SAMPLES
-from tests.serving.server_process import running
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
+from tests.support.server_process import running
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)

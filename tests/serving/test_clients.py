@@ -16,9 +16,9 @@ from scipy import special
 
 import serving
 from serving import engines
-from tests import script_runner
 from tests.serving import conftest
 from tests.serving.conftest import CASED_TOKENIZER, TOKENIZER
+from tests.support import script_runner
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")

@@ -3,8 +3,6 @@
 import concurrent.futures
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +11,6 @@ import tensorflow as tf
 
 import serving
 from serving import engines
-from tests.checkpoints import assert_same
-from tests.golden import ROOT
 from tests.serving import conftest
 from tests.serving.conftest import (
     FORMAT,
@@ -25,18 +21,13 @@ from tests.serving.conftest import (
     SMALL,
     TEXTS,
 )
-from tests.serving.test_evaluation import Keeping
+from tests.support.checkpoints import assert_same
+from tests.support.engines import ENGINES, needs, run
+from tests.support.keeping import Keeping
 
 pytestmark = pytest.mark.slow
 
 
-def needs(name):
-    file = engines.RUNTIMES[name].requirements
-    reason = f"needs pip install -r {file}"
-    return pytest.mark.skipif(name not in INSTALLED, reason=reason)
-
-
-ENGINES = [pytest.param(name, marks=needs(name)) for name in engines.RUNTIMES]
 # {method: (kind of export, what it is asked)}
 REQUESTS = {
     "classify": ("classifier", [TEXTS, [*TEXTS[3:], *TEXTS[:3]]]),
@@ -52,17 +43,6 @@ ASKED = [
     for name in engines.RUNTIMES
     for method in REQUESTS
 ]
-BLOCK = """
-import sys
-
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        refused = "tensorflow keras google.protobuf safetensors scipy sklearn"
-        assert not name.startswith(tuple(refused.split())), name
-
-sys.meta_path.insert(0, Refuse())
-"""
-PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 
 def export(kind, folder, format=FORMAT, **options):
@@ -206,19 +186,6 @@ def test_no_engine_is_given_zero_rows(engine, ask):
     nothing = dict.fromkeys(engines.INPUTS, np.ones([0, 8], np.int32))
     with pytest.raises(ValueError, match="one row"):
         ask(engine, "classifier").engine.run(nothing)
-
-
-def run(script, *arguments, text=""):
-    """Runs a program that has only what requirements/predict.txt lists."""
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK + script, *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_no_task_needs_tensorflow(folders, load):

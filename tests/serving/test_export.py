@@ -12,8 +12,8 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from serving import signatures
 from serving.export import formats
-from tests.golden import ROOT
-from tests.modeling import kinds
+from tests.support import kinds
+from tests.support.golden import ROOT
 
 CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
 OTHER = dataclasses.replace(CONFIG, layer_norm_eps=0.1, hidden_act="silu")

@@ -10,9 +10,9 @@ import modeling
 from data.squad.passage_windows import WindowOptions
 from serving import encoder, signatures
 from serving.export.formats import ExportOptions
-from tests import memory
 from tests.serving import conftest
 from tests.serving.conftest import TOKENIZER, create_model
+from tests.support import memory
 
 OPTIONS = ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 

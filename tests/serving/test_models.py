@@ -11,12 +11,8 @@ import pytest
 
 import serving
 from serving import engines
-from tests.checkpoints import assert_same
-from tests.serving.conftest import (
-    LENGTH,
-    TEXTS,
-    TOKENIZER,
-)
+from tests.serving.conftest import LENGTH, TEXTS, TOKENIZER
+from tests.support.checkpoints import assert_same
 
 PASSAGE = "\U0001f6a2 The light\n\n is kept  by\tAnna, caf\u00e9\r\nHolm. Who?"
 # {output of the signature `answer`: list in `answer_n_best`}

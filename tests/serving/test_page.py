@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
-from tests.serving.server_process import running  # noqa: E402
+from tests.support.server_process import running  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

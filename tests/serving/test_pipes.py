@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 import predict
 import serving
 from serving.tasks.base import TaskOptions
-from tests.checkpoints import assert_same
-from tests.golden import ROOT
+from tests.support.checkpoints import assert_same
+from tests.support.golden import ROOT
 
 # Lines that no task over texts can answer, and a word of each error.
 ODD = [

@@ -12,7 +12,7 @@ import pytest
 
 import predict as script
 from serving import answers
-from tests import script_runner
+from tests.support import script_runner
 
 NUM_ROWS = 150
 TEXTS = [f"The boat {'of the sea ' * (i % 5)}{i}." for i in range(NUM_ROWS)]

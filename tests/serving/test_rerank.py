@@ -11,14 +11,14 @@ import pytest
 import modeling
 import serving
 from serving import classifier
-from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
     create_model,
     create_options,
 )
-from tests.serving.test_engines import PREDICT, run
+from tests.support.checkpoints import assert_same
+from tests.support.engines import PREDICT, run
 
 QUERY = "Who keeps the light?"
 PASSAGES = ["A storm!", "Anna keeps the light.", "The boat " * 20, ""]

@@ -17,7 +17,6 @@ from data.squad.passage_windows import create_features
 from data.text.token_windows import cut_spans
 from serving import engines, squad
 from serving.engines import Input
-from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED_TOKENIZER,
     DECODING,
@@ -32,6 +31,7 @@ from tests.serving.conftest import (
     create_model,
     create_options,
 )
+from tests.support.squad_answers import check_bytes
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.models import built, tiny_config
-from tests.script_runner import SAMPLES
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
 from tests.training.test_heads import HEAD, change_weights
 from tools import export
 

@@ -6,9 +6,9 @@ import re
 import pytest
 import tensorflow as tf
 
-from tests import script_runner
-from tests.golden import ROOT
-from tests.task_runs import run_task_test
+from tests.support import script_runner
+from tests.support.golden import ROOT
+from tests.support.task_runs import run_task_test
 
 
 @pytest.mark.slow

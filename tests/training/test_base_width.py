@@ -5,10 +5,9 @@ import tensorflow as tf
 
 import modeling
 from modeling import losses
-from tests import golden
-from tests.modeling import base_width
+from tests.support import base_width, golden
+from tests.support.pair import OnStep, create_trainer, fit
 from tests.testdata.golden.base_width import record
-from tests.training.pair import OnStep, create_trainer, fit
 
 
 def train(dtype):

@@ -15,9 +15,9 @@ import modeling
 from files.json_files import read_json
 from modeling.checkpoint_folders import find_best
 from modeling.presets import checkpoint_steps
-from tests import toy_task
-from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import read_results
+from tests.support import toy_task
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.script_runner import read_results
 from training import run_folder
 from training.callbacks import history
 from training.resolve import read_preset

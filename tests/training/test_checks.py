@@ -9,9 +9,9 @@ from command_line.groups import ExportConfig
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from tests.conftest import write_config
-from tests.models import tiny_config
-from tests.script_runner import SAMPLES
-from tests.toy_task import create_config, resolve_config
+from tests.support.models import tiny_config
+from tests.support.script_runner import SAMPLES
+from tests.support.toy_task import create_config, resolve_config
 from training import checks
 from training.distillation import load_teacher
 from training.resolve import read_preset

@@ -8,11 +8,11 @@ import pytest
 
 import modeling
 from modeling import presets
-from tests import script_runner, toy_task
-from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
-from tests.models import built
-from tests.script_runner import parse_flags
+from tests.support import script_runner, toy_task
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.models import built
+from tests.support.script_runner import parse_flags
 from training import distillation
 
 

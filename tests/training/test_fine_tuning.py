@@ -9,8 +9,8 @@ import pytest
 
 from files.json_files import read_json
 from modeling.presets import checkpoint_steps
-from tests import script_runner
-from tests.checkpoints import assert_same_bits, values
+from tests.support import script_runner
+from tests.support.checkpoints import assert_same_bits, values
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +48,18 @@ def best_of(folder):
 
 @pytest.mark.slow
 def test_early_stopping_survives_kills(flags, tmp_path):
-    flags = flags | {
+    more = flags | {
         "early_stopping_patience": 3,
         # No multiple of it is the end of the first epochs.
         "save_checkpoints_steps": 3,
     }
 
-    def run(output_dir, **kwargs):
+    def run(output_dir, kill_when=lambda: False):
         return script_runner.run(
             "run_classifier.py",
             tmp_path,
-            **kwargs,
-            **flags | {"output_dir": output_dir},
+            kill_when=kill_when,
+            **more | {"output_dir": output_dir},
         )
 
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"

@@ -8,9 +8,9 @@ import tensorflow as tf
 
 import modeling
 from modeling import losses
-from tests import golden
-from tests.models import NO_DROPOUT, built
-from tests.training.pair import OnStep, create_trainer, fit
+from tests.support import golden
+from tests.support.models import NO_DROPOUT, built
+from tests.support.pair import OnStep, create_trainer, fit
 
 TASKS = {
     "pretraining_steps.npz": (modeling.BertPretrainer, losses.PretrainingLoss),

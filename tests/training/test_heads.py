@@ -12,8 +12,8 @@ import safetensors.numpy
 import modeling
 from data.classification import glue
 from modeling import kinds, presets
-from tests.modeling.checkpoints.test_huggingface import CONFIG, write
-from tests.models import built, tiny_config
+from tests.support.huggingface_files import CONFIG, write
+from tests.support.models import built, tiny_config
 from training import checks
 from training.resolve import read_preset, resolve
 
@@ -221,6 +221,8 @@ def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
     assert "spelling" not in caplog.text
     same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
     same.append(["good day", "good\u00a0day", "good day\u200b"])
-    check_task(tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"])
+    check_task(
+        tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"]
+    )
     for group in same:
         assert str(group) in caplog.text

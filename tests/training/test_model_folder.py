@@ -1,6 +1,7 @@
 """The settings in a folder of weights, which a resume must share."""
 
 import contextlib
+import dataclasses
 import json
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 import modeling
 from modeling import presets
 from modeling.checkpoint_folders import find_best
-from tests import conftest, toy_task
-from tests.golden import ROOT
+from tests import conftest
+from tests.support import toy_task
+from tests.support.golden import ROOT
 from training import run_folder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
@@ -55,6 +57,27 @@ def test_more_epochs_resume_and_another_training_does_not(folder):
         way = f"--{name}=.*--init_checkpoint={folder}"
         with pytest.raises(ValueError, match=way):
             check(folder, {}, **flags | {name: value})
+
+
+def test_results_of_earlier_weights_are_named(tmp_path, caplog):
+    """They stay, as they may be the user's, but are not of these weights."""
+    config = toy_task.create_run(
+        tmp_path, max_seq_length=8, do_train=True, do_eval=True
+    )
+    results = tmp_path / "run/eval_results.txt"
+
+    def train(epochs, **changes):
+        changes["num_train_epochs"] = epochs
+        caplog.clear()
+        toy_task.run(toy_task.ToyTask(), dataclasses.replace(config, **changes))
+        return str(results) in caplog.text
+
+    assert not train(1)
+    # Nothing is left to train.
+    assert not train(1, do_eval=False)
+    assert train(2, do_eval=False)
+    assert "global_step = 3" in results.read_text()
+    assert not train(3)
 
 
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):

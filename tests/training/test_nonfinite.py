@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests import script_runner
-from tests.training.pair import batches, create_trainer, fit
+from tests.support import script_runner
+from tests.support.pair import batches, create_trainer, fit
 from training import devices
 
 

@@ -9,8 +9,8 @@ from data.io import feature_specs, tfrecords
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer
-from tests import models, script_runner
-from tests.script_runner import parse_flags
+from tests.support import models, script_runner
+from tests.support.script_runner import parse_flags
 from training import pretraining
 from training.prediction import BatchPredictor
 

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from modeling.presets import checkpoint_steps
-from tests import script_runner
-from tests.checkpoints import assert_same_bits, values
+from tests.support import script_runner
+from tests.support.checkpoints import assert_same_bits, values
 from training import stopping
 
 NUM_STEPS = 60

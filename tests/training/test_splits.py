@@ -1,7 +1,7 @@
 """The records of a task's splits."""
 
 from modeling import BertConfig
-from tests.toy_task import ToyTask, create_config
+from tests.support.toy_task import ToyTask, create_config
 from training.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests import events
-from tests.training.pair import batches, create_trainer, fit
+from tests.support import events
+from tests.support.pair import batches, create_trainer, fit
 from training import stopping
 from training.callbacks.best_step import BestStep
 

@@ -17,7 +17,7 @@ from data.classification.features import (
 )
 from data.text import tokenization
 from modeling import losses
-from tests import golden
+from tests.support import golden
 
 
 def recorded_sets():

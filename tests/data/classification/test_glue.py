@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from data.classification import glue
-from tests import golden
+from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
 FILES = [

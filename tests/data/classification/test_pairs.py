@@ -10,7 +10,7 @@ from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
 from data.text.tokenization import FullTokenizer
-from tests.script_runner import SAMPLES
+from tests.support.script_runner import SAMPLES
 
 
 def read(folder, name, text, kind, **flags):

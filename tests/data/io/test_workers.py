@@ -9,7 +9,7 @@ import time
 import pytest
 
 from data.io import workers
-from tests import golden
+from tests.support import golden
 
 
 def square(number):

@@ -10,7 +10,7 @@ import pytest
 
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
-from tests import golden
+from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"
 # {what the file shows: its text, the flags to read it, and its sentence}.
@@ -145,6 +145,8 @@ def test_distributed_files(name, file, sentences, words, entities):
         ("a B-A O\nb I-A B-A\n", "--label_column"),
         ("a O\n\nb I-PER\n", "line 3: .*'B-PER'"),
         ("-DOCSTART-\n\n", "a word and its tag"),
+        # A corpus, a file or a speaker before each word.
+        ("wsj a O\nwsj b B-PER\n\nwsj c O\n", "'wsj'"),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, culprit):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from data.io import feature_specs
-from tests.shards import create, read, warnings, write_documents
+from tests.support.shards import create, read, warnings, write_documents
 
 
 @pytest.mark.parametrize(

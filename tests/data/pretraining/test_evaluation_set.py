@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data.io import feature_specs
-from tests.shards import VOCAB, create, digests, read, write_documents
+from tests.support.shards import VOCAB, create, digests, read, write_documents
 
 # What is chosen stays as it is, so that all words can be seen.
 KEPT = {"mask_token_prob": 0.0, "same_token_prob": 1.0}

@@ -11,7 +11,7 @@ import pytest
 from data.io import feature_specs, text_files, tfrecords
 from data.pretraining import documents, job
 from files import lock
-from tests.shards import CORPUS, create, digests, read
+from tests.support.shards import CORPUS, create, digests, read
 
 
 def test_parts_give_each_document_once(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from data.pretraining.documents import TextReader
 from data.pretraining.options import InstanceOptions
-from tests.shards import VOCAB, create
+from tests.support.shards import VOCAB, create
 
 
 @pytest.mark.parametrize("language", ["en", "als", "zh-yue"])

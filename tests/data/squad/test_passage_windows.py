@@ -8,7 +8,7 @@ import pytest
 
 from data.squad import decoding, passage_windows, reading, scoring
 from data.text import tokenization
-from tests.data.squad.squad_files import write_squad
+from tests.support.squad_files import write_squad
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from data.squad import reading, scoring
-from tests import golden
-from tests.data.squad.squad_files import write_squad
+from tests.support import golden
+from tests.support.squad_files import write_squad
 
 
 @pytest.mark.parametrize("case", golden.cases("squad_scoring"))

@@ -10,15 +10,16 @@ import tensorflow as tf
 from data.squad import decoder_layer, decoding, reading, windows_layer
 from data.squad.passage_windows import WindowOptions, create_features
 from data.text import tokenization
-from tests import golden
-from tests.data.squad.test_golden import (
+from tests.support import golden
+from tests.support.squad_answers import check_bytes
+from tests.support.squad_cases import (
     CASES,
     decoding_options,
     load,
     load_tokenizer,
     window_options,
 )
-from tests.data.text.test_tokenization import random_strings
+from tests.support.tokenizer_cases import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 SMALL_WINDOWS = WindowOptions(32, 7, 9)
@@ -108,17 +109,6 @@ def test_answers_equal_the_originals(case):
     if case["version_2_with_negative"]:
         odds = [*recorded_as("null_odds").values()]
         assert outputs["null_odds"].numpy() == pytest.approx(odds, abs=1e-6)
-
-
-def check_bytes(context, found):
-    """Checks that the bytes are the answer's, white space aside."""
-    if found["start_byte"] < 0:
-        assert found["answer"] in ("", "empty") and found["end_byte"] == -1
-        return
-    cut = context.encode()[found["start_byte"] : found["end_byte"]].decode()
-    words = [part.group() for part in reading.WORD.finditer(cut)]
-    assert words == reading.WORD.findall(found["answer"])
-    assert words
 
 
 def places_in(example, answer):

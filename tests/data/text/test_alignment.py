@@ -5,8 +5,8 @@ import unicodedata
 import pytest
 
 from data.squad.passage_windows import tokenize_with_spans
-from tests import golden
-from tests.data.text.test_tokenization import load_recorded
+from tests.support import golden
+from tests.support.tokenizer_cases import load_recorded
 
 
 def to_sigma(text):

@@ -7,8 +7,8 @@ import types
 import pytest
 
 from data.text import tokenization
-from tests import golden
-from tests.script_runner import SAMPLES
+from tests.support import golden
+from tests.support.script_runner import SAMPLES
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from tests import memory
-from tests.script_runner import SAMPLES
+from tests.support import memory
+from tests.support.script_runner import SAMPLES
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of memory is read from /proc"

@@ -1,46 +1,19 @@
 import gzip
-import json
 import random
-import sys
-import unicodedata
 
 import pytest
 
 from data.classification import features
 from data.classification.features import InputExample
 from data.text import tokenization
-from tests import golden
-from tests.data import reference_tokenizer
+from tests.support import golden, reference_tokenizer
+from tests.support.tokenizer_cases import (
+    ASSIGNED,
+    load_recorded,
+    random_strings,
+)
 
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
-
-
-ASSIGNED = [
-    chr(cp)
-    for cp in range(sys.maxunicode + 1)
-    if unicodedata.category(chr(cp)) not in ("Cn", "Cs", "Co")
-]
-
-
-def random_strings(count, seed):
-    """Strings over all assigned code points, half of them ASCII and marks."""
-    rng = random.Random(seed)
-    near = [char for char in ASSIGNED if ord(char) < 0x600]
-    return [
-        "".join(
-            rng.choice(near if rng.random() < 0.5 else ASSIGNED)
-            for _ in range(rng.randint(0, 30))
-        )
-        for _ in range(count)
-    ]
-
-
-def load_recorded(path, casing):
-    """Returns the tokenizer of a recording, the texts and their ids."""
-    recorded = json.loads(gzip.decompress(path.read_bytes()))
-    vocab = path.parent.parent / "vocab" / f"{casing}.txt"
-    tokenizer = tokenization.FullTokenizer(vocab, casing == "uncased")
-    return tokenizer, recorded["text"], recorded[f"{casing}_ids"]
 
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))

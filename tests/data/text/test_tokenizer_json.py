@@ -1,48 +1,11 @@
 """Vocabularies in a tokenizer.json, in the form that transformers 5 saves."""
 
-import copy
 import gzip
-import json
 
 import pytest
 
 from data.text import tokenization
-
-TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "é", "un", "##able"]
-SAVED = {
-    "version": "1.0",
-    "truncation": None,
-    "padding": None,
-    "added_tokens": [
-        {"id": row, "content": token, "special": True, "normalized": False}
-        for row, token in enumerate(TOKENS[:5])
-    ],
-    "normalizer": {
-        "type": "BertNormalizer",
-        "clean_text": True,
-        "handle_chinese_chars": True,
-        "strip_accents": None,
-        "lowercase": True,
-    },
-    "pre_tokenizer": {"type": "BertPreTokenizer"},
-    "post_processor": {"type": "TemplateProcessing"},
-    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-    "model": {
-        "type": "WordPiece",
-        "unk_token": "[UNK]",
-        "continuing_subword_prefix": "##",
-        "max_input_chars_per_word": 100,
-        "vocab": {token: row for row, token in enumerate(TOKENS)},
-    },
-}
-
-
-def write(path, changes=()):
-    saved = copy.deepcopy(SAVED)
-    for section, name, value in changes:
-        (saved[section] if section else saved)[name] = value
-    path.write_text(json.dumps(saved, ensure_ascii=False), "utf-8")
-    return path
+from tests.support.tokenizer_json import SAVED, TOKENS, write
 
 
 def test_reads_what_vocab_txt_would_say(tmp_path):

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from data.classification.features import InputExample, convert_single_example
 from data.text import packing_layer, tokenization
-from tests import golden
-from tests.data.text.test_tokenization import load_recorded, random_strings
+from tests.support import golden
+from tests.support.tokenizer_cases import load_recorded, random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 

@@ -13,7 +13,7 @@ from tensorflow.python.framework import test_util
 import modeling
 from modeling.accelerated import inference
 from modeling.layers import Dense
-from tests import models
+from tests.support import models
 
 CPU_INFO = Path("/proc/cpuinfo")
 INPUTS = ("input_ids", "input_mask", "segment_ids")

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 import modeling
 from modeling.accelerated import tracing
-from tests import models
-from tests.modeling.kinds import outputs_and_gradients
+from tests.support import models
+from tests.support.kinds import outputs_and_gradients
 
 BATCH = models.create_batch([32, 9, 32, 20], 32)
 

@@ -19,26 +19,13 @@ from modeling import (
     load_config,
     save_huggingface,
 )
-from tests.checkpoints import assert_same_bits
-from tests.golden import ROOT
-from tests.modeling.kinds import assert_close
-
-RECORDED = ROOT / "tests/testdata/huggingface"
-CONFIG = json.loads((RECORDED / "BertModel/config.json").read_text())
-V, W, POSITIONS = (
-    CONFIG[name]
-    for name in ("vocab_size", "hidden_size", "max_position_embeddings")
-)
+from tests.support.checkpoints import assert_same_bits
+from tests.support.huggingface_files import CONFIG, POSITIONS, RECORDED, write
+from tests.support.kinds import assert_close
 
 
 def create_tensors(name="BertModel"):
     return safetensors.numpy.load_file(RECORDED / name / "model.safetensors")
-
-
-def write(folder, tensors, **changes):
-    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
-    return folder
 
 
 def test_old_names_there_and_back(tmp_path):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from modeling import load_config
-from tests.modeling.checkpoints.test_huggingface import write
+from tests.support.huggingface_files import write
 
 
 @pytest.mark.parametrize(

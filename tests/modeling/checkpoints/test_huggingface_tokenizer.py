@@ -7,8 +7,8 @@ import pytest
 from data.text import tokenization
 from modeling import BertConfig, BertModel, presets, save_huggingface
 from modeling.tokenizer_files import tokenizer_files
-from tests.modeling.checkpoints.test_huggingface import CONFIG, POSITIONS, V
-from tests.models import built
+from tests.support.huggingface_files import CONFIG, POSITIONS, V
+from tests.support.models import built
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
 

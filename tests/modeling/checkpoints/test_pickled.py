@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from modeling import BertModel, find_checkpoint, load_checkpoint, load_config
-from tests.golden import ROOT
-from tests.modeling.kinds import assert_close
+from tests.support.golden import ROOT
+from tests.support.kinds import assert_close
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 WEIGHTS = RECORDED / "pytorch_model.bin"

@@ -15,9 +15,8 @@ from modeling import (
     save_huggingface,
     save_release,
 )
-from tests.modeling.checkpoints.test_tf1 import SMALL
-from tests.models import built
-from tests.script_runner import snapshot
+from tests.support.models import SMALL, built
+from tests.support.script_runner import snapshot
 
 
 def check_bias(folder):

@@ -22,21 +22,12 @@ from modeling import (
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
-from tests import golden
-from tests.checkpoints import assert_same_bits, listed, values
-from tests.modeling.kinds import assert_close
-from tests.models import built
+from tests.support import golden
+from tests.support.checkpoints import assert_same_bits, listed, values
+from tests.support.kinds import assert_close
+from tests.support.models import SMALL, built
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
-SMALL = BertConfig(
-    16,
-    hidden_size=4,
-    num_hidden_layers=1,
-    num_attention_heads=1,
-    intermediate_size=4,
-    max_position_embeddings=8,
-    type_vocab_size=2,
-)
 
 
 def prefix(index):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import golden
+from tests.support import golden
 from training.config import OptimizerConfig
 from training.optimizers import optimization
 

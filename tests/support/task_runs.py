@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests import events, script_runner
-from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import read_results
+from tests.support import events, script_runner
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.script_runner import read_results
 from training.callbacks import history
 
 # Files whose contents differ from run to run, such as times.

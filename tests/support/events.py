@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from tests.script_runner import read_results
+from tests.support.script_runner import read_results
 from training.callbacks import history
 
 

@@ -1,7 +1,8 @@
 """Measures the memory that graphs need for texts, in a separate process.
 
-    python -m tests.memory SAVED_MODEL|VOCABULARY SIGNATURE BYTES [SHAPE ...]
+    python -m tests.support.memory MODEL SIGNATURE BYTES [SHAPE ...]
 
+MODEL is the folder of a SavedModel, or the file of a vocabulary.
 This command prints one JSON line for each shape: its name, the bytes of its
 texts, and the bytes of memory that the graph needed. A graph may also reject
 texts, such as texts whose lengths differ too much.
@@ -16,7 +17,7 @@ import resource
 import sys
 from pathlib import Path
 
-from tests.golden import run_python
+from tests.support.golden import run_python
 
 # Maximum bytes that a request may allocate. Above it, the process fails.
 LIMIT = 6 << 30
@@ -63,7 +64,7 @@ TOKENIZER_SHAPES = [*_SHAPES]
 def measure(path, signature, size, shapes):
     """Returns the JSON lines that a new process prints, as dicts."""
     arguments = [str(path), signature, str(size), *shapes]
-    shown = run_python("-m", "tests.memory", *arguments)
+    shown = run_python("-m", "tests.support.memory", *arguments)
     return list(map(json.loads, shown.splitlines()))
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests import script_runner
+from tests.support import script_runner
 
 # What a system says of a connection that the other side has closed.
 CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)

@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.golden import ROOT
+from tests.support.golden import ROOT
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Do not wait for the disk, because tests need not survive a power cut. Like
@@ -58,7 +58,7 @@ def _project_modules():
 
 
 # Only import these modules: TensorFlow must not start threads in the process
-# that is forked. Import tests.frozen last, because it freezes earlier imports.
+# that is forked. Import frozen last, because it freezes earlier imports.
 PRELOADED = [
     "tensorflow",
     "keras",
@@ -69,8 +69,8 @@ PRELOADED = [
     "tensorboard.summary.v1",
     "encodings.utf_8_sig",
     *_project_modules(),
-    "tests.script_runner",
-    "tests.frozen",
+    "tests.support.script_runner",
+    "tests.support.frozen",
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the

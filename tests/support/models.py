@@ -5,6 +5,16 @@ import numpy as np
 import modeling
 
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+# The smallest network that has every part.
+SMALL = modeling.BertConfig(
+    16,
+    hidden_size=4,
+    num_hidden_layers=1,
+    num_attention_heads=1,
+    intermediate_size=4,
+    max_position_embeddings=8,
+    type_vocab_size=2,
+)
 
 
 def tiny_config(**changes):

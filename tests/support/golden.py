@@ -23,7 +23,7 @@ import pytest
 if TYPE_CHECKING:
     import keras
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 # Folder with more reference outputs. `data` beside it contains real tasks.
 GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"

@@ -7,7 +7,7 @@ from data.io import feature_specs, records, tfrecords, workers
 from data.pretraining import job
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from tests import golden
+from tests.support import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
 VOCAB = str(SAMPLES / "vocab/uncased.txt")

@@ -13,7 +13,7 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from tests.models import tiny_config
+from tests.support.models import tiny_config
 
 # batch, choices, length, masked positions, labels, hidden size, vocabulary size
 B, C, T, P, L, W, V = 3, 2, 8, 4, 5, 12, 40

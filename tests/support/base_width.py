@@ -3,8 +3,8 @@
 import numpy as np
 
 import modeling
-from tests.golden import ROOT
-from tests.models import built
+from tests.support.golden import ROOT
+from tests.support.models import built
 from tests.testdata.golden.base_width import record
 
 FOLDER = ROOT / "tests" / "testdata" / "golden" / "base_width"

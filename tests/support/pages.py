@@ -1,0 +1,23 @@
+"""Finds the pages of the documentation, and their blocks of code."""
+
+import re
+
+from tests.support.golden import ROOT
+
+PAGES = sorted(
+    [
+        *(ROOT / "docs").glob("*.md"),
+        *ROOT.glob(".github/*.md"),
+        *ROOT.glob("*.md"),
+    ],
+    key=lambda path: path.relative_to(ROOT),
+)
+# A block of `python` is run here. One of `py` needs files or packages that are
+# not at hand.
+BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
+
+
+def blocks(text, language):
+    """Returns the code of a page's blocks of a language."""
+    found = BLOCK.findall(text)
+    return [code for _, name, code in found if name == language]

@@ -1,0 +1,17 @@
+"""Finds the source files of the packages."""
+
+from tests.support.golden import ROOT
+
+PACKAGES = (
+    "files",
+    "command_line",
+    "modeling",
+    "data",
+    "training",
+    "serving",
+)
+
+
+def sources(folder):
+    """Returns the Python files of a folder."""
+    return sorted((ROOT / folder).rglob("*.py"))

@@ -1,0 +1,45 @@
+"""Reads the recorded cases of SQuAD."""
+
+import numpy as np
+
+from data.squad import decoding, passage_windows, reading
+from data.text import tokenization
+from tests.support import golden
+
+CASES = golden.cases("squad")
+
+
+def window_options(case):
+    return passage_windows.WindowOptions(
+        case["max_seq_length"], case["doc_stride"], case["max_query_length"]
+    )
+
+
+def decoding_options(case):
+    return decoding.DecodingOptions(
+        case["n_best_size"],
+        case["max_answer_length"],
+        case["version_2_with_negative"],
+        case.get("null_score_diff_threshold", 0.0),
+    )
+
+
+def load_tokenizer(case):
+    return tokenization.FullTokenizer(
+        case["folder"] / case["vocab_file"], case["do_lower_case"]
+    )
+
+
+def load(case, file_key, is_training):
+    """Returns a case's examples, its features and what was recorded."""
+    folder, tokenizer = case["folder"], load_tokenizer(case)
+    examples = reading.read_squad_examples(
+        folder / case[file_key], is_training, case["version_2_with_negative"]
+    )
+    features = list(
+        passage_windows.create_features(
+            examples, tokenizer, window_options(case), is_training
+        )
+    )
+    with np.load(folder / case["features"]) as recorded:
+        return examples, features, dict(recorded)
