@@ -99,7 +99,7 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         data: DataFileOptions,
         options: OptionsT,
     ) -> None:
-        self._source = str(data.data_file or data_dir)
+        self._source = data.data_file or data_dir
         self._data = data
         self._options = options
         # {name of a set that was read to look at it: its examples}

@@ -34,7 +34,9 @@ def load(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = reading.read_squad_examples(
-        folder / case[file_key], is_training, case["version_2_with_negative"]
+        reading.SquadFile(folder / case[file_key]),
+        is_training,
+        case["version_2_with_negative"],
     )
     features = list(
         passage_windows.create_features(

@@ -15,6 +15,7 @@ from data.classification.features import (
     encode_classification_features,
     encode_features,
 )
+from data.io.text_files import SETS
 from data.text import tokenization
 from modeling import losses
 from tests.support import golden
@@ -35,17 +36,26 @@ def recorded_sets():
     return params
 
 
+# {name of a set: its split}
+SPLITS = {name: split for split, name in SETS.items()}
+
+
+def create(task, folder, language="zh"):
+    """Creates the processor of one of GLUE's tasks."""
+    return glue.create_glue_processors(task, folder, language)[""]
+
+
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
     task, split = name.split("/")
-    processor = glue.PROCESSORS[task]
+    processor = create(task, folder / task)
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = processor.read_set(folder / task, split)
+    examples = processor.read(SPLITS[split])
     features = list(
         convert_examples_to_features(
-            examples, processor.get_labels(), case["max_seq_length"], tokenizer
+            examples, processor.labels(), case["max_seq_length"], tokenizer
         )
     )
     with np.load(folder / case["features"]) as recorded:
@@ -170,5 +180,5 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = glue.PROCESSORS["cola"].read_set(tmp_path, "train")
+    examples = create("cola", tmp_path).read("train")
     assert [e.text_a for e in examples] == [row[3] for row in expected]

@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from data.classification import glue
+from data.io.text_files import SETS
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -20,6 +21,15 @@ FILES = [
 ]
 
 
+# {name of a set: its split}
+SPLITS = {name: split for split, name in SETS.items()}
+
+
+def create(task, folder, language="zh"):
+    """Creates the processor of one of GLUE's tasks."""
+    return glue.create_glue_processors(task, folder, language)[""]
+
+
 @pytest.mark.parametrize("task, split, text_columns, label_column", FILES)
 def test_distributed_files(task, split, text_columns, label_column):
     path = golden.shared(f"data/glue/{task}/{split}.tsv")
@@ -28,8 +38,8 @@ def test_distributed_files(task, split, text_columns, label_column):
     if isinstance(text_columns[0], str):
         rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
-    processor = glue.PROCESSORS[task.lower()]
-    examples = processor.read_set(path.parent, split)
+    processor = create(task.lower(), path.parent)
+    examples = processor.read(SPLITS[split])
     assert len(examples) == len(rows)
     assert len(processor.text_columns) == len(text_columns)
     for example, row in zip(examples, rows, strict=True):
@@ -39,7 +49,7 @@ def test_distributed_files(task, split, text_columns, label_column):
             assert example.label == float(row[label_column])
         elif label_column is not None:
             assert example.label == row[label_column]
-            assert example.label in processor.get_labels()
+            assert example.label in processor.labels()
 
 
 def write(folder, name, *lines):
@@ -53,15 +63,15 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
     write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    processor = glue.PROCESSORS["qqp"]
-    examples = processor.read_set(tmp_path, "train")
+    processor = create("qqp", tmp_path)
+    examples = processor.read("train")
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
         ("train-1", "a", "b", "1"),
         ("train-3", "c", "d", "0"),
     ]
     assert "train.tsv: skipped 1 lines" in caplog.text
     # GLUE numbers the lines of a test set: each needs its prediction.
-    short, example = processor.read_set(tmp_path, "test")
+    short, example = processor.read("predict")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
@@ -71,21 +81,20 @@ def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
     write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
-    mismatched = glue.PROCESSORS["mnli-mm"]
-    (example,) = mismatched.read_set(tmp_path, "dev")
+    (example,) = create("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
-    ax = glue.PROCESSORS["ax"]
-    (example,) = ax.read_set(tmp_path, "test")
+    ax = create("ax", tmp_path)
+    (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.get_labels() == glue.PROCESSORS["mnli"].get_labels()
+    assert ax.labels() == create("mnli", tmp_path).labels()
     with pytest.raises(OSError, match="train set"):
-        ax.read_set(tmp_path, "train")
+        ax.read("train")
 
 
 def test_xnli_is_read_in_one_language(tmp_path):
     rows = [f"{x}\tneutral\t\t\t\t\ta\tb" for x in ("ar", "bg", "de")]
     write(tmp_path, "xnli.test.tsv", "header", *rows)
-    (example,) = glue.XnliProcessor("bg").read_set(tmp_path, "test")
+    (example,) = create("xnli", tmp_path, "bg").read("predict")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
 
@@ -106,7 +115,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
     write(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
-        glue.PROCESSORS[task].read_set(tmp_path, "dev")
+        create(task, tmp_path).read("eval")
 
 
 def test_submission_files(tmp_path):

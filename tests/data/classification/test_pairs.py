@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from data.classification import pairs
+from data.classification import glue, pairs
 from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
+from data.io.dev_split import DataFileOptions
+from data.io.text_files import SETS
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 
@@ -16,13 +18,24 @@ from tests.support.script_runner import SAMPLES
 def read(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    options = TableOptions(**flags, given_flags=flags)
-    examples = kind(folder, options).read_set(folder, name)
+    split = next(split for split in SETS if SETS[split] == name)
+    examples = create(kind, folder, **flags).read(split)
     return [(each.text_a, each.text_b, each.label) for each in examples]
 
 
+def create(task_name, folder, **flags):
+    """Creates the processor of a task, with flags that the user set."""
+    return glue.create_table_processor(
+        task_name,
+        folder,
+        DataFileOptions(),
+        TableOptions(**flags),
+        frozenset(flags),
+    )
+
+
 def rank(tmp_path, gains, scores, queries):
-    processor = pairs.RankingProcessor(tmp_path, TableOptions())
+    processor = create("ranking", tmp_path)
     examples = [
         InputExample(i, query, "p", gain)
         for i, (query, gain) in enumerate(zip(queries, gains, strict=True))
@@ -69,16 +82,16 @@ def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
 
 def test_columns_have_names_of_their_own(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,0\n"
-    found = read(tmp_path, "dev", text, pairs.RankingProcessor)
+    found = read(tmp_path, "dev", text, "ranking")
     assert found == [("a", "b", 1.0), ("c", "d", 0.0)]
-    args = "passage,q,relevance\nb,a,\n", pairs.RankingProcessor
+    args = "passage,q,relevance\nb,a,\n", "ranking"
     found = read(tmp_path, "test", *args, text_column="q")
     assert found == [("a", "b", None)]
     # A name that is a default elsewhere counts if the user has set it.
-    args = "query,text,label\na,b,1\na,c,0\n", pairs.RankingProcessor
+    args = "query,text,label\na,b,1\na,c,0\n", "ranking"
     flags = {"text_b_column": "text", "label_column": "label"}
     assert read(tmp_path, "dev", *args, **flags)[0] == ("a", "b", 1.0)
-    args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", pairs.PairProcessor
+    args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", "embedding"
     with pytest.raises(ValueError, match="scroe"):
         read(tmp_path, *args, label_column="scroe")
 
@@ -88,18 +101,18 @@ def test_scores_are_all_there_or_none(tmp_path):
         ("text,text_b\na,b\nc,d\n", [None, None]),
         ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
     ):
-        found = read(tmp_path, "train", text, pairs.PairProcessor)
+        found = read(tmp_path, "train", text, "embedding")
         assert [label for _, _, label in found] == labels
     text = "text,text_b,score\na,b,2\nc,d,\n"
     with pytest.raises(ValueError, match="train-2"):
-        read(tmp_path, "train", text, pairs.PairProcessor)
+        read(tmp_path, "train", text, "embedding")
 
 
 @pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])
 def test_scores_in_another_column_are_asked_for(tmp_path, name):
     """Otherwise all pairs would be trained as similar ones."""
     text = f"text,text_b,{name}\na,b,1\nc,d,0\n"
-    args = tmp_path, "train", text, pairs.PairProcessor
+    args = tmp_path, "train", text, "embedding"
     with pytest.raises(ValueError, match=f"--label_column.*{name}"):
         read(*args)
     found = read(*args, label_column=name)
@@ -120,7 +133,7 @@ def test_features_are_of_both_texts(scores, expected):
     examples = [
         InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
     ]
-    unit = pairs.PairProcessor("", TableOptions()).score_unit("x", examples)
+    unit = create("embedding", "").score_unit("x", examples)
     features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
     assert [each.label_id for each in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
@@ -134,10 +147,10 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         [InputExample(0, "a", "b", score) for score in scores]
         for scores in ([0, 1], [1, 4.5])
     )
-    processor = pairs.PairProcessor("", TableOptions())
+    processor = create("embedding", "")
     assert processor.score_unit("train", many) == 5
     assert processor.score_unit("eval", few) == 5
-    processor = pairs.PairProcessor("", TableOptions())
+    processor = create("embedding", "")
     assert processor.score_unit("train", few) == 1
     with pytest.raises(ValueError, match="eval set"):
         processor.score_unit("eval", many)

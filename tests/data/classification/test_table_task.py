@@ -5,11 +5,17 @@ import json
 import pytest
 
 from data.classification import classifier_flags, table_task
+from data.io.dev_split import DataFileOptions
+from data.io.text_files import SETS
+
+# {name of a set: its split}
+SPLITS = {name: split for split, name in SETS.items()}
 
 
-def processor(folder, **kwargs):
+def processor(folder, data_file=None, **kwargs):
+    data = DataFileOptions(data_file=data_file)
     options = classifier_flags.TableOptions(**kwargs)
-    return table_task.TableProcessor(folder, options)
+    return table_task.TableProcessor(folder, data, options)
 
 
 def read(folder, name, text, **kwargs):
@@ -21,7 +27,7 @@ def read(folder, name, text, **kwargs):
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
     task = processor(folder, **kwargs)
-    examples = task.read_set(folder, name.partition(".")[0])
+    examples = task.read(SPLITS[name.partition(".")[0]])
     return [(e.guid, e.text_a, e.text_b, e.label) for e in examples]
 
 
@@ -32,7 +38,7 @@ def labels_of(folder, name, text, **kwargs):
 def labels_of_train(folder, text, name="train.csv", **kwargs):
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
-    return processor(folder, **kwargs).get_labels()
+    return processor(folder, **kwargs).labels()
 
 
 def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
@@ -45,7 +51,7 @@ def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
         ("train-2", "c\nd", None, "yes"),
         ("train-3", "café", None, "no"),
     ]
-    assert processor(tmp_path).get_labels() == ["no", "yes"]
+    assert processor(tmp_path).labels() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
@@ -56,8 +62,8 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     lines = (json.dumps({"text": x, "label": [y]}) for x, y in rows)
     path.write_text("\n".join(lines))
     task = processor(path, data_file=str(path), output_mode=mode)
-    assert task.get_labels() == sorted({label for _, label in rows})
-    assert "odd" in str([x.label for x in task.read_set(path, "dev")])
+    assert task.labels() == sorted({label for _, label in rows})
+    assert "odd" in str([x.label for x in task.read("eval")])
 
 
 MULTILABEL = {"output_mode": "multilabel"}
@@ -215,7 +221,7 @@ def test_each_label_may_have_a_column(tmp_path):
     found = labels_of(tmp_path, "train.csv", text, **options)
     assert found == [["insult"], ["toxic", "insult"], []]
     task = processor(tmp_path, **options)
-    assert task.get_labels() == ["toxic", "insult", "threat"]
+    assert task.labels() == ["toxic", "insult", "threat"]
     assert task.output_mode == "multilabel"
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
@@ -241,7 +247,7 @@ def test_bad_labels_are_named(tmp_path, mode, label):
 def test_labels_that_the_train_set_does_not_tell(tmp_path):
     # As in an export of a model whose outputs have no names.
     with pytest.raises(ValueError, match="--labels"):
-        processor(None).get_labels()
+        processor(None).labels()
     for name, message in (
         ("train.csv", r"\['x'\]"),
         ("train.tsv", "train.csv and .*train.tsv"),

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from data.io.tables import Layout, read_rows, read_table
+from data.io.tables import Layout, Table, read_rows, read_table
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
 
@@ -31,7 +31,7 @@ def write(path, data):
 )
 def test_text_forms(tmp_path, name, text, packed):
     path = write(tmp_path / (name + packed), text)
-    (_, first), (where, second) = read_table(path, ["text"], ["id"])
+    (_, first), (where, second) = read_table(Table(path), ["text"], ["id"])
     if name == "a.jsonl":
         assert [first, second] == ROWS
     else:
@@ -61,9 +61,9 @@ def test_parquet(tmp_path):
     assert found[0][1] == rows[0]
     assert found[-1][1] == rows[-1]
     with pytest.raises(ValueError, match="'q'"):
-        next(read_table(path, ["q"]))
+        next(read_table(Table(path), ["q"]))
     with pytest.raises(ValueError, match="line 1, column 'label'"):
-        next(read_table(path, ["label"]))
+        next(read_table(Table(path), ["label"]))
     table = pyarrow.table({"id": np.array([2**63], np.uint64)})
     parquet.write_table(table, tmp_path / "ids.parquet")
     assert [*read_rows(tmp_path / "ids.parquet")] == [(1, {"id": 2**63})]
@@ -86,7 +86,7 @@ def test_the_first_line_tells_json_from_text(tmp_path):
 
 def cells(path, column, **kwargs):
     layout = Layout(**kwargs, has_header=not column.isdecimal())
-    rows = read_table(path, [column], layout=layout)
+    rows = read_table(Table(path, layout), [column])
     return [row[column] for _, row in rows]
 
 
@@ -155,7 +155,7 @@ HEADER = b"id,text\n"
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, culprit):
     path = write(tmp_path / "a.csv", data)
     with pytest.raises(ValueError, match=culprit):
-        list(read_table(path, ["text"]))
+        list(read_table(Table(path), ["text"]))
 
 
 def test_a_bad_row_is_an_error_of_its_own(tmp_path):
@@ -165,7 +165,7 @@ def test_a_bad_row_is_an_error_of_its_own(tmp_path):
     assert [found[n]["text"] for n in (2, 6)] == ["a", "b"]
     assert [type(found[n]) for n in (3, 4, 5)] == [ValueError] * 3
     with pytest.raises(ValueError, match="line 3"):
-        list(read_table(path, ["text"]))
+        list(read_table(Table(path), ["text"]))
 
 
 def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data.io.dev_split import DataFileOptions
+from data.io.text_files import SETS
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
 from tests.support import golden
@@ -31,18 +33,19 @@ LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 def create(folder, *labels, **options):
     """Creates the NerProcessor of a folder."""
     options = reading.NerOptions(labels=labels or None, **options)
-    return reading.NerProcessor(folder, options)
+    return reading.NerProcessor(folder, DataFileOptions(), options)
 
 
 def read(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    return create(folder, *labels, **columns).read_set(folder, name)
+    split = next(split for split in SETS if SETS[split] == name)
+    return create(folder, *labels, **columns).read(split)
 
 
 def test_sentences_documents_and_labels(tmp_path):
     examples = read(tmp_path, "train", TRAIN)
-    assert create(tmp_path).get_labels() == LABELS
+    assert create(tmp_path).labels() == LABELS
     assert [(e.guid, e.words, e.document) for e in examples] == [
         ("train-1", ["ad", "b", "c"], 1),
         ("train-2", ["a"], 1),
@@ -80,7 +83,7 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
             for _, start, end in scoring.find_entities(example.labels)
             for word in example.words[start:end]
         )
-        for example in create(tmp_path).read_set(tmp_path, "train")
+        for example in create(tmp_path).read("train")
     ]
     assert found == PUBLIC[name]
 
@@ -105,21 +108,21 @@ def test_files_of_public_corpora_and_tools(tmp_path, name):
 def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     with pytest.raises(ValueError, match=culprit):
-        create(tmp_path).read_set(tmp_path, "train")
+        create(tmp_path).read("train")
 
 
 @pytest.mark.parametrize(
-    "name, file, sentences, words, entities",
+    "split, file, sentences, words, entities",
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
-        ("dev", "valid", 3250, 51362, 5942),
-        ("test", "test", 3453, 46435, 5648),
+        ("eval", "valid", 3250, 51362, 5942),
+        ("predict", "test", 3453, 46435, 5648),
     ],
 )
-def test_distributed_files(name, file, sentences, words, entities):
+def test_distributed_files(split, file, sentences, words, entities):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create(path.parent).read_set(path.parent, name)
+    examples = create(path.parent).read(split)
     assert len(examples) == sentences
     assert sum(len(e.words) for e in examples) == words
     found = [scoring.find_entities(e.labels) for e in examples]
@@ -171,7 +174,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(ValueError, match=r"valid\.txt"):
-        create(tmp_path).read_set(tmp_path, "dev")
+        create(tmp_path).read("eval")
 
 
 def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
@@ -196,7 +199,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
 def test_what_cannot_be_learned_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        create(tmp_path).get_labels()
+        create(tmp_path).labels()
     with pytest.raises(ValueError, match="--labels"):
         create(tmp_path, "O")
 

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from data.io.dev_split import DataFileOptions
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
 from tests.support import golden
@@ -120,29 +121,29 @@ def test_a_folder_of_sets(tmp_path):
 
     def create(*labels):
         options = reading.NerOptions(labels=labels or None)
-        return reading.NerProcessor(tmp_path, options)
+        return reading.NerProcessor(tmp_path, DataFileOptions(), options)
 
     processor = create()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
-    assert processor.get_labels() == labels
-    empty, example = processor.read_set(tmp_path, "train")
+    assert processor.labels() == labels
+    empty, example = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
     windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    _, again = processor.read_set(tmp_path, "dev")
+    _, again = processor.read("eval")
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
     bilou = create("O", "B-LOC", "L-LOC", "U-LOC", "U-PER")
-    _, example = bilou.read_set(tmp_path, "train")
+    _, example = bilou.read("train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
-    (example,) = bilou.read_set(tmp_path, "test")
+    (example,) = bilou.read("predict")
     assert {*example.labels} == {"O"}
     with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
-        create(*labels[:2]).read_set(tmp_path, "train")
+        create(*labels[:2]).read("train")
 
 
 def test_tags_of_words_are_no_types(tmp_path):
