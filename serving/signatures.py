@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
 from files import atomic, folders
+from modeling.labels import check_labels
 from modeling import config_files, descriptions, ops
 from modeling.checkpoints.tf1 import errors_named
 from modeling.kinds import PROBLEM_TYPES
@@ -107,7 +108,8 @@ def export_model(
         OSError: the export cannot be written. An earlier export does not
             change.
         ValueError: the folder contains files that are not an export (see
-            files/folders.py), or the model has no weights yet.
+            files/folders.py), the model has no weights yet, or the labels do
+            not name its outputs.
     """
     if not model.built:
         raise ValueError(
@@ -115,6 +117,9 @@ def export_model(
             f"checkpoint before you export the model to {export_dir}"
         )
     task = task or {}
+    if labels := task.get("labels"):
+        # A SavedModel would answer with the names of other outputs.
+        check_labels(labels, num_labels=model.num_labels)
     if endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         endpoints = endpoints | tokenize_texts(options.packing)

@@ -4,6 +4,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from files.atomic import write_json
+from files.json_files import read_json
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.training.test_heads import HEAD, change_weights
@@ -34,6 +36,16 @@ def test_a_head_that_is_missing_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cls/predictions"):
         run(encoder, task="fill-mask")
     run(encoder)
+
+
+def test_names_of_more_outputs_are_refused(tmp_path):
+    """A SavedModel would answer with names of other outputs."""
+    folder = write(tmp_path / "model", modeling.BertClassifier, 2)
+    names = {str(index): name for index, name in enumerate(["a", "b", "c"])}
+    config = read_json(folder / "config.json") | {"id2label": names}
+    write_json(folder / "config.json", config)
+    with pytest.raises(ValueError, match="must name 2"):
+        run(folder)
 
 
 def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
