@@ -115,7 +115,7 @@ def main(flags: Config) -> None:
     # TensorFlow is loaded.
     import keras
 
-    from serving import encoder
+    from serving.signatures import embed
     from training import checks, devices
     from training.prediction import BatchPredictor
 
@@ -148,7 +148,7 @@ def main(flags: Config) -> None:
 
     ##### Vectors #####
     predictor = BatchPredictor(model, options.jit_compile)
-    batches = encoder.create_batches(
+    batches = embed.create_batches(
         read_examples(options.input_file),
         tokenizer,
         options.max_seq_length,

@@ -5,30 +5,30 @@ from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
-    from serving.classifier import (
+    from serving.formats.base import ExportOptions
+    from serving.models import TextModel, load
+    from serving.signatures.answer import export_span_labeler
+    from serving.signatures.classify import (
         export_classifier,
         export_multiple_choice,
         export_token_classifier,
     )
-    from serving.encoder import export_encoder
-    from serving.evaluation import export_task
-    from serving.export.formats import ExportOptions
-    from serving.models import TextModel, load
-    from serving.pretraining import export_pretrainer
-    from serving.squad import export_span_labeler
+    from serving.signatures.embed import export_encoder
+    from serving.signatures.words import export_pretrainer
+    from training.exporting import export_task
 
 # Import each module when a name in it is first used, so that a script prints
 # --help and reports a wrong flag without loading TensorFlow.
 _MODULES = {
-    "ExportOptions": "serving.export.formats",
+    "ExportOptions": "serving.formats.base",
     "TextModel": "serving.models",
-    "export_classifier": "serving.classifier",
-    "export_encoder": "serving.encoder",
-    "export_multiple_choice": "serving.classifier",
-    "export_pretrainer": "serving.pretraining",
-    "export_span_labeler": "serving.squad",
-    "export_task": "serving.evaluation",
-    "export_token_classifier": "serving.classifier",
+    "export_classifier": "serving.signatures.classify",
+    "export_encoder": "serving.signatures.embed",
+    "export_multiple_choice": "serving.signatures.classify",
+    "export_pretrainer": "serving.signatures.words",
+    "export_span_labeler": "serving.signatures.answer",
+    "export_task": "training.exporting",
+    "export_token_classifier": "serving.signatures.classify",
     "load": "serving.models",
 }
 

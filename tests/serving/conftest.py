@@ -18,8 +18,9 @@ import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from serving import classifier, encoder, engines, pretraining, squad
-from serving.export.formats import ExportOptions
+from serving import engines
+from serving.formats.base import ExportOptions
+from serving.signatures import answer, classify, embed, words
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
 from tests.serving.server_process import running
@@ -113,22 +114,22 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
             tokenizer=CASED_TOKENIZER,
             max_seq_length=windows.max_seq_length,
         )
-        squad.export_span_labeler(path, model, options, windows, DECODING)
+        answer.export_span_labeler(path, model, options, windows, DECODING)
     elif name == "classifier":
         model = create(modeling.BertClassifier, len(LABELS))
-        classifier.export_classifier(path, model, LABELS, options)
+        classify.export_classifier(path, model, LABELS, options)
     elif name == "ner":
         model = create(modeling.BertTokenClassifier, len(TAGS))
-        classifier.export_token_classifier(path, model, TAGS, options, True)
+        classify.export_token_classifier(path, model, TAGS, options, True)
     elif name == "pretraining":
         model = create(modeling.BertPretrainer)
-        pretraining.export_pretrainer(path, model, options)
+        words.export_pretrainer(path, model, options)
     elif name == "features":
         model = create(modeling.BertModel)
-        encoder.export_encoder(path, model, options)
+        embed.export_encoder(path, model, options)
     else:
         model = create(modeling.BertMultipleChoice)
-        classifier.export_multiple_choice(path, model, options)
+        classify.export_multiple_choice(path, model, options)
     return model
 
 

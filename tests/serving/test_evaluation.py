@@ -3,10 +3,10 @@
 import numpy as np
 
 from modeling import BertConfig
-from serving import engines, evaluation
+from serving import engines
 from tests import toy_task
 from tests.serving import conftest
-from training import splits
+from training import exporting, splits
 
 LENGTH = conftest.LENGTH
 
@@ -31,7 +31,7 @@ class Keeping(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         config = BertConfig(vocab_size=1600)
         found = splits.write_splits(self, self.options, config)
-        return evaluation.evaluate_export(self, folder, found)
+        return exporting.evaluate_export(self, folder, found)
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):

@@ -10,8 +10,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving import signatures
-from serving.export import formats
+from serving.formats import base as formats
+from serving.signatures import base as signatures
 from tests.golden import ROOT
 from tests.modeling import kinds
 

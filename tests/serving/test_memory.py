@@ -8,8 +8,8 @@ import tensorflow as tf
 
 import modeling
 from data.squad.passage_windows import WindowOptions
-from serving import signatures
-from serving.export.formats import ExportOptions
+from serving.formats.base import ExportOptions
+from serving.signatures import base as signatures
 from tests import memory
 from tests.serving import conftest
 from tests.serving.conftest import TOKENIZER, create_model

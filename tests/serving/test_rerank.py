@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 import serving
-from serving import classifier
+from serving.signatures import classify
 from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
@@ -30,11 +30,11 @@ def exports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lists")
     options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
-    classifier.export_classifier(
+    classify.export_classifier(
         folder / "ranker", ranker, None, options, "regression"
     )
     pair = create_model(modeling.BertClassifier, 2)
-    classifier.export_classifier(folder / "pair", pair, ["0", "1"], options)
+    classify.export_classifier(folder / "pair", pair, ["0", "1"], options)
     return {name: folder / name for name in ("ranker", "pair")}
 
 

@@ -15,8 +15,9 @@ from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import create_features
 from data.text.token_windows import cut_spans
-from serving import engines, squad
+from serving import engines
 from serving.engines import Input
+from serving.signatures import answer
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED_TOKENIZER,
@@ -153,7 +154,7 @@ def trimmed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trimmed")
     model = create_model(modeling.BertSpanLabeler)
     for trims in (False, True):
-        squad.export_span_labeler(
+        answer.export_span_labeler(
             folder / str(trims),
             model,
             create_options(

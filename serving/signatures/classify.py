@@ -17,9 +17,10 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_words
 from data.text.packing_layer import cut_windows
-from serving import batches, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving.formats.base import ExportOptions, trace_once
+from serving.signatures import base as signatures
+from serving.signatures import batches
+from serving.signatures.batches import Features
 
 
 def export_classifier(

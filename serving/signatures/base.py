@@ -19,10 +19,11 @@ from modeling import config_files, descriptions, ops
 from modeling.checkpoints.tf1 import errors_named
 from modeling.kinds import PROBLEM_TYPES
 from modeling.tokenizer_files import tokenizer_files
-from serving import batches, engines
-from serving.batches import Features
-from serving.export import formats
-from serving.export.formats import ExportOptions
+from serving import engines
+from serving.formats import base as formats
+from serving.formats.base import ExportOptions
+from serving.signatures import batches
+from serving.signatures.batches import Features
 
 Endpoints = dict[str, formats.Endpoint]
 

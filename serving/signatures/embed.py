@@ -15,9 +15,11 @@ from data.classification.features import InputExample, convert_single_example
 from data.io import tfrecords
 from data.text.token_windows import count_cut
 from data.text.tokenization import FullTokenizer
-from serving import batches, engines, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving import engines
+from serving.formats.base import ExportOptions, trace_once
+from serving.signatures import base as signatures
+from serving.signatures import batches
+from serving.signatures.batches import Features
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.

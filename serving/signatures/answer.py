@@ -15,9 +15,10 @@ from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.squad.windows_layer import create_windows
-from serving import batches, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving.formats.base import ExportOptions, trace_once
+from serving.signatures import base as signatures
+from serving.signatures import batches
+from serving.signatures.batches import Features
 
 _N_BEST = {
     "nbest_texts": "answers",

@@ -12,9 +12,10 @@ import keras
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from serving import batches, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving.formats.base import ExportOptions, trace_once
+from serving.signatures import base as signatures
+from serving.signatures import batches
+from serving.signatures.batches import Features
 from serving.tasks.base import MASK
 
 

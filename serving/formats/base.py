@@ -212,7 +212,7 @@ def _write_onnx(
     path: Path, model: keras.Model, head_outputs: str, options: ExportOptions
 ) -> None:
     # Import late, because only this format needs the package onnx.
-    from serving.export import onnx
+    from serving.formats import onnx
 
     precision = options.quantize or "float32"
     length = options.fixed_length
