@@ -19,8 +19,8 @@ PACKAGES = (
     "command_line",
     "modeling",
     "data",
-    "training",
     "serving",
+    "training",
 )
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
@@ -31,8 +31,8 @@ BELOW = {
     "modeling": {"command_line", "files"},
     # And of modeling, what loads neither Keras nor TensorFlow.
     "data": {"command_line", "files", "modeling"},
-    "training": {"command_line", "files", "modeling", "data"},
-    "serving": {"command_line", "files", "modeling", "data", "training"},
+    "serving": {"command_line", "files", "modeling", "data"},
+    "training": {"command_line", "files", "modeling", "data", "serving"},
 }
 
 

@@ -1,8 +1,10 @@
-"""Exports a fine-tuned model, and compares each file of the export with it."""
+"""Exports the model of a run, and compares each file of the export with it.
+
+This module is a step of the two flows, fine_tuning.py and pretraining.py.
+"""
 
 import itertools
 import math
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,27 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.ner import legal_tags
+import serving
+from data.text.tokenization import FullTokenizer
 from files import atomic, folders
 from modeling import descriptions, kinds
 from modeling.results import format_markdown
-from serving import engines
+from serving import engines, head_outputs
+from training.fine_tuning_config import FineTuningConfig
+from training.pretraining_config import PretrainingConfig
 from training.splits import Split, names_of, suffix_of
 from training.task import Task
 from training.trainer import Trainer
+
+
+def export_pretrainer(config: PretrainingConfig, trainer: Trainer) -> None:
+    """Writes --export_dir. The export accepts text if the vocabulary is set.
+
+    Raises:
+        OSError: the export cannot be written.
+    """
+    options = _options_of(config, trainer.tokenizer)
+    serving.export(str(config.export_dir), trainer.model, {}, options)
 
 
 def export_task(
@@ -36,42 +51,81 @@ def export_task(
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
-    path, main = trainer.config.export_dir, task.metrics[0]
-    names = names_of(task, splits, "eval") if main in results else []
-    if trainer.config.head == kinds.EMBEDDER:
-        names = []  # Its export computes vectors, and not their cosines.
+    config = trainer.config
+    kind = kinds.kind_of(trainer.model)
+    names = []
+    # The export of an embedder computes vectors, and not their cosines.
+    if task.metrics[0] in results and kind != kinds.EMBEDDER:
+        names = names_of(task, splits, "eval")
     logging.info("Exporting %s", trainer.described_step)
-    with folders.new_folder(path) as folder:
-        task.export(os.fspath(folder), trainer.model)
-        found = evaluate_export(task, folder, {x: splits[x] for x in names})
-        if found:
-            trainer.write_results("export_eval_results.txt", found)
+    options = _options_of(config, task.tokenizer, config.predict_batch_size)
+    with folders.new_folder(config.export_dir) as folder:
+        serving.export(folder, trainer.model, settings_of(task), options)
+        scores = evaluate_export(
+            task, kind, folder, {name: splits[name] for name in names}
+        )
+        if scores:
+            trainer.write_results("export_eval_results.txt", scores)
             card = folder / descriptions.CARD
             # A multiple-choice model, which reads no text, has no card.
             if card.exists():
-                _add_to_card(card, found, trainer.has_best)
+                _add_to_card(card, scores, trainer.has_best)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
             )
-        for form, name in itertools.product(engines.RUNTIMES, names):
-            metric = f"{main}{suffix_of(name)}"
-            expected, score = results[metric], found.get(f"{form}_{metric}")
-            if score is None or not math.isfinite(expected):
-                continue
-            loss = round((expected - score) / task.hundredth, 6)
-            # Write `not <=` instead of `>`, so that NaN is an error too.
-            if not loss <= trainer.config.max_export_loss:
-                raise ValueError(
-                    f"--export_dir={path} was not written: its {form} file "
-                    f"scores {metric} = {score:.4f} on the dev set, {loss:.2f} "
-                    f"percentage points below the model's {expected:.4f}. "
-                    "Export without --quantize, or increase --max_export_loss"
-                )
-            model = f"the model's is {expected:.4f}" if loss else "as the model"
-            logging.info("%s: %s %.4f, %s", form, metric, score, model)
-    logging.info("Wrote the export to %s", path)
+        _check_scores(task, config, names, results, scores)
+    logging.info("Wrote the export to %s", config.export_dir)
+
+
+def settings_of(task: Task) -> dict[str, Any]:
+    """Returns the settings of a task's head, for `serving.export`."""
+    return {**task.settings, "labels": task.labels, **task.export_settings}
+
+
+def _options_of(
+    config: FineTuningConfig | PretrainingConfig,
+    tokenizer: FullTokenizer | None,
+    predict_batch_size: int = 32,
+) -> serving.ExportOptions:
+    return serving.ExportOptions(
+        tokenizer=tokenizer,
+        max_seq_length=config.max_seq_length,
+        predict_batch_size=predict_batch_size,
+        formats=config.export_formats,
+        fixed_length=config.export_seq_length,
+        quantize=config.quantize,
+        weights=config.weights,
+    )
+
+
+# Raises a ValueError if a file of the export scores lower than
+# --max_export_loss allows. `scores` are those of `evaluate_export`.
+def _check_scores(
+    task: Task,
+    config: FineTuningConfig,
+    names: list[str],
+    results: Mapping[str, float],
+    scores: Mapping[str, float],
+) -> None:
+    for form, name in itertools.product(engines.RUNTIMES, names):
+        metric = f"{task.metrics[0]}{suffix_of(name)}"
+        expected, score = results[metric], scores.get(f"{form}_{metric}")
+        if score is None or not math.isfinite(expected):
+            continue
+        loss = round((expected - score) / task.hundredth, 6)
+        # Write `not <=` instead of `>`, so that NaN is an error too.
+        if not loss <= config.max_export_loss:
+            raise ValueError(
+                f"--export_dir={config.export_dir} was not written: its "
+                f"{form} file scores {metric} = {score:.4f} on the dev set, "
+                f"{loss:.2f} percentage points below the model's "
+                f"{expected:.4f}. "
+                "Export without --quantize, or increase --max_export_loss"
+            )
+        model = f"the model's is {expected:.4f}" if loss else "as the model"
+        logging.info("%s: %s %.4f, %s", form, metric, score, model)
 
 
 # Adds the scores of each format to the card of an export, before its use.
@@ -91,11 +145,18 @@ def _add_to_card(
 
 
 def evaluate_export(
-    task: Task, folder: Path, splits: Mapping[str, Split]
+    task: Task, kind: str, folder: Path, splits: Mapping[str, Split]
 ) -> dict[str, float]:
     """Evaluates each format of an export that this machine can run.
 
-    Returns {name of the format, "_" and name of the score: score}.
+    Args:
+        task: task that computes the scores.
+        kind: class of the exported model, a key of kinds.KINDS.
+        folder: folder of the export.
+        splits: splits to evaluate.
+
+    Returns:
+        {name of the format, "_" and name of the score: score}.
 
     Raises:
         OSError: a model file cannot be loaded.
@@ -114,18 +175,20 @@ def evaluate_export(
             logging.warning("The %s export was not evaluated: %s", form, error)
             continue
         for name, split in splits.items():
-            batches = task.pool(name, _run(task, engine, split))
+            batches = task.pool(name, _run(task, kind, engine, split))
             for key, score in task.evaluate(name, batches).items():
                 scores[f"{form}_{key}{suffix_of(name)}"] = score
     return scores
 
 
+# Yields batches as the model itself would compute them: features and logits.
 def _run(
-    task: Task, engine: engines.Engine, split: Split
-) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
-    config, size = task.options, task.options.max_seq_length
+    task: Task, kind: str, engine: engines.Engine, split: Split
+) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
+    size = task.options.max_seq_length
+    settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    pads = config.head == kinds.SPAN_LABELER and not config.unpads
+    pads = kind == kinds.SPAN_LABELER and not task.options.unpads
     lengths = engine.lengths(size, pads)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1
@@ -136,24 +199,14 @@ def _run(
         outputs = engine.run(
             {name: _fit(features[name], length) for name in engines.INPUTS}
         )
-        if "values" in outputs:
-            yield features, outputs["values"][:, None]
-        elif "logits" in outputs:
-            yield features, outputs["logits"]
-        elif "probabilities" in outputs:
-            values = outputs["probabilities"]
-            if task.settings.get("output_mode") == "multilabel":
-                # As in logits, all labels above 0 are predicted.
-                yield features, values - 0.5
-            else:
-                # The best legal tags have the largest sum of logarithms.
-                yield features, legal_tags.to_scores(values)
-        else:
-            # These outputs are logits of the positions.
-            yield features, {x: _fit(outputs[x], size) for x in outputs}
+        logits = head_outputs.to_logits(kind, settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {name: _fit(logits[name], size) for name in logits}
+        yield features, logits
 
 
 def _fit(values: np.ndarray, size: int) -> np.ndarray:
     # Cuts the last axis to `size`, or pads it with 0.
-    padding = [*[(0, 0)] * (values.ndim - 1), (0, size)]
+    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

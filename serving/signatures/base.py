@@ -1,54 +1,78 @@
-"""Creates the signatures of exports, and writes exports, for all tasks.
+"""What the signatures of all tasks share.
 
 N = number of texts or pairs of texts, F = length of an input of the network in
-WordPieces, with padding, T = length of the longest input, B = number of inputs
-that the network runs on at a time.
+WordPieces, with padding, B = number of inputs that the network runs on at a
+time.
 """
 
-import json
-import os
-from collections.abc import Callable
-from typing import Any
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import keras
 import tensorflow as tf
 
-from data.text.packing_layer import PackingLayer
-from files import atomic, folders
-from modeling import config_files, descriptions, ops
-from modeling.checkpoints.tf1 import errors_named
-from modeling.kinds import PROBLEM_TYPES
-from modeling.tokenizer_files import tokenizer_files
-from serving import engines
-from serving.formats import base as formats
-from serving.formats.base import ExportOptions
+from modeling import ops
+from modeling.config_files import default_labels
+from serving import engines, head_outputs
 from serving.signatures import batches
 from serving.signatures.batches import Features
 
-Endpoints = dict[str, formats.Endpoint]
+T = TypeVar("T")
 
 
-def text_signature(*names: str) -> list[tf.TensorSpec]:
+class Endpoint(NamedTuple):
+    """A signature of an export.
+
+    Attributes:
+        function: function from tensors to {name of an output: tensor}.
+        inputs: the specs of the function's arguments.
+    """
+
+    function: Callable[..., Features]
+    inputs: Sequence[tf.TensorSpec]
+
+
+Endpoints = dict[str, Endpoint]
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """What an export of one kind of model computes.
+
+    Attributes:
+        predict: function from the features of a batch to the outputs of the
+            signature `ids`.
+        endpoints: the signatures that accept text, the main one first. {} if
+            the export accepts only ids.
+        settings: settings of the head, to record in the export's model.json.
+        form: what the head computes from its logits (see head_outputs.py).
+    """
+
+    predict: Callable[[Features], Features]
+    endpoints: Endpoints = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    form: str = head_outputs.CLASSIFICATION
+
+
+def text_inputs(*names: str) -> list[tf.TensorSpec]:
     """Returns a TensorSpec, string [N], for each name of a text input."""
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
 def serve_ids(
     function: Callable[[Features], Features], model: keras.Model
-) -> formats.Endpoint:
+) -> Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
-    BERT, [B, F], or [B, C, F] for C choices. In a SavedModel, the endpoint
-    fails on ids outside the model's range. In LiteRT, it does not check ids,
-    and invalid ids read arbitrary embeddings.
+    BERT, int32 [B, F], or [B, C, F] for C choices. In a SavedModel, the
+    endpoint fails on ids outside the model's range. In LiteRT, it does not
+    check ids, and invalid ids read arbitrary embeddings.
 
     Args:
         function: function from a dict of the inputs to a dict of outputs.
         model: a BertModel, or a model from modeling.tasks.
-
-    Returns:
-        (the endpoint's function, the specs of its int32 inputs).
     """
     sizes = {
         "input_ids": model.config.vocab_size,
@@ -73,130 +97,63 @@ def serve_ids(
                 {name: tf.identity(value) for name, value in features.items()}
             )
 
-    return serve, [
+    inputs = [
         tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
         for name in engines.INPUTS
     ]
+    return Endpoint(serve, inputs)
 
 
-def export_model(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    predict: Callable[..., Features],
-    options: ExportOptions,
-    endpoints: Endpoints | None = None,
-    task: dict[str, Any] | None = None,
-    head_outputs: str = "classification",
-) -> None:
-    """Exports a model: `ids` accepts ids, the other signatures accept text.
+def trace_once(function: Callable[..., T]) -> Callable[..., T]:
+    """Wraps a function, so that all signatures call the same traced graph.
 
-    If the only format is a SavedModel, all other files except README.md are
-    written to the folder `assets.extra`.
-
-    Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: a BertModel, or a model from modeling.tasks.
-        predict: function (features) -> dict of outputs, for `ids`.
-        options: ExportOptions.
-        endpoints: the task's signatures that accept text, the main one first.
-            `tokenize` is added. If None, only `ids` is exported.
-        task: {name: value} to record under `task` in the export's model.json.
-            `max_seq_length` is added.
-        head_outputs: outputs of a classifier (see `formats.write_models`).
-
-    Raises:
-        OSError: the export cannot be written. An earlier export does not
-            change.
-        ValueError: the folder contains files that are not an export (see
-            files/folders.py), or the model has no weights yet.
+    Otherwise each signature of a SavedModel would contain its own copy of the
+    graph. The function converts tensors, or dicts of tensors, to tensors.
     """
-    if not model.built:
-        raise ValueError(
-            f"{model.name} has no weights yet; call build() or load a "
-            f"checkpoint before you export the model to {export_dir}"
+    traced = tf.function(function, autograph=False)
+
+    def call(*inputs: Any) -> T:
+        if ops.is_plain():
+            # An export for LiteRT contains only one signature, so it contains
+            # only one copy of the graph.
+            return function(*inputs)
+        specs = tf.nest.map_structure(
+            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
         )
-    task = task or {}
-    if endpoints:
-        task = task | {"max_seq_length": options.max_seq_length}
-        endpoints = endpoints | tokenize_texts(options.packing)
-    every = {"ids": serve_ids(predict, model)} | (endpoints or {})
-    # The main task's signature is the default, or `ids` without a tokenizer.
-    every["serving_default"] = [*(endpoints or every).values()][0]
-    with folders.new_folder(export_dir) as folder:
-        with errors_named(f"--export_dir={export_dir}"):
-            formats.write_models(folder, model, every, options, head_outputs)
-        extra = folder
-        if tuple(options.formats) == ("saved_model",):
-            extra = folder / "assets.extra"
-            extra.mkdir(exist_ok=True)
-        contents = _describe(model, options, task)
-        for name, content in contents.items():
-            atomic.write_bytes(extra / name, content)
-        if not task:
-            return
-        sizes = descriptions.file_sizes(folder)
-        if extra == folder:
-            sizes["model.json"] = 0
-        files = descriptions.describe_copy(
-            options.weights,
-            model,
-            descriptions.EXPORT,
-            task,
-            labels=task.get("labels"),
-            tokenizer=options.tokenizer,
-            files=sizes,
-        )
-        for name, text in files.items():
-            place = folder if name == descriptions.CARD else extra
-            atomic.write_text(place / name, text)
+        return traced.get_concrete_function(*specs)(*inputs)
+
+    return call
 
 
-def _describe(
-    model: keras.Model, options: ExportOptions, task: dict[str, Any]
-) -> dict[str, bytes]:
-    # Returns {name: content} of the files that describe the model.
-    files = {"bert_config.json": model.config.to_json_string()}
-    labels, tokenizer = task.get("labels"), options.tokenizer
-    if labels:
-        files["labels.txt"] = "".join(f"{label}\n" for label in labels)
-    if tuple(options.formats) != ("saved_model",):
-        mode = task.get("output_mode", "classification")
-        problem_type = PROBLEM_TYPES[mode] if labels else None
-        entries = config_files.config_entries(
-            model, labels, tokenizer, problem_type
-        )
-        name = config_files.CONFIG_FILE
-        files[name] = json.dumps(entries, indent=2) + "\n"
-    contents = {name: text.encode() for name, text in files.items()}
-    if tokenizer:
-        longest = model.config.max_position_embeddings
-        contents |= tokenizer_files(tokenizer, longest)
-    return contents
+def labels_of(model: keras.Model, settings: Mapping[str, Any]) -> list[str]:
+    """Returns the names of a model's outputs: `labels` in the settings.
 
-
-def tokenize_texts(packing: PackingLayer) -> Endpoints:
-    """Returns the endpoint `tokenize`.
-
-    All exports that accept text contain this endpoint. Its inputs are `text_a`
-    and `text_b`, string [N]. A `text_b` of "" means no second text. It returns
-
-        tokens          string [N, T], the tokens that the model reads, with
-                        [CLS] and [SEP], "" at positions of padding
-        lengths         int32 [N], the number of tokens
-        num_wordpieces  int32 [N], number of WordPieces of both texts before
-                        long texts are cut
+    If the settings name none, returns LABEL_0, LABEL_1 and so on.
     """
-    vocab = packing.tokenizer.vocab
+    return [*(settings.get("labels") or default_labels(model.num_labels))]
 
-    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = packing.tokenize(text_a, text_b)
-        ids, _ = packing.join(*tokens)
-        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
-        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
-        return {
-            **batches.to_padded({"tokens": names}),
-            "lengths": tf.cast(ids.row_lengths(), tf.int32),
-            "num_wordpieces": tf.add_n(counts),
-        }
 
-    return {"tokenize": (tokenize, text_signature("text_a", "text_b"))}
+def predict_labels(
+    model: keras.Model, form: str
+) -> Callable[[Features], Features]:
+    """Returns the function of the signature `ids` for a head of labels.
+
+    `form` is what the head computes from its logits (see head_outputs.py).
+    """
+
+    def predict(features: Features) -> Features:
+        logits = tf.cast(model(features, training=False), tf.float32)
+        return from_logits(logits, form)
+
+    return predict
+
+
+def from_logits(logits: tf.Tensor, form: str) -> Features:
+    """Returns the outputs of a head of labels (see head_outputs.py)."""
+    if form == head_outputs.LOGITS:
+        return {"logits": logits}
+    if form == head_outputs.REGRESSION:
+        return {"values": logits[:, 0]}
+    if form == head_outputs.MULTILABEL:
+        return {"probabilities": tf.sigmoid(logits)}
+    return {"probabilities": tf.nn.softmax(logits)}

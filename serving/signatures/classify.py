@@ -1,38 +1,30 @@
-"""Exports classifiers of texts and of words, and multiple-choice models.
+"""The signatures `classify` and `classify_text` of a classifier of texts.
 
-A classifier gets signatures for WordPiece ids, and signatures for text. A
-multiple-choice model gets only a signature for ids.
-
-N = number of texts, L = labels, B = batch size, C = choices, F = length of an
-input in WordPieces, with padding, W = windows, M = words of the longest text.
+N = number of texts, L = labels, W = windows.
 """
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.ner.layers import cut_texts, decode_legal, split_words
 from data.text.packing_layer import cut_windows
-from serving.formats.base import ExportOptions, trace_once
-from serving.signatures import base as signatures
-from serving.signatures import batches
+from modeling import kinds
+from serving import head_outputs
+from serving.export_options import ExportOptions
+from serving.signatures import base, batches
 from serving.signatures.batches import Features
 
+# Function from texts, string [N] each, to the outputs for each text.
+_Read = Callable[..., Features]
 
-def export_classifier(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    label_list: Sequence[str] | None,
-    options: ExportOptions,
-    output_mode: str = "classification",
-    doc_stride: int = 0,
-    num_texts: int | None = None,
-) -> None:
-    """Exports a classifier: `ids` accepts ids, `classify*` accepts text.
+
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of a classifier, with signatures that accept text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
@@ -50,211 +42,120 @@ def export_classifier(
     `classify` for a model of pairs, else `classify_text`. With a `doc_stride`,
     `ids` returns the `logits` of each window instead of its probabilities.
 
-    A SavedModel also contains the signature of `signatures.tokenize_texts`.
-
     Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertClassifier to export.
-        label_list: labels in the order of the model's outputs, or None in
-            regression.
-        options: ExportOptions. Texts longer than `options.max_seq_length` are
-            cut, unless `doc_stride` is set.
-        output_mode: "classification", "multilabel" or "regression".
-        doc_stride: number of WordPieces between the starts of two windows of a
-            long text, or 0 to cut long texts.
-        num_texts: 1 if the model was trained on single texts, 2 if on pairs,
-            None if that is unknown.
+        model: a BertClassifier.
+        settings: `labels`, names of the outputs. `output_mode`,
+            "classification" (the default), "multilabel" or "regression".
+            `doc_stride`, the number of WordPieces between the starts of two
+            windows of a long text, or 0 (the default) to cut long texts.
+            `num_texts`, 1 if the model was trained on single texts, 2 if on
+            pairs, None if that is unknown.
+        options: texts longer than `max_seq_length` are cut, unless `doc_stride`
+            is set.
     """
-    # Pool logits, because the probabilities of confident windows are equal.
-    pools = bool(doc_stride) and output_mode != "regression"
-    head_outputs = "logits" if pools else output_mode
-    predict = trace_once(_predict_of(model, head_outputs))
-    packing = options.packing
-    names = ["text_a"] if doc_stride else ["text_a", "text_b"]
+    mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+    stride = settings.get("doc_stride") or 0
+    num_texts = settings.get("num_texts")
+    label_list = None
+    if mode != head_outputs.REGRESSION:
+        label_list = base.labels_of(model, settings)
+    form = head_outputs.form_of(kinds.CLASSIFIER, settings)
+    predict = base.trace_once(base.predict_labels(model, form))
+    if stride:
+        names = ["text_a"]
+        read = _read_windows(predict, options, stride, mode)
+    else:
+        names = ["text_a", "text_b"]
+        read = _read_beginnings(predict, options)
 
-    @trace_once
+    @base.trace_once
     def classify(*texts: tf.Tensor) -> Features:
-        tokens = packing.tokenize(*texts)
-        num_texts = num_rows = tf.shape(texts[0])[0]
-        if doc_stride:
-            length = packing.max_seq_length
-            found = cut_windows(tokens[0], length, doc_stride, fewest=1)
-            num_rows = tf.size(found.rows)
-
-        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            if not doc_stride:
-                return predict(batches.pack_rows(packing, tokens, begin, end))
-            some = found.slice(begin, end)
-            return predict(
-                trim_padding(some.pack(packing.tokenizer, length), 1)
-            )
-
-        outputs = batches.call_in_batches(
-            predict_some, num_rows, options.predict_batch_size
-        )
-        if doc_stride:
-            ((name, values),) = outputs.items()
-            # The rules of data/classification/decoding.py.
-            pooled = tf.math.unsorted_segment_mean(
-                values, found.rows, num_texts
-            )
-            outputs = {name: pooled}
-            if pools:
-                outputs = _read_logits(pooled, output_mode)
+        outputs = read(*texts)
         if label_list is None:
             return outputs
-        probabilities = outputs["probabilities"]
-        labels = tf.tile([label_list], [num_texts, 1])
-        if output_mode == "multilabel":
-            label = tf.where(probabilities > 0.5, labels, "")
-        else:
-            label = tf.gather(label_list, tf.argmax(probabilities, -1))
-        return {**outputs, "label": label, "labels": labels}
+        return outputs | _name_labels(
+            outputs["probabilities"], label_list, mode
+        )
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
-    endpoints: signatures.Endpoints = {
-        "classify_text": (classify_text, signatures.text_signature("text")),
-        "classify": (classify, signatures.text_signature(*names)),
+    endpoints = {
+        "classify_text": base.Endpoint(classify_text, base.text_inputs("text")),
+        "classify": base.Endpoint(classify, base.text_inputs(*names)),
     }
     if num_texts == 2:
         # The first endpoint is the default.
         endpoints = dict(reversed(endpoints.items()))
-    labels = label_list and [*label_list]
-    task: dict[str, Any] = {
-        "labels": labels,
-        "output_mode": output_mode,
-        "doc_stride": doc_stride,
+    recorded = {
+        "labels": label_list,
+        "output_mode": mode,
+        "doc_stride": stride,
         "num_texts": num_texts,
     }
-    signatures.export_model(
-        *(export_dir, model, predict, options, endpoints, task, head_outputs)
-    )
+    return base.Head(predict, endpoints, recorded, form)
 
 
-def _predict_of(
-    model: keras.Model, head_outputs: str = "classification"
-) -> Callable[[Features], Features]:
-    def predict(features: Features) -> Features:
-        logits = tf.cast(model(features, training=False), tf.float32)
-        return _read_logits(logits, head_outputs)
+def _read_beginnings(
+    predict: Callable[[Features], Features], options: ExportOptions
+) -> _Read:
+    # Cuts texts, or pairs of texts, at the maximum length.
+    packing = options.packing
 
-    return predict
+    def read(*texts: tf.Tensor) -> Features:
+        tokens = packing.tokenize(*texts)
 
+        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            return predict(batches.pack_rows(packing, tokens, begin, end))
 
-def _read_logits(logits: tf.Tensor, head_outputs: str) -> Features:
-    # Returns {"probabilities"}, or as `head_outputs` names, other outputs.
-    if head_outputs == "logits":
-        return {"logits": logits}
-    if head_outputs == "regression":
-        return {"values": logits[:, 0]}
-    if head_outputs == "multilabel":
-        return {"probabilities": tf.sigmoid(logits)}
-    return {"probabilities": tf.nn.softmax(logits)}
+        return batches.call_in_batches(
+            predict_some, tf.shape(texts[0])[0], options.predict_batch_size
+        )
+
+    return read
 
 
-def export_token_classifier(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    label_list: Sequence[str],
+def _read_windows(
+    predict: Callable[[Features], Features],
     options: ExportOptions,
-    only_legal: bool = False,
-) -> None:
-    """Exports a token classifier: `ids` accepts ids, `tag*` accepts text.
+    stride: int,
+    mode: str,
+) -> _Read:
+    # Reads whole texts in windows, and averages the windows' outputs, by the
+    # rules of data/classification/decoding.py.
+    packing = options.packing
+    length = packing.max_seq_length
 
-    The input of `tag_words` is `text`, string [N], of any length, with white
-    space between the words, as in CoNLL's files. It returns
+    def read(text: tf.Tensor) -> Features:
+        tokens, *_ = packing.tokenize(text)
+        windows = cut_windows(tokens, length, stride, fewest=1)
 
-        words          string [N, M], "" after the last word of a text
-        tags           string [N, M], "" after the last word of a text
-        probabilities  float32 [N, M], the probability of each tag
-        num_words      int32 [N], the number of words
-
-    `tag` returns the same outputs for text that is not split into words yet. It
-    first splits off, as separate words: punctuation at the start or end of a
-    word, dashes and ellipses between words ("York\u2014often"), and each
-    ideograph. Other punctuation inside words stays, as in CoNLL's files:
-    "U.S.", "O'Brien", "Franco-German".
-
-    A SavedModel also contains the signature of `signatures.tokenize_texts`.
-
-    Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertTokenClassifier to export.
-        label_list: tags in the order of the model's outputs.
-        options: ExportOptions. Texts longer than `options.max_seq_length`
-            are read in several windows.
-        only_legal: True to return the best legal sequence of tags (see
-            data/ner/legal_tags.py), False to return the best tag of each word.
-    """
-    tokenizer = options.packing.tokenizer
-    predict = trace_once(_predict_of(model))
-    signature = signatures.text_signature("text")
-
-    @trace_once
-    def tag_words(text: tf.Tensor) -> Features:
-        length = options.max_seq_length
-        words, rows, places = cut_texts(text, tokenizer, length)
-
-        def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            packed = rows.slice(begin, end).pack(tokenizer, length)
-            outputs = predict(trim_padding(packed, 1))
-            # `places` contains a row for each word: the window that tags the
-            # word, and the word's position in the window. The rows are sorted
-            # by window, so the words of windows `begin` to `end` - 1 are the
-            # adjacent rows `first` to `last` - 1.
-            windows = tf.cast(tf.stack([begin, end]), tf.int64)
-            first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
-            shift = tf.stack([windows[0], 0])
-            selected = places[first:last] - shift
-            found = tf.gather_nd(outputs["probabilities"], selected)
-            return {"probabilities": found}
+        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            some = windows.slice(begin, end)
+            packed = some.pack(packing.tokenizer, length)
+            return predict(trim_padding(packed, 1))
 
         outputs = batches.call_in_batches(
-            tag_some, tf.size(rows.rows), options.predict_batch_size
+            predict_some, tf.size(windows.rows), options.predict_batch_size
         )
-        found = outputs["probabilities"]
-        ids = tf.argmax(found, -1)
-        if only_legal:
-            check = batches.check_padding(words.row_lengths())
-            with tf.control_dependencies([check]):
-                ragged = words.with_flat_values(tf.identity(found))
-            ids = decode_legal(ragged, label_list)
-        flat = {
-            "tags": tf.gather(label_list, ids),
-            "probabilities": tf.gather(found, ids, batch_dims=1),
-        }
-        ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
-        return {
-            **batches.to_padded({"words": words, **ragged}),
-            "num_words": tf.cast(words.row_lengths(), tf.int32),
-        }
+        ((name, values),) = outputs.items()
+        pooled = tf.math.unsorted_segment_mean(
+            values, windows.rows, tf.shape(text)[0]
+        )
+        if name == "logits":
+            return base.from_logits(pooled, mode)
+        return {name: pooled}
 
-    def tag(text: tf.Tensor) -> Features:
-        return tag_words(split_words(text))
-
-    endpoints: signatures.Endpoints = {
-        "tag": (tag, signature),
-        "tag_words": (tag_words, signature),
-    }
-    task = {"labels": [*label_list], "legal_tags": only_legal}
-    signatures.export_model(
-        export_dir, model, predict, options, endpoints, task
-    )
+    return read
 
 
-def export_multiple_choice(
-    export_dir: str | os.PathLike, model: keras.Model, options: ExportOptions
-) -> None:
-    """Exports a multiple-choice model with only the signature `ids`.
-
-    The inputs of `ids` are `input_ids`, `input_mask` and `segment_ids`, int32
-    [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
-
-    Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertMultipleChoice to export.
-        options: ExportOptions. The tokenizer's files are exported too.
-    """
-    signatures.export_model(export_dir, model, _predict_of(model), options)
+def _name_labels(
+    probabilities: tf.Tensor, label_list: list[str], mode: str
+) -> Features:
+    # Returns the outputs `label` and `labels`.
+    labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
+    if mode == head_outputs.MULTILABEL:
+        label = tf.where(probabilities > 0.5, labels, "")
+    else:
+        label = tf.gather(label_list, tf.argmax(probabilities, -1))
+    return {"label": label, "labels": labels}

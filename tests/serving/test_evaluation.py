@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modeling import BertConfig
+from modeling import BertConfig, presets
 from serving import engines
 from tests import toy_task
 from tests.serving import conftest
@@ -31,7 +31,8 @@ class Keeping(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         config = BertConfig(vocab_size=1600)
         found = splits.write_splits(self, self.options, config)
-        return exporting.evaluate_export(self, folder, found)
+        kind = presets.read(folder).head
+        return exporting.evaluate_export(self, kind, folder, found)
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):

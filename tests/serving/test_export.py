@@ -10,8 +10,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving.formats import base as formats
-from serving.signatures import base as signatures
+from serving import exports
+from serving.signatures import base
 from tests.golden import ROOT
 from tests.modeling import kinds
 
@@ -51,7 +51,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    signatures.export_model(folder, model, predict, formats.ExportOptions())
+    exports.write(folder, model, base.Head(predict), exports.ExportOptions())
     return predict
 
 

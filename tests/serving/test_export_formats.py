@@ -42,8 +42,8 @@ def create_classifier(num_labels=3, **options):
 
 def export(folder, model, name, labels=LABELS, mode="classification", **more):
     """Exports a classifier in a format, and loads it."""
-    options = create_options(name, **more)
-    serving.export_classifier(folder, model, labels, options, mode)
+    settings = {"labels": labels, "output_mode": mode}
+    serving.export(folder, model, settings, create_options(name, **more))
     return engines.open_engine(folder)
 
 

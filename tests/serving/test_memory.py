@@ -7,14 +7,14 @@ import pytest
 import tensorflow as tf
 
 import modeling
+import serving
 from data.squad.passage_windows import WindowOptions
-from serving.formats.base import ExportOptions
-from serving.signatures import base as signatures
+from serving.signatures import tokenize
 from tests import memory
 from tests.serving import conftest
 from tests.serving.conftest import TOKENIZER, create_model
 
-OPTIONS = ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
+OPTIONS = serving.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 
 
 def create_encoder():
@@ -23,16 +23,16 @@ def create_encoder():
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = signatures.tokenize_texts(OPTIONS.packing)["tokenize"]
+    ask, _ = tokenize.create(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        tokenize(tf.constant(texts), tf.constant(nothing))
+        ask(tf.constant(texts), tf.constant(nothing))
     # As many of one length.
-    found = tokenize(tf.constant(texts[1:]), tf.constant(nothing[1:]))
+    found = ask(tf.constant(texts[1:]), tf.constant(nothing[1:]))
     assert found["tokens"].shape == (20_000, 3)
     # Few of any length.
-    found = tokenize(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+    found = ask(tf.constant(texts[:3]), tf.constant(nothing[:3]))
     assert found["tokens"].shape == (3, 64)
     assert found["lengths"].numpy().tolist() == [64, 3, 3]
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]

@@ -10,7 +10,6 @@ import pytest
 
 import modeling
 import serving
-from serving.signatures import classify
 from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     LENGTH,
@@ -30,11 +29,10 @@ def exports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lists")
     options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
-    classify.export_classifier(
-        folder / "ranker", ranker, None, options, "regression"
-    )
+    settings = {"output_mode": "regression"}
+    serving.export(folder / "ranker", ranker, settings, options)
     pair = create_model(modeling.BertClassifier, 2)
-    classify.export_classifier(folder / "pair", pair, ["0", "1"], options)
+    serving.export(folder / "pair", pair, {"labels": ["0", "1"]}, options)
     return {name: folder / name for name in ("ranker", "pair")}
 
 
