@@ -8,10 +8,11 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 
 import dataclasses
 import functools
+import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from absl import logging
@@ -20,13 +21,16 @@ import modeling
 from command_line import cli
 from command_line.flags import flag, like
 from command_line.groups import PRECISIONS, DeviceConfig, ModelConfig
-from data.classification.features import InputExample
+from data.classification.features import InputExample, convert_single_example
 from data.io import text_files
-from data.text import tokenization
+from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
 from modeling import hub, presets
 from training.resolve import resolve
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,54 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
         yield InputExample(index, text_a, text_b)
 
 
+def create_batches(
+    examples: Iterable[InputExample],
+    tokenizer: tokenization.FullTokenizer,
+    max_seq_length: int,
+    batch_size: int,
+    trim: bool,
+) -> Iterator[dict[str, "tf.Tensor"]]:
+    """Yields the features of examples in batches.
+
+    Args:
+        examples: texts, or pairs of texts.
+        tokenizer: tokenizer of the model.
+        max_seq_length: number of WordPieces to which examples are cut or
+            padded.
+        batch_size: number of examples in a batch, B.
+        trim: whether to remove the padding that all examples of a batch have in
+            common. Then T is the length of the longest example, otherwise
+            `max_seq_length`.
+
+    Yields:
+        input_ids, input_mask and segment_ids, int32 [B, T].
+    """
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    import tensorflow as tf
+
+    from data.io import tfrecords
+
+    converted = (
+        convert_single_example(index, example, None, max_seq_length, tokenizer)
+        for index, example in enumerate(examples)
+    )
+    counted = token_windows.count_cut(
+        converted,
+        lambda each: each.is_cut,
+        f"texts were cut at --max_seq_length={max_seq_length}",
+    )
+    while batch := [*itertools.islice(counted, batch_size)]:
+        columns = {
+            "input_ids": [each.input_ids for each in batch],
+            "input_mask": [each.input_mask for each in batch],
+            "segment_ids": [each.segment_ids for each in batch],
+        }
+        features = {
+            name: tf.constant(rows, tf.int32) for name, rows in columns.items()
+        }
+        yield tfrecords.trim_padding(features) if trim else features
+
+
 def format_features(
     number: int,
     tokens: Sequence[str],
@@ -118,7 +170,6 @@ def main(flags: Config) -> None:
     # TensorFlow is loaded.
     import keras
 
-    from serving import encoder
     from training import checks, devices
     from training.prediction import BatchPredictor
 
@@ -151,7 +202,7 @@ def main(flags: Config) -> None:
 
     ##### Vectors #####
     predictor = BatchPredictor(model, options.jit_compile)
-    batches = encoder.create_batches(
+    batches = create_batches(
         read_examples(options.input_file),
         tokenizer,
         options.max_seq_length,

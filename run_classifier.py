@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import modeling
-import serving
 from command_line import cli, flags
 from data import report
 from data.classification import (
@@ -123,6 +122,10 @@ class ClassifierTask(task.Task):
             # With 1, the export rejects a second text.
             "num_texts": len(processor.text_columns),
         }
+        self.export_settings = {"doc_stride": self.options.doc_stride}
+        if mode == "regression" and name == "csv":
+            # A cross-encoder, which ranks passages, also has a single output.
+            self.export_settings["num_texts"] = None
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
@@ -266,22 +269,6 @@ class ClassifierTask(task.Task):
             rows = decoding.describe_rows(examples, outputs, self.decoder)
             answers.write(path, "csv", [[*rows]], None)
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the classifier in the formats of --export_format."""
-        mode, num_texts = self.decoder.output_mode, self.settings["num_texts"]
-        if mode == "regression" and self.options.task_name == "csv":
-            # A cross-encoder, which ranks passages, also has a single output.
-            num_texts = None
-        serving.export_classifier(
-            export_dir,
-            model,
-            self.labels,
-            serving.ExportOptions.of(self),
-            mode,
-            self.options.doc_stride,
-            num_texts,
-        )
-
 
 class EmbeddingTask(ClassifierTask):
     """Trains embedding vectors whose cosine shows how similar two texts are.
@@ -346,12 +333,6 @@ class EmbeddingTask(ClassifierTask):
         partners = [each.text_b for each in self.examples[split]]
         return {"recall_1": pairs.recall_1(every, partners)}
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Exports the encoder. Its signature `embed` returns the vectors."""
-        serving.export_encoder(
-            export_dir, model.bert, serving.ExportOptions.of(self)
-        )
-
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -365,7 +346,7 @@ def main(flags: Config) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, task.options, preset, serving.export_task)
+    fine_tuning.run(task, task.options, preset)
 
 
 command = functools.partial(cli.run, main, Config)

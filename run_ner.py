@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import modeling
-import serving
 from command_line import cli, flags
 from data import report
 from data.classification.decoding import to_probabilities
@@ -56,6 +55,7 @@ class NerTask(task.Task):
         self.processor = processor = reading.NerProcessor(source, options)
         self.labels = processor.get_labels()
         self.settings = {"labels": self.labels}
+        self.export_settings = {"legal_tags": options.legal_tags}
         if not options.document_context:
             self.options = processor.suit_flags(
                 options, self.tokenizer, self.longest
@@ -149,16 +149,6 @@ class NerTask(task.Task):
             self.options.legal_tags,
         )
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_token_classifier(
-            export_dir,
-            model,
-            self.labels,
-            serving.ExportOptions.of(self),
-            self.options.legal_tags,
-        )
-
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -168,7 +158,7 @@ def main(flags: Config) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, task.options, preset, serving.export_task)
+    fine_tuning.run(task, task.options, preset)
 
 
 command = functools.partial(cli.run, main, Config)

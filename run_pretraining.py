@@ -9,21 +9,10 @@ newest checkpoint in --output_dir.
 """
 
 import functools
-from typing import TYPE_CHECKING
 
-import serving
 from command_line import cli
 from training.pretraining_config import PretrainingConfig as Config
 from training.resolve import read_preset, resolve
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
-
-
-def export(config: Config, trainer: "Trainer") -> None:
-    """Writes --export_dir. The export accepts text if the vocabulary is set."""
-    options = serving.ExportOptions.of_flags(config, trainer.tokenizer)
-    serving.export_pretrainer(str(config.export_dir), trainer.model, options)
 
 
 def main(flags: Config) -> None:
@@ -33,7 +22,7 @@ def main(flags: Config) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import pretraining
 
-    pretraining.run(config, preset, export)
+    pretraining.run(config, preset)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -18,7 +18,6 @@ from typing import Any
 from absl import logging
 
 import modeling
-import serving
 from command_line import cli, flags
 from data import report
 from data.io import feature_specs
@@ -125,6 +124,13 @@ class SquadTask(task.Task):
             name: self._read_file(name) for name in needs if needs[name]
         }
         self.loss = modeling.SpanLoss()
+        self.export_settings = {
+            field.name: getattr(options, field.name)
+            for field in (
+                *dataclasses.fields(passage_windows.WindowOptions),
+                *dataclasses.fields(decoding.DecodingOptions),
+            )
+        }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the questions of --train_file or --predict_file."""
@@ -269,16 +275,6 @@ class SquadTask(task.Task):
             null_odds,
         )
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_span_labeler(
-            export_dir,
-            model,
-            serving.ExportOptions.of(self),
-            self.options,
-            self.options,
-        )
-
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -289,7 +285,7 @@ def main(flags: Config) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(task, config, preset, serving.export_task)
+    fine_tuning.run(task, config, preset)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import modeling
-import serving
 from command_line import cli, flags
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
@@ -93,12 +92,6 @@ class SwagTask(task.Task):
         decoding.write_predictions(output_dir, entries, outputs, self.decoder)
         return self.evaluate(split, [({}, outputs)])
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_multiple_choice(
-            export_dir, model, serving.ExportOptions.of(self)
-        )
-
 
 def main(flags: Config) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -107,7 +100,7 @@ def main(flags: Config) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(config), config, preset, serving.export_task)
+    fine_tuning.run(SwagTask(config), config, preset)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -10,7 +10,7 @@ export with --do_eval.
 
 import dataclasses
 import functools
-from typing import Any, Self
+from typing import Self
 
 from absl import logging
 
@@ -19,14 +19,11 @@ import serving
 from command_line import cli
 from command_line.flags import flag, like
 from command_line.groups import ExportConfig
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind
 from modeling import kinds, presets
-from modeling.config_files import default_labels
 
-# {value of --task: class of the model to export for it}.
+# {value of --task: kind of model to export for it}.
 _MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
 
 
@@ -67,68 +64,42 @@ def main(config: Config) -> None:
     from training import checks
 
     preset = presets.read(config.model, "--model")
-    head = _MODELS.get(config.task or "", preset.head)
-    if head == kinds.EMBEDDER:
-        head = kinds.ENCODER
-    if head is None:
+    kind = _MODELS.get(config.task or "", preset.head)
+    if kind is None:
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_MODELS)}"
         )
+    if kind == kinds.EMBEDDER:
+        kind = kinds.ENCODER
     if config.task != "embed":
-        preset.check_head(head)
+        preset.check_head(kind)
     tokenizer = FullTokenizer.from_preset(preset.weights)
     logging.info("Loading the weights of %s", preset.weights)
-    if head == "BertModel":
+    if kind == kinds.ENCODER:
         preset.warn_of_pooling()
-    model, report = getattr(modeling, head).load_preset(preset)
+    model, report = getattr(modeling, kind).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
     checks.check_loaded(report, needs_head=not is_pair)
     preset.check_identity(model.config, tokenizer)
     longest = model.config.max_position_embeddings
-    settings = preset.settings
-    labels = preset.labels or default_labels(getattr(model, "num_labels", 0))
     options = serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or preset.max_length(head, longest),
+        or preset.max_length(kind, longest),
         formats=config.export_formats,
         fixed_length=config.export_seq_length,
         quantize=config.quantize,
         weights=preset.weights,
     )
+    settings = {
+        **preset.settings,
+        "labels": preset.labels,
+        "num_texts": preset.training.get("num_texts"),
+    }
     logging.info("Exporting to %s", config.export_dir)
-    to = config.export_dir, model
-    if head == kinds.ENCODER:
-        serving.export_encoder(*to, options)
-    elif head == kinds.PRETRAINER:
-        serving.export_pretrainer(*to, options)
-    elif head == kinds.MULTIPLE_CHOICE:
-        serving.export_multiple_choice(*to, options)
-    elif head == kinds.TOKEN_CLASSIFIER:
-        legal = settings.get("legal_tags", True)
-        serving.export_token_classifier(*to, labels, options, legal)
-    elif head == kinds.SPAN_LABELER:
-        length = {"max_seq_length": options.max_seq_length}
-        serving.export_span_labeler(
-            *(*to, options),
-            _fill(WindowOptions, {**settings, **length}),
-            _fill(DecodingOptions, settings),
-        )
-    else:
-        mode = settings.get("output_mode") or "classification"
-        serving.export_classifier(
-            *(*to, None if mode == "regression" else labels),
-            *(options, mode, settings.get("doc_stride", 0)),
-            preset.training.get("num_texts"),
-        )
-
-
-# Returns an instance of a dataclass of options, with the values in `settings`.
-def _fill(options: type[Any], settings: Any) -> Any:
-    names = {field.name for field in dataclasses.fields(options)}
-    return options(**{k: v for k, v in settings.items() if k in names})
+    serving.export(config.export_dir, model, settings, options)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -18,7 +18,7 @@ from data.io import tfrecords
 from modeling import descriptions
 from modeling.presets import Preset
 from modeling.results import never_found
-from training import checks, devices, run_folder
+from training import checks, devices, exporting, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -53,7 +53,6 @@ def run(
     task: Task,
     config: FineTuningConfig,
     preset: Preset | None,
-    export: Callable[[Task, Trainer, Splits, Scores], None],
 ) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
@@ -61,8 +60,6 @@ def run(
         task: the task.
         config: the flags, as `resolve` completed them.
         preset: result of `read_preset`, None for random weights.
-        export: `serving.export_task`, which writes --export_dir. It is an
-            argument because serving imports this package.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
@@ -117,7 +114,7 @@ def run(
         if config.do_predict:
             results |= write_predictions(task, config, trainer, splits, results)
         if config.export_dir:
-            export(task, trainer, splits, results)
+            exporting.export_task(task, trainer, splits, results)
         trainer.finish()
         if trainer.global_step != first_step:
             warn_of_earlier_results(config.output_dir, start)

@@ -19,7 +19,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.presets import Preset
-from training import checks, devices, fingerprints, run_folder
+from training import checks, devices, exporting, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -27,17 +27,12 @@ from training.pretraining_config import PretrainingConfig
 from training.trainer import Trainer
 
 
-def run(
-    config: PretrainingConfig,
-    preset: Preset | None,
-    export: Callable[[PretrainingConfig, Trainer], None],
-) -> None:
+def run(config: PretrainingConfig, preset: Preset | None) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
         config: the flags, as `resolve` completed them.
         preset: result of `read_preset`, None for random weights.
-        export: function that writes --export_dir.
 
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
@@ -79,14 +74,10 @@ def run(
             train(config, trainer, records, evaluate)
         if config.do_eval:
             evaluate_at_the_end(trainer, evaluate)
-    finish(config, trainer, export)
+    finish(config, trainer)
 
 
-def finish(
-    config: PretrainingConfig,
-    trainer: Trainer,
-    export: Callable[[PretrainingConfig, Trainer], None],
-) -> None:
+def finish(config: PretrainingConfig, trainer: Trainer) -> None:
     """Exports the model if the flags say so, and completes the run's folder."""
     if config.export_dir or config.export_weights:
         # Export the best step's weights if this run saved them. Later commands
@@ -97,7 +88,7 @@ def finish(
         # Only the chief writes files.
         return
     if config.export_dir:
-        export(config, trainer)
+        exporting.export_pretrainer(config, trainer)
     trainer.finish()
     trainer.write_card()
 

@@ -20,13 +20,11 @@ import serving
 from benchmarks import race
 from command_line import flags as script_flags
 from data.io import tfrecords
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import checks
+from training import checks, exporting
 from training.resolve import read_preset
 from training.splits import write_splits
 from training.trainer import Trainer
@@ -179,7 +177,7 @@ def export_task(spec):
 
     def repeat(_):
         begun = time.process_time()
-        serving.export_task(task, trainer, splits, scores)
+        exporting.export_task(task, trainer, splits, scores)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)
@@ -205,19 +203,19 @@ def export(spec, source, kind="classifier"):
     def create(model_class, *sizes):
         model = model_class(config, *sizes, dtype=dtype)
         model.build()
-        return path, model
+        return model
 
+    settings = {}
     if kind == "encoder":
-        serving.export_encoder(*create(modeling.BertModel), options)
+        model = create(modeling.BertModel)
     elif kind == "classifier":
-        created = create(modeling.BertClassifier, 2)
-        serving.export_classifier(*created, ["no", "yes"], options)
+        model = create(modeling.BertClassifier, 2)
+        settings = {"labels": ["no", "yes"]}
     else:
-        created = create(modeling.BertSpanLabeler)
+        model = create(modeling.BertSpanLabeler)
         # Let the network skip padding, as the other libraries do.
-        decoding = DecodingOptions(trim_padding=True)
-        windows = WindowOptions(max_seq_length=options.max_seq_length)
-        serving.export_span_labeler(*created, options, windows, decoding)
+        settings = {"trim_padding": True}
+    serving.export(path, model, settings, options)
     return path
 
 

@@ -145,7 +145,8 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         100 steps, but at most 20 times. Flags stay that the user set, or that
         the run began with.
         """
-        unset = flags.unset(options) & {"num_train_epochs", "max_seq_length"}
+        config: Any = options  # A dataclass, which a Protocol cannot require.
+        unset = flags.unset(config) & {"num_train_epochs", "max_seq_length"}
         if not (unset and options.data_file and options.do_train):
             return options
         train = self.look_at("train")
@@ -163,7 +164,6 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
             suitable["max_seq_length"] = min(length, longest, 512)
         shown = "".join(f" --{k}={value:g}" for k, value in suitable.items())
         logging.info("Set to suit most examples:%s", shown)
-        config: Any = options  # A dataclass, which a Protocol cannot require.
         return dataclasses.replace(config, **suitable)
 
     @abc.abstractmethod

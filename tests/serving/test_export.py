@@ -10,9 +10,9 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving import signatures
-from serving.export import formats
-from tests.support import kinds
+from serving import exports
+from serving.signatures import base
+from tests.modeling import kinds
 from tests.support.golden import ROOT
 
 CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
@@ -51,7 +51,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    signatures.export_model(folder, model, predict, formats.ExportOptions())
+    exports.write(folder, model, base.Head(predict), exports.ExportOptions())
     return predict
 
 

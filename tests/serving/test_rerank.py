@@ -10,7 +10,6 @@ import pytest
 
 import modeling
 import serving
-from serving import classifier
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
@@ -30,11 +29,10 @@ def exports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lists")
     options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
-    classifier.export_classifier(
-        folder / "ranker", ranker, None, options, "regression"
-    )
+    settings = {"output_mode": "regression"}
+    serving.export(folder / "ranker", ranker, settings, options)
     pair = create_model(modeling.BertClassifier, 2)
-    classifier.export_classifier(folder / "pair", pair, ["0", "1"], options)
+    serving.export(folder / "pair", pair, {"labels": ["0", "1"]}, options)
     return {name: folder / name for name in ("ranker", "pair")}
 
 
