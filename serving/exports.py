@@ -14,7 +14,6 @@ import keras
 from files import atomic, folders
 from modeling import config_files, descriptions, kinds
 from modeling.checkpoints.tf1 import errors_named
-from modeling.labels import check_labels
 from modeling.tokenizer_files import tokenizer_files
 from serving import engines
 from serving.export_options import ExportOptions
@@ -91,9 +90,6 @@ def export(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    if labels := settings.get("labels"):
-        # A SavedModel would answer with the names of other outputs.
-        check_labels(labels, num_labels=model.num_labels)
     write(folder, model, _HEADS[kind](model, settings, options), options)
 
 

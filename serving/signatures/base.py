@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from modeling import ops
 from modeling.config_files import default_labels
+from modeling.labels import check_labels
 from serving import engines, head_outputs
 from serving.signatures import batches
 from serving.signatures.batches import Features
@@ -129,8 +130,15 @@ def labels_of(model: keras.Model, settings: Mapping[str, Any]) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.
+
+    Raises:
+        ValueError: the settings name more or fewer labels than the model has
+            outputs.
     """
-    return [*(settings.get("labels") or default_labels(model.num_labels))]
+    labels = [*(settings.get("labels") or default_labels(model.num_labels))]
+    # A SavedModel would answer with the names of other outputs.
+    check_labels(labels, num_labels=model.num_labels)
+    return labels
 
 
 def predict_labels(

@@ -12,7 +12,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from serving import exports
 from serving.signatures import base
-from tests.modeling import kinds
+from tests.support import kinds
 from tests.support.golden import ROOT
 
 CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
