@@ -19,7 +19,7 @@ import urllib.parse
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import fastapi
 import uvicorn
@@ -35,6 +35,8 @@ from serving.models import TextModel
 from serving.requests import read_json
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS, Reply, TaskOptions, TextTask
+
+T = TypeVar("T")
 
 # A batch contains the requests that wait, up to this number of texts. A request
 # of more texts is a batch by itself.
@@ -151,7 +153,9 @@ class ServedModel:
         return batch
 
 
-def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
+def _compute(
+    model: TextModel, jobs: Sequence[_Job]
+) -> list[list[bytes] | Exception]:
     requests = [request for job in jobs for request in job.requests]
     try:
         replies = iter(jobs[0].task.ask(model, requests, _OPTIONS))
@@ -327,14 +331,14 @@ class Server:
         return bytes(body)
 
 
-def _find(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+def _find(kind: str, name: str, known: Mapping[str, T]) -> T:
     if name in known:
         return known[name]
     names = ", ".join(known)
     raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
 
 
-async def _answer_error(request: Request, error: Any) -> Response:
+async def _answer_error(request: Request, error: HTTPException) -> Response:
     message = {"error": error.detail}
     return JSONResponse(message, error.status_code, error.headers)
 
