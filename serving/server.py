@@ -87,7 +87,8 @@ class ServedModel:
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
-        self._path, self._options = path, options
+        self._path = path
+        self._options = options
         self.model: Any = None
         self.tasks: dict[str, TextTask] = {}
         self.about: dict[str, Any] = {}
@@ -101,10 +102,10 @@ class ServedModel:
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()
-        self.model, tasks = model, model.tasks
-        self.tasks = {name: model.task(name) for name in tasks}
+        self.model = model
+        self.tasks = {name: model.task(name) for name in model.tasks}
         self.about = {
-            "tasks": tasks,
+            "tasks": model.tasks,
             "fields": {name: [*t.fields] for name, t in self.tasks.items()},
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
@@ -213,7 +214,8 @@ class Server:
         self.models = models
         self.timeout_s = timeout_s
         self.is_ready = False
-        self._max_body_bytes, self._max_texts = max_body_bytes, max_texts
+        self._max_body_bytes = max_body_bytes
+        self._max_texts = max_texts
         self._token = f"Bearer {token}".encode() if token else b""
         self._app = fastapi.FastAPI(
             title="Exported BERT models", docs_url=None, redoc_url=None

@@ -130,8 +130,10 @@ def _read_tokenizer(
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
     tokenizer = tokenization.create_tokenizer(
-        *(vocab_file, options.do_lower_case),
-        *(options.init_checkpoint, config.vocab_size),
+        vocab_file,
+        do_lower_case=options.do_lower_case,
+        weights=options.init_checkpoint,
+        vocab_size=config.vocab_size,
     )
     folder.check_identity(config, tokenizer)
     if not path:
@@ -143,17 +145,22 @@ def _read_tokenizer(
     )
 
 
+def _becomes_theirs(options: Config, checkpoint: str) -> bool:
+    # Returns whether to write Hugging Face's format. By default, convert to the
+    # format that the checkpoint does not have. If the vocabulary is extended,
+    # keep the format.
+    if options.output_format is not None:
+        return options.output_format == "huggingface"
+    is_theirs = bool(modeling.find_huggingface(checkpoint))
+    return bool(options.extended_vocab_file) == is_theirs
+
+
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     start = options.init_checkpoint
     folder = presets.read(start, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(start)
-    # By default, convert to the format that the checkpoint does not have. If
-    # the vocabulary is extended, keep the format.
-    is_theirs = bool(modeling.find_huggingface(checkpoint))
-    becomes_theirs = bool(options.extended_vocab_file) == is_theirs
-    if options.output_format is not None:
-        becomes_theirs = options.output_format == "huggingface"
+    becomes_theirs = _becomes_theirs(options, checkpoint)
     config = modeling.load_config(options.bert_config_file or folder.path)
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
@@ -177,10 +184,12 @@ def main(options: Config) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
-    kind, entries = descriptions.WEIGHTS, dict[str, Any]()
+    kind = descriptions.WEIGHTS
+    entries = dict[str, Any]()
     length = folder.max_length(MODELS[name], config.max_position_embeddings)
     if becomes_theirs:
-        save, kind = modeling.save_huggingface, descriptions.HUGGINGFACE
+        save = modeling.save_huggingface
+        kind = descriptions.HUGGINGFACE
         entries["max_length"] = length
         if name == "classifier":
             entries["problem_type"] = folder.settings.get("problem_type")

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from command_line import cli, flags
 from command_line.flags import flag
@@ -20,6 +20,9 @@ from files.atomic import atomic_open
 from files.paths import Kind, named_folders
 from modeling.results import split_by_label
 from training.callbacks import history
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
@@ -75,7 +78,7 @@ def create_curves(
     return curves
 
 
-def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> Any:
+def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
     `runs` are the name and the curves of each run. `axis` is the label of the

@@ -168,13 +168,14 @@ class TextTask:
 def _read_texts(field: str, value: object) -> list[str]:
     # Returns the texts in a field of a request.
     needs_list = field in LISTS
-    found = [value]
+    sent: list[object] = [value]
     if needs_list and isinstance(value, list | tuple):
-        needs_list, found = False, [*value]
+        sent = [*value]
+    is_text = isinstance(value, str)
     texts: list[str] = []
-    for text in found:
-        if not isinstance(text, str) or needs_list:
-            kind = "a list of strings" if field in LISTS else "a string"
+    for text in sent:
+        if not isinstance(text, str) or (needs_list and is_text):
+            kind = "a list of strings" if needs_list else "a string"
             raise ValueError(
                 f"{field!r} must be {kind}. Received: {repr(text)[:80]}"
             )
@@ -216,8 +217,13 @@ def to_plain(value: object) -> object:
 
 def encode_pair(model: Model, request: Request) -> tuple[list[Input], Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
-    most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
-    packed = pack(model, *(cut(text, most) for text in pair_of(request)))
+    most = model.max_seq_length
+    text_a, text_b = pair_of(request)
+    packed = pack(
+        model,
+        model.tokenizer.tokenize_beginning(text_a, most),
+        model.tokenizer.tokenize_beginning(text_b, most),
+    )
     return [packed], packed
 
 

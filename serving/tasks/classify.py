@@ -40,7 +40,8 @@ def _decode(
 ) -> Reply:
     # In multi-label classification, "label" is a list. Otherwise it is None if
     # no probability reaches the option `min_probability`.
-    mode, labels = model.settings["output_mode"], model.settings["labels"]
+    mode = model.settings["output_mode"]
+    labels = model.settings["labels"]
     ((name, probabilities),) = outputs[0].items()
     if name != "probabilities":
         # Models that read a text in windows output logits, which are averaged.

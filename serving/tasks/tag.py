@@ -42,7 +42,8 @@ def _decode(
     # An entity is as probable as its least probable tag. "label" repeats the
     # entities in a form that tools such as doccano read.
     text, example, features = context
-    labels, words = model.settings["labels"], example.words
+    labels = model.settings["labels"]
+    words = example.words
     values = [each["probabilities"] for each in outputs]
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],

@@ -23,7 +23,8 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Masks]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
-    tokenizer, most = model.tokenizer, model.max_seq_length
+    tokenizer = model.tokenizer
+    most = model.max_seq_length
     tokens: list[str] = []
     for number, part in enumerate(request["text"].split(MASK)):
         tokens += [MASK] * (number > 0)
