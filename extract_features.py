@@ -205,12 +205,12 @@ def main(flags: Config) -> None:
     batches = create_batches(
         read_examples(options.input_file),
         tokenizer,
-        options.max_seq_length,
-        options.batch_size,
-        not (options.is_tpu or options.jit_compile),
+        max_seq_length=options.max_seq_length,
+        batch_size=options.batch_size,
+        trim=not (options.is_tpu or options.jit_compile),
     )
-    output_file, number = options.output_file, 0
-    with atomic_open(output_file) as file:
+    number = 0
+    with atomic_open(options.output_file) as file:
         for features, outputs in predictor.predict(batches, label="Extracting"):
             blocks = outputs["all_encoder_layers"]
             for row, length in enumerate(features["input_mask"].sum(1)):
@@ -222,7 +222,7 @@ def main(flags: Config) -> None:
                 # JSON has no value that is not finite.
                 text = json.dumps(line, allow_nan=False)
                 file.write(f"{text}\n".encode())
-    logging.info("Wrote %d lines to %s", number, output_file)
+    logging.info("Wrote %d lines to %s", number, options.output_file)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -154,7 +154,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         )
     if files := [*filter(os.path.isfile, arguments)]:
         raise ValueError(f"{files[0]} is a file; set it as --input_file")
-    paths, path = [config.input_file or text_files.STDIN], config.output_file
+    paths = [config.input_file or text_files.STDIN]
+    path = config.output_file
     if config.input_file and not os.path.exists(config.input_file):
         paths = text_files.expand_patterns(config.input_file, "input_file")
     form = answers.find_form(config.output_format, path)
@@ -163,13 +164,20 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     logging.info("%s: ready for the task %s", config.model, task.name)
 
     def read() -> Iterator[requests.Item]:
-        columns = config.text_column, config.text_b_column
-        layout = config.input_format, config.quoting, config.delimiter
-        options = columns, tables.Layout(*layout), model.columns
-        return requests.read(task, paths, *options)
+        layout = tables.Layout(
+            config.input_format, config.quoting, config.delimiter
+        )
+        return requests.read(
+            task,
+            paths,
+            columns=(config.text_column, config.text_b_column),
+            layout=layout,
+            trained_columns=model.columns,
+        )
 
     # Requests from a pipe are answered one by one, as they arrive.
-    count, batch_size = None, 1
+    count = None
+    batch_size = 1
     if arguments:
         found = enumerate(to_requests(task, arguments), start=1)
         items = iter([requests.Item(*each) for each in found])
@@ -177,17 +185,24 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         if all(map(os.path.isfile, paths)):
             # Read the files twice, to find errors before the script answers any
             # request.
-            count, batch_size = sum(1 for _ in read()), config.batch_size
+            count = sum(1 for _ in read())
+            batch_size = config.batch_size
         items = read()
-    fields = config.output_fields or ()
     rows = answers.answer(
-        *(model, task, config, items, batch_size, fields), form != "npy"
+        model,
+        task,
+        options=config,
+        items=items,
+        batch_size=batch_size,
+        fields=config.output_fields or (),
+        keeps_columns=form != "npy",
     )
     counts = answers.write(path, form, rows, count)
     num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
     logging.info(
         "%d answered, %d failed%s%s",
-        *(counts.total() - num_errors, num_errors),
+        counts.total() - num_errors,
+        num_errors,
         f", {num_empty} without text" if num_empty else "",
         f"; wrote {path}" if path else "",
     )

@@ -100,7 +100,8 @@ def write(
     options: ExportOptions,
 ) -> None:
     """Writes the export of a model whose head is given (see `export`)."""
-    settings, endpoints = head.settings, head.endpoints
+    settings = head.settings
+    endpoints = head.endpoints
     if endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
         endpoints = endpoints | tokenize.create(options.packing)
@@ -164,7 +165,8 @@ def _describe(
 ) -> dict[str, bytes]:
     # Returns {name: content} of the files that describe the model.
     files = {"bert_config.json": model.config.to_json_string()}
-    labels, tokenizer = settings.get("labels"), options.tokenizer
+    labels = settings.get("labels")
+    tokenizer = options.tokenizer
     if labels:
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
     if tuple(options.formats) != ("saved_model",):

@@ -346,7 +346,8 @@ class _Writer:
         # of `encode`, `shape` the shape of the inputs.
         kind = kinds.kind_of(model)
         sequence, pooled = encoded
-        batch, width = shape[:1], self.config.hidden_size
+        batch = shape[:1]
+        width = self.config.hidden_size
         if kind == kinds.ENCODER:
             return {
                 "last_hidden_state": (sequence, [*shape, width]),
@@ -375,9 +376,11 @@ class _Writer:
         if kind == kinds.MULTIPLE_CHOICE:
             ids = engines.INPUTS["input_ids"]
             choices = self.add("Shape", ids, start=0, end=2)
-            logits, shape = self.add("Reshape", logits, choices), shape[:2]
+            logits = self.add("Reshape", logits, choices)
+            shape = shape[:2]
         else:
-            shape = [*(shape if is_token else batch), model.num_labels]
+            outer = shape if is_token else batch
+            shape = [*outer, model.num_labels]
         outputs = {"logits": (logits, shape)}
         if form == head_outputs.LOGITS:
             return outputs

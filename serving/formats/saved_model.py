@@ -20,7 +20,8 @@ def write(
         OSError: a file cannot be written.
     """
     # Save with TensorFlow, because keras.export traces each function twice.
-    module, signatures = tf.Module(), {}
+    module = tf.Module()
+    signatures = {}
     # In mixed precision, store the kernels in 16 bits.
     kernels = [
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))

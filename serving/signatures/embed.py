@@ -48,7 +48,8 @@ def create(
             for name in ("sequence_output", "pooled_output")
         }
 
-    packing, width = options.packing, model.config.hidden_size
+    packing = options.packing
+    width = model.config.hidden_size
 
     def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)

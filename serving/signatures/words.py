@@ -82,7 +82,7 @@ def create(
 def _create_fill_mask(
     predict: _Predict, options: ExportOptions
 ) -> Callable[[tf.Tensor], Features]:
-    packing, batch_size = options.packing, options.predict_batch_size
+    packing = options.packing
     vocab = packing.tokenizer.vocab
     mask_id = packing.tokenizer.id_of(MASK)
     top_k = min(_TOP_K, len(vocab))
@@ -117,7 +117,7 @@ def _create_fill_mask(
             return {"probabilities": probabilities, "ids": ids}
 
         outputs = batches.call_in_batches(
-            fill_some, tokens.nrows(tf.int32), batch_size
+            fill_some, tokens.nrows(tf.int32), options.predict_batch_size
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
@@ -136,7 +136,7 @@ def _create_fill_mask(
 def _create_next_sentence(
     predict: _Predict, options: ExportOptions
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
-    packing, batch_size = options.packing, options.predict_batch_size
+    packing = options.packing
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
@@ -150,7 +150,7 @@ def _create_next_sentence(
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
         return batches.call_in_batches(
-            compare_some, tf.shape(text_a)[0], batch_size
+            compare_some, tf.shape(text_a)[0], options.predict_batch_size
         )
 
     return next_sentence

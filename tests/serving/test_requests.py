@@ -12,7 +12,7 @@ from data.io import tables
 from serving import answers, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of
-from serving.tasks.base import CLASSIFY
+from serving.tasks.classify import CLASSIFY
 from serving.tasks.tag import TAG
 from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
