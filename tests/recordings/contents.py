@@ -31,7 +31,7 @@ DROPPED = (
     r"^[IWEF]0000 ",
     r"^WARNING: All log messages before absl",
     r"^(INFO|WARNING): ",
-    r" \w+/s [\d.]+|\w+ing (step|batch|document) \d",
+    r" \w+/s [\d.]+|\w+ing (step|batch|document) \d|shard task \d",
 )
 # Values of JSON that differ in each run.
 VARIABLE_KEYS = r"hours|.*_per_second|.*_gib|versions?"
