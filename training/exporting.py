@@ -37,6 +37,7 @@ def export_pretrainer(config: PretrainingConfig, trainer: Trainer) -> None:
 
 def export_task(
     task: Task,
+    config: FineTuningConfig,
     trainer: Trainer,
     splits: Mapping[str, Split],
     results: Mapping[str, float],
@@ -51,7 +52,6 @@ def export_task(
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
-    config = task.options
     kind = kinds.kind_of(trainer.model)
     names = []
     # The export of an embedder computes vectors, and not their cosines.
@@ -62,7 +62,7 @@ def export_task(
     with folders.new_folder(str(config.export_dir)) as folder:
         serving.export(folder, trainer.model, settings_of(task), options)
         scores = evaluate_export(
-            task, kind, folder, {name: splits[name] for name in names}
+            task, config, kind, folder, {x: splits[x] for x in names}
         )
         if scores:
             trainer.write_results("export_eval_results.txt", scores)
@@ -145,12 +145,17 @@ def _add_to_card(
 
 
 def evaluate_export(
-    task: Task, kind: str, folder: Path, splits: Mapping[str, Split]
+    task: Task,
+    config: FineTuningConfig,
+    kind: str,
+    folder: Path,
+    splits: Mapping[str, Split],
 ) -> dict[str, float]:
     """Evaluates each format of an export that this machine can run.
 
     Args:
         task: task that computes the scores.
+        config: the flags.
         kind: class of the exported model, a key of kinds.KINDS.
         folder: folder of the export.
         splits: splits to evaluate.
@@ -169,13 +174,13 @@ def evaluate_export(
         try:
             engine = engines.open_engine(folder, form)
             fixed = engine.inputs["input_ids"][-1]
-            if fixed and fixed < task.options.max_seq_length:
+            if fixed and fixed < config.max_seq_length:
                 raise ValueError(f"it needs --max_seq_length={fixed}")
         except ValueError as error:
             logging.warning("The %s export was not evaluated: %s", form, error)
             continue
         for name, split in splits.items():
-            batches = task.pool(name, _run(task, kind, engine, split))
+            batches = task.pool(name, _run(task, config, kind, engine, split))
             for key, score in task.evaluate(name, batches).items():
                 scores[f"{form}_{key}{suffix_of(name)}"] = score
     return scores
@@ -183,12 +188,16 @@ def evaluate_export(
 
 # Yields batches as the model itself would compute them: features and logits.
 def _run(
-    task: Task, kind: str, engine: engines.Engine, split: Split
+    task: Task,
+    config: FineTuningConfig,
+    kind: str,
+    engine: engines.Engine,
+    split: Split,
 ) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
-    size = task.options.max_seq_length
+    size = config.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    pads = kind == kinds.SPAN_LABELER and not task.options.unpads
+    pads = kind == kinds.SPAN_LABELER and not config.unpads
     lengths = engine.lengths(size, pads)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1

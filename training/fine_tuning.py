@@ -114,7 +114,7 @@ def run(
         if config.do_predict:
             results |= write_predictions(task, config, trainer, splits, results)
         if config.export_dir:
-            exporting.export_task(task, trainer, splits, results)
+            exporting.export_task(task, config, trainer, splits, results)
         trainer.finish()
         if trainer.global_step != first_step:
             warn_of_earlier_results(config.output_dir, start)

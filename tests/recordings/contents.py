@@ -164,30 +164,37 @@ def describe(folder, places):
     files, programs = {}, {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
-        if not path.is_file():
+        # The data of a checkpoint are read with its index.
+        if not path.is_file() or ".data-0000" in path.name:
             continue
-        if ".data-0000" in path.name:
-            continue  # read with its index
         if path.name.startswith("events.out."):
             name = f"{Path(name).parent}/events.out"
-            found = read_events(path)
-            for tag, values in files.get(name, {}).items():
-                found[tag] = values | found.get(tag, {})
-            files[name] = dict(sorted(found.items()))
-        elif path.suffix == ".index":
-            files[name] = read_checkpoint(path.with_suffix(""))
-        elif path.suffix == ".safetensors":
-            files[name] = read_safetensors(path)
-        elif path.name.endswith(PROGRAMS):
-            files[name] = "a program"
+            files[name] = _join_events(files.get(name, {}), read_events(path))
+            continue
+        files[name] = _describe_file(path, places)
+        if path.name.endswith(PROGRAMS):
             programs[name] = digest(path.read_bytes())
-        elif path.name == "saved_model.pb":
-            files[name] = read_signatures(path)
-        elif path.name == "fingerprint.pb":
-            files[name] = "differs in each export"
-        else:
-            files[name] = _describe_text(path, places)
     return {"programs": programs, "files": files}
+
+
+def _join_events(before, found):
+    for tag, values in before.items():
+        found[tag] = values | found.get(tag, {})
+    return dict(sorted(found.items()))
+
+
+def _describe_file(path, places):
+    if path.suffix == ".index":
+        return read_checkpoint(path.with_suffix(""))
+    if path.suffix == ".safetensors":
+        return read_safetensors(path)
+    if path.name.endswith(PROGRAMS):
+        return "a program"
+    if path.name == "saved_model.pb":
+        return read_signatures(path)
+    if path.name == "fingerprint.pb":
+        return "differs in each export"
+    return _describe_text(path, places)
 
 
 def _describe_text(path, places):

@@ -2,37 +2,9 @@
 
 import numpy as np
 
-from modeling import BertConfig, presets
 from serving import engines
 from tests.serving import conftest
-from tests.support import toy_task
-from training import exporting, splits
-
-LENGTH = conftest.LENGTH
-
-
-class Keeping(toy_task.ToyTask):
-    """Keeps the features and outputs of each batch of `lengths` WordPieces."""
-
-    def __init__(self, folder, lengths, max_seq_length=LENGTH):
-        self.lengths, self.num_examples = lengths, len(lengths)
-        self.max_seq_length = max_seq_length
-        flags = {"max_seq_length": max_seq_length, "do_eval": True}
-        super().__init__(toy_task.create_config(folder, **flags))
-
-    def length(self, number):
-        return self.lengths[number]
-
-    def evaluate(self, split, batches):
-        self.batches = [*batches]
-        return {"count": len(self.batches)}
-
-    def evaluate_export(self, folder):
-        """Returns the scores of an export on the task's records."""
-        config = BertConfig(vocab_size=1600)
-        found = splits.write_splits(self, self.options, config)
-        kind = presets.read(folder).head
-        return exporting.evaluate_export(self, kind, folder, found)
+from tests.support.keeping import LENGTH, Keeping
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):

@@ -279,5 +279,5 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
     first, second, *rest = vocab.read_text().splitlines()
     lines = [*rest[:-2], *rest[:-3:-1], first, second]
     vocab.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="vocab.txt"):
+    with pytest.raises(ValueError, match=r"vocab\.txt"):
         serving.load(path)

@@ -156,7 +156,7 @@ def test_an_array_holds_one_field_of_one_shape():
     assert write_array({"p": {"x": 1, "y": 0.5}}).tolist() == [[1, 0.5]]
     assert write_array().shape == (0,)
     assert np.isnan(write_array(bad, bad)).tolist() == [True, True]
-    with pytest.raises(ValueError, match="'mean'.*shape"):
+    with pytest.raises(ValueError, match=r"'mean'.*shape"):
         write_array(reply, {"mean": [1, 2, 3]})
     with pytest.raises(ValueError, match="--output_fields"):
         write_array({"answer": "a", "start": 1})

@@ -85,5 +85,5 @@ def test_each_passage_counts_as_a_text(exports):
         yield json.dumps({"query": ["a", "b"], "passages": PASSAGES}).encode()
 
     asked = few._do_task("m", "rerank", types.SimpleNamespace(stream=stream))
-    with pytest.raises(server.HTTPException, match="413.*8 texts"):
+    with pytest.raises(server.HTTPException, match=r"413.*8 texts"):
         asyncio.run(asked)
