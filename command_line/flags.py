@@ -158,7 +158,8 @@ def like(base: type, name: str, default: object = None, **changes: Any) -> Any: 
     (field,) = (x for x in dataclasses.fields(base) if x.name == name)
     if default is None:
         default = field.default
-    return flag(default, **{**vars(meta_of(field)), **changes})
+    attributes = vars(meta_of(field)) | changes
+    return flag(default, **attributes)
 
 
 def define(config: type[Config], module: str) -> list[str]:

@@ -68,7 +68,8 @@ def test_columns(tmp_path, name, text, task, columns, expected):
 def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
-    (item,) = requests.read(CLASSIFY, paths, **{kind: names})
+    columns = {kind: names}
+    (item,) = requests.read(CLASSIFY, paths, **columns)
     assert item.request == PAIR
 
 
