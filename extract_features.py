@@ -8,9 +8,10 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 
 import dataclasses
 import functools
+import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,15 +21,17 @@ import modeling
 from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
-from data.classification.features import InputExample
+from data.classification.features import InputExample, convert_single_example
 from data.io import text_files
-from data.text import tokenization
+from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
 from modeling import hub, presets
 from training.start import check_required, load_config
 
 if TYPE_CHECKING:
+    import tensorflow as tf
+
     from training.prediction import BatchPredictor
 
 
@@ -82,6 +85,54 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
         text_a, text_b = pair.groups() if pair else (line, None)
         yield InputExample(index, text_a, text_b)
+
+
+def create_batches(
+    examples: Iterable[InputExample],
+    tokenizer: tokenization.FullTokenizer,
+    max_seq_length: int,
+    batch_size: int,
+    trim: bool,
+) -> Iterator[dict[str, "tf.Tensor"]]:
+    """Yields the features of examples in batches.
+
+    Args:
+        examples: texts, or pairs of texts.
+        tokenizer: tokenizer of the model.
+        max_seq_length: number of WordPieces to which examples are cut or
+            padded.
+        batch_size: number of examples in a batch, B.
+        trim: whether to remove the padding that all examples of a batch have in
+            common. Then T is the length of the longest example, otherwise
+            `max_seq_length`.
+
+    Yields:
+        input_ids, input_mask and segment_ids, int32 [B, T].
+    """
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    import tensorflow as tf
+
+    from data.io import tfrecords
+
+    converted = (
+        convert_single_example(index, example, None, max_seq_length, tokenizer)
+        for index, example in enumerate(examples)
+    )
+    counted = token_windows.count_cut(
+        converted,
+        lambda each: each.is_cut,
+        f"texts were cut at --max_seq_length={max_seq_length}",
+    )
+    while batch := [*itertools.islice(counted, batch_size)]:
+        columns = {
+            "input_ids": [each.input_ids for each in batch],
+            "input_mask": [each.input_mask for each in batch],
+            "segment_ids": [each.segment_ids for each in batch],
+        }
+        features = {
+            name: tf.constant(rows, tf.int32) for name, rows in columns.items()
+        }
+        yield tfrecords.trim_padding(features) if trim else features
 
 
 def format_features(
@@ -165,16 +216,13 @@ def write_vectors(
     predictor: "BatchPredictor",
 ) -> int:
     """Writes the vectors of all lines. Returns the number of lines."""
-    # The module imports TensorFlow, as above.
-    from serving import encoder
-
     has_fixed_shapes = config.devices.is_tpu or config.devices.jit_compile
-    batches = encoder.create_batches(
+    batches = create_batches(
         read_examples(config.input_file),
         tokenizer,
-        config.max_seq_length,
-        config.batch_size,
-        not has_fixed_shapes,
+        max_seq_length=config.max_seq_length,
+        batch_size=config.batch_size,
+        trim=not has_fixed_shapes,
     )
     number = 0
     with atomic_open(config.output_file) as file:

@@ -34,13 +34,13 @@ from typing import Any
 
 from absl import logging
 
-from command_line import cli
-from command_line.flags import flag, like
+from command_line import cli, flags
+from command_line.flags import flag, group
 from data.classification.classifier_flags import TableOptions
 from data.io import tables, text_files
 from files.paths import Kind
 from serving import answers, requests
-from serving.engines import EngineConfig
+from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, TaskOptions, TextTask
@@ -49,9 +49,23 @@ _TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(EngineConfig, TaskOptions):
+class Config(flags.Config):
     """Flags of the script: the model, the requests and the answers."""
 
+    engine: EngineFlags = group(EngineFlags)
+    options: TaskOptions = group(TaskOptions)
+    # A row of requests has other columns than a row of a train set.
+    table: TableOptions = group(
+        TableOptions,
+        without=(
+            "text_column",
+            "text_b_column",
+            "label_column",
+            "labels",
+            "output_mode",
+            "label_separator",
+        ),
+    )
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -90,8 +104,6 @@ class Config(EngineConfig, TaskOptions):
         None,
         "Name of the column, or the JSON key, that contains the second text.",
     )
-    quoting: bool = like(TableOptions, "quoting")
-    delimiter: str | None = like(TableOptions, "delimiter")
     output_file: str | None = flag(
         None,
         "File to write the answers to. It appears when all requests are "
@@ -142,11 +154,12 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     return [dict(zip(fields, texts, strict=False))]
 
 
-def main(config: Config, arguments: Sequence[str]) -> int:
+def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     """Loads the model, and answers the texts in `arguments` or --input_file.
 
     Returns the exit status.
     """
+    config = parsed.config
     if arguments and config.input_file:
         raise ValueError(
             f"the command names both --input_file={config.input_file} and the "
@@ -154,22 +167,31 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         )
     if files := [*filter(os.path.isfile, arguments)]:
         raise ValueError(f"{files[0]} is a file; set it as --input_file")
-    paths, path = [config.input_file or text_files.STDIN], config.output_file
+    paths = [config.input_file or text_files.STDIN]
+    path = config.output_file
     if config.input_file and not os.path.exists(config.input_file):
         paths = text_files.expand_patterns(config.input_file, "input_file")
     form = answers.find_form(config.output_format, path)
-    model = TextModel(config.model, config.num_threads, config.engine)
+    engine = config.engine
+    model = TextModel(config.model, engine.num_threads, engine.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
 
     def read() -> Iterator[requests.Item]:
-        columns = config.text_column, config.text_b_column
-        layout = config.input_format, config.quoting, config.delimiter
-        options = columns, tables.Layout(*layout), model.columns
-        return requests.read(task, paths, *options)
+        layout = tables.Layout(
+            config.input_format, config.table.quoting, config.table.delimiter
+        )
+        return requests.read(
+            task,
+            paths,
+            columns=(config.text_column, config.text_b_column),
+            layout=layout,
+            trained_columns=model.columns,
+        )
 
     # Requests from a pipe are answered one by one, as they arrive.
-    count, batch_size = None, 1
+    count = None
+    batch_size = 1
     if arguments:
         found = enumerate(to_requests(task, arguments), start=1)
         items = iter([requests.Item(*each) for each in found])
@@ -177,17 +199,24 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         if all(map(os.path.isfile, paths)):
             # Read the files twice, to find errors before the script answers any
             # request.
-            count, batch_size = sum(1 for _ in read()), config.batch_size
+            count = sum(1 for _ in read())
+            batch_size = config.batch_size
         items = read()
-    fields = config.output_fields or ()
     rows = answers.answer(
-        *(model, task, config, items, batch_size, fields), form != "npy"
+        model,
+        task,
+        options=config.options,
+        items=items,
+        batch_size=batch_size,
+        fields=config.output_fields or (),
+        keeps_columns=form != "npy",
     )
     counts = answers.write(path, form, rows, count)
     num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
     logging.info(
         "%d answered, %d failed%s%s",
-        *(counts.total() - num_errors, num_errors),
+        counts.total() - num_errors,
+        num_errors,
         f", {num_empty} without text" if num_empty else "",
         f"; wrote {path}" if path else "",
     )

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import modeling
-import serving
 from command_line import cli, flags
 from command_line.flags import group
 from data import report
@@ -125,6 +124,10 @@ class ClassifierTask(task.Task):
             # With 1, the export rejects a second text.
             "num_texts": reader.num_texts,
         }
+        self.export_settings: dict[str, Any] = {"doc_stride": self.doc_stride}
+        if mode == "regression" and name == "csv":
+            # A cross-encoder, which ranks passages, also has a single output.
+            self.export_settings["num_texts"] = None
         class_weights = self.find_class_weights()
         if class_weights:
             self.settings["class_weights"] = class_weights
@@ -277,23 +280,6 @@ class ClassifierTask(task.Task):
             glue.write_submission(output_dir, name, labels)
         return self.evaluate(split, [({}, outputs)])
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the classifier in the formats of --export_format."""
-        mode = self.decoder.output_mode
-        num_texts = self.settings["num_texts"]
-        if mode == "regression" and self.config.task_name == "csv":
-            # A cross-encoder, which ranks passages, also has a single output.
-            num_texts = None
-        serving.export_classifier(
-            export_dir,
-            model,
-            self.labels,
-            serving.ExportOptions.of(self),
-            mode,
-            self.doc_stride,
-            num_texts,
-        )
-
 
 class EmbeddingTask(task.Task):
     """Trains embedding vectors whose cosine shows how similar two texts are.
@@ -399,12 +385,6 @@ class EmbeddingTask(task.Task):
         write_predictions(split, outputs, self.decoder, output_dir)
         return self.evaluate(split, [({}, outputs)])
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Exports the encoder. Its signature `embed` returns the vectors."""
-        serving.export_encoder(
-            export_dir, model.bert, serving.ExportOptions.of(self)
-        )
-
 
 def write_rows(
     path: str,
@@ -505,7 +485,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(created, start, serving.export_task)
+    fine_tuning.run(created, start)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import modeling
-import serving
 from command_line import cli, flags
 from command_line.flags import group
 from data import report
@@ -61,6 +60,7 @@ class NerTask(task.Task):
         self.tags = reader.labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
+        self.export_settings = {"legal_tags": self.config.legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
@@ -159,16 +159,6 @@ class NerTask(task.Task):
             self.config.legal_tags,
         )
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_token_classifier(
-            export_dir,
-            model,
-            self.tags,
-            serving.ExportOptions.of(self),
-            self.config.legal_tags,
-        )
-
 
 def create_reader(config: Config) -> reading.NerProcessor:
     """Creates the reader, which reads all sets that the command needs.
@@ -204,7 +194,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(NerTask(start, reader), start, serving.export_task)
+    fine_tuning.run(NerTask(start, reader), start)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -9,23 +9,10 @@ newest checkpoint in --output_dir.
 """
 
 import functools
-from typing import TYPE_CHECKING
 
-import serving
 from command_line import cli, flags
 from training.pretraining_config import PretrainingConfig as Config
-from training.start import Start, read_start
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
-
-
-def export(start: Start[Config], trainer: "Trainer") -> None:
-    """Writes --export_dir. The export accepts text if the vocabulary is set."""
-    options = serving.ExportOptions.of_flags(start)
-    serving.export_pretrainer(
-        str(start.config.export.export_dir), trainer.model, options
-    )
+from training.start import read_start
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
@@ -34,7 +21,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import pretraining
 
-    pretraining.run(start, export)
+    pretraining.run(start)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -18,7 +18,6 @@ from typing import Any
 from absl import logging
 
 import modeling
-import serving
 from command_line import cli, flags
 from command_line.flags import group, like
 from data import report
@@ -180,6 +179,10 @@ class SquadTask(task.Task):
         if reader.asked:
             self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
+        self.export_settings = {
+            **vars(self.config.windows),
+            **vars(self.config.decoding),
+        }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the questions of --train_file or --predict_file."""
@@ -308,16 +311,6 @@ class SquadTask(task.Task):
             null_odds,
         )
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_span_labeler(
-            export_dir,
-            model,
-            serving.ExportOptions.of(self),
-            self.config.windows,
-            self.config.decoding,
-        )
-
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -327,7 +320,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(squad_task, start, serving.export_task)
+    fine_tuning.run(squad_task, start)
 
 
 command = functools.partial(cli.run, main, Config)

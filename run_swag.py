@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import modeling
-import serving
 from command_line import cli, flags
 from command_line.flags import group, like
 from data.classification import decoding, features, metrics, swag
@@ -105,12 +104,6 @@ class SwagTask(task.Task):
         decoding.write_predictions(output_dir, entries, outputs, self.decoder)
         return self.evaluate(split, [({}, outputs)])
 
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""
-        serving.export_multiple_choice(
-            export_dir, model, serving.ExportOptions.of(self)
-        )
-
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
@@ -118,7 +111,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(start), start, serving.export_task)
+    fine_tuning.run(SwagTask(start), start)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -20,16 +20,17 @@ from collections.abc import Sequence
 from absl import logging
 
 from command_line import cli, flags
-from command_line.flags import flag
+from command_line.flags import flag, group
 from files import paths
 from files.paths import Kind, PathFlag
-from serving.engines import EngineConfig, find_export
+from serving.engines import EngineFlags, find_export
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(EngineConfig):
+class Config(flags.Config):
     """Flags of the script: the models, the server, and limits on requests."""
 
+    engine: EngineFlags = group(EngineFlags)
     model: Sequence[str] = flag(
         ...,
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
@@ -110,8 +111,9 @@ def read_token(path: str | None) -> str:
     return token
 
 
-def main(config: Config) -> int:
+def main(parsed: flags.Parsed[Config]) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
+    config = parsed.config
     # Commands in the background of a shell ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
@@ -135,7 +137,10 @@ def main(config: Config) -> int:
             "set --token_file to require a token",
             config.host,
         )
-    options = {"engine": config.engine, "num_threads": config.num_threads}
+    options = {
+        "engine": config.engine.engine,
+        "num_threads": config.engine.num_threads,
+    }
     app = server.Server(
         {k: server.ServedModel(v, options) for k, v in models.items()},
         token,

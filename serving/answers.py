@@ -87,7 +87,8 @@ def answer(
     Raises:
         ValueError: the first reply lacks one of the fields.
     """
-    num_errors, is_checked = 0, False
+    num_errors = 0
+    is_checked = False
     while batch := [*itertools.islice(items, batch_size)]:
         asked = [item.request for item in batch if not item.error]
         replies = iter(task.ask(model, asked, options))

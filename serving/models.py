@@ -7,7 +7,7 @@ predict.py and serve.py call `TextTask.ask` with a model (tasks/base.py).
 """
 
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from serving.tasks import TASKS, tasks_of
 from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
+# A dict for one text, a list of dicts for a list of texts. It is Any, because
+# callers would have to check a union before each use.
+Answers = Any
 
 
 class TextModel:
@@ -68,7 +71,7 @@ class TextModel:
     ) -> None:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
-        self.engine: Any = engines.open_engine(folder, engine, num_threads)
+        self.engine = engines.open_engine(folder, engine, num_threads)
         logging.info("%s: engine %s", path, self.engine.name)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / presets.FILE).is_file():
@@ -142,7 +145,7 @@ class TextModel:
 
     def classify(
         self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
-    ) -> Any:
+    ) -> Answers:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         Args:
@@ -153,7 +156,9 @@ class TextModel:
         options = TaskOptions(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
-    def answer(self, question: Texts, context: Texts, n_best: int = 1) -> Any:
+    def answer(
+        self, question: Texts, context: Texts, n_best: int = 1
+    ) -> Answers:
         """Returns {"answer", "probability", "start", "end", ...}.
 
         Other keys are "start_byte", "end_byte" and "null_odds": the score of
@@ -167,7 +172,7 @@ class TextModel:
         options = TaskOptions(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
 
-    def tag(self, text: Texts) -> Any:
+    def tag(self, text: Texts) -> Answers:
         """Splits a text into words, and tags them.
 
         Returns {"words", "tags", "probabilities", "spans", "entities", ...}.
@@ -175,15 +180,15 @@ class TextModel:
         """
         return self._ask("tag", text=text)
 
-    def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
+    def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
-    def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
+    def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
         """Returns the "probability" that text_b follows text_a, in a dict."""
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
-    def embed(self, text: Texts, tokens: bool = False) -> Any:
+    def embed(self, text: Texts, tokens: bool = False) -> Answers:
         """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
         To compare two texts, use the dot product of their "mean_normalized",
@@ -204,7 +209,7 @@ class TextModel:
         """
         return self._ask("rerank", query=query, passages=passages)
 
-    def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
+    def tokenize(self, text_a: Texts, text_b: Texts = "") -> Answers:
         """Returns {"tokens", "num_wordpieces"}.
 
         "tokens" are cut at the maximum length. "num_wordpieces" is the number
@@ -214,7 +219,7 @@ class TextModel:
 
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
-    ) -> Any:
+    ) -> Answers:
         task = self.task(name)
         request = {k: _to_texts(k, texts) for k, texts in fields.items()}
         requests, is_many = split(task, request)
@@ -230,7 +235,7 @@ class TextModel:
 load = TextModel
 
 
-def _to_texts(name: str, texts: Any) -> Texts:
+def _to_texts(name: str, texts: Iterable[str]) -> Texts:
     # Sets and dicts are iterable too, but have no order or texts as keys.
     if isinstance(texts, str):
         return texts

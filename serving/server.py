@@ -19,7 +19,7 @@ import urllib.parse
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import fastapi
 import uvicorn
@@ -35,6 +35,8 @@ from serving.models import TextModel
 from serving.requests import read_json
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS, Reply, TaskOptions, TextTask
+
+T = TypeVar("T")
 
 # A batch contains the requests that wait, up to this number of texts. A request
 # of more texts is a batch by itself.
@@ -85,7 +87,8 @@ class ServedModel:
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
-        self._path, self._options = path, options
+        self._path = path
+        self._options = options
         self.model: Any = None
         self.tasks: dict[str, TextTask] = {}
         self.about: dict[str, Any] = {}
@@ -99,10 +102,10 @@ class ServedModel:
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()
-        self.model, tasks = model, model.tasks
-        self.tasks = {name: model.task(name) for name in tasks}
+        self.model = model
+        self.tasks = {name: model.task(name) for name in model.tasks}
         self.about = {
-            "tasks": tasks,
+            "tasks": model.tasks,
             "fields": {name: [*t.fields] for name, t in self.tasks.items()},
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
@@ -151,7 +154,9 @@ class ServedModel:
         return batch
 
 
-def _compute(model: Any, jobs: Sequence[_Job]) -> list[Any]:
+def _compute(
+    model: TextModel, jobs: Sequence[_Job]
+) -> list[list[bytes] | Exception]:
     requests = [request for job in jobs for request in job.requests]
     try:
         replies = iter(jobs[0].task.ask(model, requests, _OPTIONS))
@@ -209,7 +214,8 @@ class Server:
         self.models = models
         self.timeout_s = timeout_s
         self.is_ready = False
-        self._max_body_bytes, self._max_texts = max_body_bytes, max_texts
+        self._max_body_bytes = max_body_bytes
+        self._max_texts = max_texts
         self._token = f"Bearer {token}".encode() if token else b""
         self._app = fastapi.FastAPI(
             title="Exported BERT models", docs_url=None, redoc_url=None
@@ -327,14 +333,14 @@ class Server:
         return bytes(body)
 
 
-def _find(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+def _find(kind: str, name: str, known: Mapping[str, T]) -> T:
     if name in known:
         return known[name]
     names = ", ".join(known)
     raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
 
 
-async def _answer_error(request: Request, error: Any) -> Response:
+async def _answer_error(request: Request, error: HTTPException) -> Response:
     message = {"error": error.detail}
     return JSONResponse(message, error.status_code, error.headers)
 

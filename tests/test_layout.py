@@ -24,8 +24,8 @@ BELOW = {
     "modeling": {"command_line", "files"},
     # And of modeling, what loads neither Keras nor TensorFlow.
     "data": {"command_line", "files", "modeling"},
-    "training": {"command_line", "files", "modeling", "data"},
-    "serving": {"command_line", "files", "modeling", "data", "training"},
+    "serving": {"command_line", "files", "modeling", "data"},
+    "training": {"command_line", "files", "modeling", "data", "serving"},
 }
 
 

@@ -10,37 +10,34 @@ export with --do_eval.
 
 import dataclasses
 import functools
-from typing import Any, Self
+from typing import Self
 
 from absl import logging
 
 import modeling
 import serving
-from command_line import cli
-from command_line.flags import flag, like
-from command_line.groups import ExportConfig
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
+from command_line import cli, flags
+from command_line.flags import flag, group, like
+from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind
 from modeling import kinds, presets
-from modeling.config_files import default_labels
 
-# {value of --task: class of the model to export for it}.
+# {value of --task: kind of model to export for it}.
 _MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ExportConfig):
+class Config(flags.Config):
     """Flags of the tool: the model, and the export to write."""
 
+    export: ExportFlags = group(ExportFlags, export_dir=like(default=...))
     model: str = flag(
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
         kind=Kind.MODEL,
     )
-    export_dir: str = like(ExportConfig, "export_dir", ...)
     task: str | None = flag(
         None,
         "embed exports the encoder of any model. fill-mask exports the heads "
@@ -55,80 +52,56 @@ class Config(ExportConfig):
         at_least=3,
     )
 
-    def prepare(self) -> Self:
+    def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, whose export was checked."""
-        self.check_export()
+        self.export.check()
         return self
 
 
-def main(config: Config) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Loads the model, and writes --export_dir."""
     # Import late, so that --help does not wait until TensorFlow is loaded.
     from training import checks
 
+    config = parsed.config
     preset = presets.read(config.model, "--model")
-    head = _MODELS.get(config.task or "", preset.head)
-    if head == kinds.EMBEDDER:
-        head = kinds.ENCODER
-    if head is None:
+    kind = _MODELS.get(config.task or "", preset.head)
+    if kind is None:
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_MODELS)}"
         )
+    if kind == kinds.EMBEDDER:
+        kind = kinds.ENCODER
     if config.task != "embed":
-        preset.check_head(head)
+        preset.check_head(kind)
     tokenizer = FullTokenizer.from_preset(preset.weights)
     logging.info("Loading the weights of %s", preset.weights)
-    if head == "BertModel":
+    if kind == kinds.ENCODER:
         preset.warn_of_pooling()
-    model, report = getattr(modeling, head).load_preset(preset)
+    model, report = getattr(modeling, kind).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
     checks.check_loaded(report, needs_head=not is_pair)
     preset.check_identity(model.config, tokenizer)
     longest = model.config.max_position_embeddings
-    settings = preset.settings
-    labels = preset.labels or default_labels(getattr(model, "num_labels", 0))
     options = serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or preset.max_length(head, longest),
-        formats=config.export_formats,
-        fixed_length=config.export_seq_length,
-        quantize=config.quantize,
+        or preset.max_length(kind, longest),
+        formats=config.export.export_formats,
+        fixed_length=config.export.export_seq_length,
+        quantize=config.export.quantize,
         weights=preset.weights,
     )
-    logging.info("Exporting to %s", config.export_dir)
-    to = config.export_dir, model
-    if head == kinds.ENCODER:
-        serving.export_encoder(*to, options)
-    elif head == kinds.PRETRAINER:
-        serving.export_pretrainer(*to, options)
-    elif head == kinds.MULTIPLE_CHOICE:
-        serving.export_multiple_choice(*to, options)
-    elif head == kinds.TOKEN_CLASSIFIER:
-        legal = settings.get("legal_tags", True)
-        serving.export_token_classifier(*to, labels, options, legal)
-    elif head == kinds.SPAN_LABELER:
-        length = {"max_seq_length": options.max_seq_length}
-        serving.export_span_labeler(
-            *(*to, options),
-            _fill(WindowOptions, {**settings, **length}),
-            _fill(DecodingOptions, settings),
-        )
-    else:
-        mode = settings.get("output_mode") or "classification"
-        serving.export_classifier(
-            *(*to, None if mode == "regression" else labels),
-            *(options, mode, settings.get("doc_stride", 0)),
-            preset.training.get("num_texts"),
-        )
-
-
-# Returns an instance of a dataclass of options, with the values in `settings`.
-def _fill(options: type[Any], settings: Any) -> Any:
-    names = {field.name for field in dataclasses.fields(options)}
-    return options(**{k: v for k, v in settings.items() if k in names})
+    settings = {
+        **preset.settings,
+        "labels": preset.labels,
+        "num_texts": preset.training.get("num_texts"),
+    }
+    export_dir = str(config.export.export_dir)
+    logging.info("Exporting to %s", export_dir)
+    serving.export(export_dir, model, settings, options)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -107,8 +107,9 @@ def check_split(start: Start, splits: Mapping[str, Split]) -> None:
     if start.config.training.do_train:
         return
     recorded = preset.split
-    data = {name: row for name, *row in describe_data(start.config, splits)}
-    file, num_rows, checksum = data.get("eval", ("", 0, recorded.checksum))
+    described = describe_data(start.config, splits)
+    data = {name: (file, checksum) for name, file, _, checksum in described}
+    file, checksum = data.get("eval", ("", recorded.checksum))
     if checksum == recorded.checksum:
         return
     reason = (

@@ -1,6 +1,6 @@
 """Groups of flags of every training run, and the Config that contains them.
 
-Each field defines a flag, its default and help. resolve.py completes the flags
+Each field defines a flag, its default and help. start.py completes the flags
 with the values of the model's folder. This module imports no TensorFlow.
 """
 

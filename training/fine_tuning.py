@@ -17,7 +17,7 @@ from command_line import flags
 from data.io import tfrecords
 from modeling import descriptions
 from modeling.results import never_found
-from training import checks, devices, run_folder
+from training import checks, devices, exporting, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -47,18 +47,12 @@ Splits = Mapping[str, Split]
 Scores = dict[str, float]
 
 
-def run(
-    task: Task,
-    start: Start[FineTuningConfig],
-    export: Callable[[Task, Trainer, Splits, Scores], None],
-) -> None:
+def run(task: Task, start: Start[FineTuningConfig]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task.
         start: what the command starts from.
-        export: `serving.export_task`, which writes --export_dir. It is an
-            argument because serving imports this package.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
@@ -114,7 +108,7 @@ def run(
         if config.fine_tuning.do_predict:
             results |= write_predictions(task, config, trainer, splits, results)
         if config.export.export_dir:
-            export(task, trainer, splits, results)
+            exporting.export_task(task, start, trainer, splits, results)
         trainer.finish()
         if trainer.global_step != first_step:
             warn_of_earlier_results(config.training.output_dir, began)
@@ -269,33 +263,6 @@ _SHOWN_FILES = (
     "predictions.csv",
     "predictions.jsonl",
 )
-
-
-# Files of a run that describe_end names, if the run wrote them.
-_SHOWN_FILES = (
-    "report.html",
-    "dev_predictions.csv",
-    "dev_predictions.jsonl",
-    "predictions.csv",
-    "predictions.jsonl",
-)
-
-
-# Results that this command did not write are of other weights than the ones
-# that it trained. They stay, because they may be the user's.
-def _warn_of_earlier_results(folder: str, start: float) -> None:
-    paths = sorted(
-        path
-        for pattern in _RESULTS
-        for path in glob.glob(os.path.join(glob.escape(folder), pattern))
-        if os.path.getmtime(path) < start
-    )
-    if paths:
-        logging.warning(
-            "An earlier command wrote %s, with other weights than this "
-            "command trained. Move or remove what you no longer need.",
-            ", ".join(paths),
-        )
 
 
 def describe_end(

@@ -17,7 +17,7 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from training import checks, devices, fingerprints, run_folder
+from training import checks, devices, exporting, fingerprints, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -26,15 +26,11 @@ from training.start import Start
 from training.trainer import Trainer
 
 
-def run(
-    start: Start[PretrainingConfig],
-    export: Callable[[Start[PretrainingConfig], Trainer], None],
-) -> None:
+def run(start: Start[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
         start: what the command starts from.
-        export: function that writes --export_dir.
 
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
@@ -83,14 +79,10 @@ def run(
             train(config, trainer, records, evaluate)
         if config.training.do_eval:
             evaluate_at_the_end(trainer, evaluate)
-    finish(start, trainer, export)
+    finish(start, trainer)
 
 
-def finish(
-    start: Start[PretrainingConfig],
-    trainer: Trainer,
-    export: Callable[[Start[PretrainingConfig], Trainer], None],
-) -> None:
+def finish(start: Start[PretrainingConfig], trainer: Trainer) -> None:
     """Exports the model if the flags say so, and completes the run's folder."""
     config = start.config
     if config.export.export_dir or config.training.export_weights:
@@ -102,7 +94,7 @@ def finish(
         # Only the chief writes files.
         return
     if config.export.export_dir:
-        export(start, trainer)
+        exporting.export_pretrainer(start, trainer)
     trainer.finish()
     trainer.write_card()
 

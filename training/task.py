@@ -101,7 +101,10 @@ class Task(abc.ABC):
         eval_files: files from which `evaluate` reads the right answers, if the
             records do not contain them.
         settings: {name: value} of the task's settings that must not change when
-            a run is resumed.
+            a run is resumed. An export records them too.
+        export_settings: {name: value} of settings of the head that only an
+            export records, or records with another value than `settings`. The
+            names are those of `serving.export`.
     """
 
     config: FineTuningConfig
@@ -117,6 +120,7 @@ class Task(abc.ABC):
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
     settings: Mapping[str, Any] = MappingProxyType({})
+    export_settings: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, start: Start[Any]) -> None:
         assert start.tokenizer
@@ -195,7 +199,3 @@ class Task(abc.ABC):
         Returns:
             scores of the predictions, or {} if the right answers are unknown.
         """
-
-    @abc.abstractmethod
-    def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model in the formats of --export_format."""

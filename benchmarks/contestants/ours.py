@@ -20,14 +20,11 @@ import serving
 from benchmarks import race
 from command_line import flags as script_flags
 from data.io import tfrecords
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import checks
-from training.resolve import read_preset
+from training import exporting, start
 from training.splits import write_splits
 from training.trainer import Trainer
 
@@ -39,7 +36,7 @@ SAMPLES = Path("examples/samples")
 
 
 def parse(script, spec, command):
-    """Parses a command line of a script, and returns the script's Config.
+    """Parses a command line of a script. Returns its flags, a Parsed.
 
     Args:
         script: the script's module.
@@ -53,12 +50,12 @@ def parse(script, spec, command):
     return script_flags.parse(script.Config)
 
 
-def training(options, dataset, create_model, loss):
+def training(begin, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `options` is a script's Config.
+    `begin` is the Start of a script.
     """
-    trainer = Trainer.create(options, create_model, loss, (NUM_TRAIN_STEPS, 0))
+    trainer = Trainer.create(begin, create_model, loss, (NUM_TRAIN_STEPS, 0))
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
 
@@ -67,7 +64,7 @@ def training(options, dataset, create_model, loss):
         for _ in range(num_steps):
             trainer.train_step(batches)
 
-    return race.Work(repeat, options.batch_size)
+    return race.Work(repeat, begin.config.batch_size)
 
 
 def pretrain(spec):
@@ -77,9 +74,9 @@ def pretrain(spec):
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    options = parse(run_pretraining, spec, command)
-    config = modeling.load_config(options.bert_config_file)
-    instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
+    begin = start.read_start(parse(run_pretraining, spec, command))
+    vocab_size = begin.bert_config.vocab_size
+    instances = race.random_inputs(spec, vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
     instances |= {
@@ -90,9 +87,9 @@ def pretrain(spec):
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     return training(
-        options,
-        dataset.batch(options.batch_size).prefetch(2),
-        functools.partial(modeling.BertPretrainer, config),
+        begin,
+        dataset.batch(begin.config.batch_size).prefetch(2),
+        functools.partial(modeling.BertPretrainer, begin.bert_config),
         losses.PretrainingLoss(),
     )
 
@@ -135,7 +132,7 @@ def load_engine(spec):
 
 
 def open_mrpc(spec, command):
-    """Writes MRPC's records. Returns (options, task, create_model, splits).
+    """Writes MRPC's records. Returns (start, task, create_model, splits).
 
     `command` is more flags of run_classifier.py.
     """
@@ -144,11 +141,11 @@ def open_mrpc(spec, command):
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    options = parse(run_classifier, spec, command)
-    task = run_classifier.ClassifierTask(options)
-    config = checks.check(options, read_preset(options))
-    create_model = functools.partial(task.create_model, config)
-    return options, task, create_model, write_splits(task, options, config)
+    parsed = parse(run_classifier, spec, command)
+    begin = start.read_start(parsed)
+    task, begin = run_classifier.create_task(parsed, begin, table=None)
+    create_model = functools.partial(task.create_model, begin.bert_config)
+    return begin, task, create_model, write_splits(task, begin)
 
 
 def mrpc(spec):
@@ -157,29 +154,29 @@ def mrpc(spec):
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    options, task, create_model, splits = open_mrpc(spec, command)
+    begin, task, create_model, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
-        options.batch_size,
+        begin.config.batch_size,
         is_training=True,
-        seed=options.seed,
-        trim=options.unpads,
+        seed=begin.config.training.seed,
+        trim=begin.config.unpads,
     )
-    return training(options, dataset, create_model, task.loss)
+    return training(begin, dataset, create_model, task.loss)
 
 
 def export_task(spec):
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     command = "--do_eval --export_format={variant} --export_dir={folder}/model"
-    options, task, create_model, splits = open_mrpc(spec, command)
-    trainer = Trainer.create(options, create_model, task.loss, None)
+    begin, task, create_model, splits = open_mrpc(spec, command)
+    trainer = Trainer.create(begin, create_model, task.loss, None)
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
 
     def repeat(_):
         begun = time.process_time()
-        serving.export_task(task, trainer, splits, scores)
+        exporting.export_task(task, begin, trainer, splits, scores)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)
@@ -205,19 +202,19 @@ def export(spec, source, kind="classifier"):
     def create(model_class, *sizes):
         model = model_class(config, *sizes, dtype=dtype)
         model.build()
-        return path, model
+        return model
 
+    settings = {}
     if kind == "encoder":
-        serving.export_encoder(*create(modeling.BertModel), options)
+        model = create(modeling.BertModel)
     elif kind == "classifier":
-        created = create(modeling.BertClassifier, 2)
-        serving.export_classifier(*created, ["no", "yes"], options)
+        model = create(modeling.BertClassifier, 2)
+        settings = {"labels": ["no", "yes"]}
     else:
-        created = create(modeling.BertSpanLabeler)
+        model = create(modeling.BertSpanLabeler)
         # Let the network skip padding, as the other libraries do.
-        decoding = DecodingOptions(trim_padding=True)
-        windows = WindowOptions(max_seq_length=options.max_seq_length)
-        serving.export_span_labeler(*created, options, windows, decoding)
+        settings = {"trim_padding": True}
+    serving.export(path, model, settings, options)
     return path
 
 

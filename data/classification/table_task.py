@@ -139,7 +139,9 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 logging.warning(
                     "%s: the label %r consists of other labels. If %r "
                     "separates labels, set --label_separator",
-                    *(where, label, mark),
+                    where,
+                    label,
+                    mark,
                 )
                 return
 

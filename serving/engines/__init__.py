@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from absl import logging
 
-from command_line import flags
 from command_line.flags import flag
 
 # Maximum number of WordPieces in a batch, including padding.
@@ -204,7 +203,7 @@ INPUTS = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class EngineConfig(flags.Config):
+class EngineFlags:
     """Flags of predict.py and serve.py that choose and configure a runtime."""
 
     engine: str | None = flag(

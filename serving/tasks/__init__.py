@@ -1,14 +1,23 @@
-"""Lists the tasks of exported models. base.py defines a task."""
+"""Lists the tasks of exported models. base.py defines a task.
+
+signatures/ contains a file of the same name for each task that SavedModels
+answer too. A change to one needs the same change to its twin, with which
+tests/serving/test_twins.py compares it.
+"""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from modeling.kinds import KINDS
+from serving import head_outputs
 from serving.tasks.answer import ANSWER
-from serving.tasks.base import CLASSIFY, EMBED, TOKENIZE, TextTask
+from serving.tasks.base import TextTask
+from serving.tasks.classify import CLASSIFY
+from serving.tasks.embed import EMBED
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
+from serving.tasks.tokenize import TOKENIZE
 from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 _BY_NAME = {
@@ -40,11 +49,9 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
             trained on single texts.
     """
     tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
-    mode, labels = settings.get("output_mode"), settings.get("labels") or ()
     # Models that read a text in windows read no pairs either.
     is_single = settings["num_texts"] == 1 or settings.get("doc_stride", 0) > 0
-    scores = mode == "regression" or (len(labels) == 2 and mode != "multilabel")
-    if is_single or not scores:
+    if is_single or not _scores(settings):
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
         if is_single and name in tasks:
@@ -54,3 +61,13 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
                 other_names={"text": ["text_a"]},
             )
     return tasks
+
+
+def _scores(settings: Mapping[str, Any]) -> bool:
+    # Returns whether a classifier can rank texts: by its only output, or by the
+    # probability of the second of two labels.
+    mode = settings.get("output_mode")
+    if mode == head_outputs.REGRESSION:
+        return True
+    labels = settings.get("labels") or ()
+    return len(labels) == 2 and mode != head_outputs.MULTILABEL

@@ -1,7 +1,7 @@
 """Answers questions about passages of any length."""
 
 import dataclasses
-from typing import Any
+from typing import TypeVar
 
 from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
@@ -15,14 +15,20 @@ from serving.tasks.base import (
     TextTask,
 )
 
+Settings = TypeVar(
+    "Settings", passage_windows.WindowOptions, decoding.DecodingOptions
+)
+# The question, and its windows.
+Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
 
-def _read(kind: Any, model: Model) -> Any:
+
+def _read(kind: type[Settings], model: Model) -> Settings:
     # Returns an instance of `kind` with the options of the exported model.
     fields = dataclasses.fields(kind)
     return kind(**{field.name: model.settings[field.name] for field in fields})
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
+def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
     example = SquadExample(
         qas_id="",
         question_text=request["question"],
@@ -46,7 +52,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _decode(
-    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
+    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
     example, features = context
@@ -75,8 +81,10 @@ def _decode(
         return {
             "answer": entries[index]["text"],
             "probability": entries[index]["probability"],
-            **{"start": start, "end": end},
-            **{"start_byte": start_byte, "end_byte": end_byte},
+            "start": start,
+            "end": end,
+            "start_byte": start_byte,
+            "end_byte": end_byte,
         }
 
     reply = describe(answer.chosen)

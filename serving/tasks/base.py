@@ -1,10 +1,9 @@
-"""Defines the class of all tasks, and the tasks that read texts whole.
+"""Defines the class of all tasks, and what several tasks share.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -12,8 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from command_line.flags import flag
-from data.classification.decoding import pool, to_probabilities
-from data.text.token_windows import cut_spans, pack_tokens
+from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
 from serving.engines import Engine, Input, Outputs
 
@@ -21,7 +19,6 @@ from serving.engines import Engine, Input, Outputs
 LISTS = ("words", "passages")
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
-
 
 Request = dict[str, Any]
 Reply = dict[str, Any]
@@ -168,13 +165,17 @@ class TextTask:
         return texts
 
 
-def _read_texts(field: str, value: Any) -> list[str]:
+def _read_texts(field: str, value: object) -> list[str]:
     # Returns the texts in a field of a request.
-    is_list = field in LISTS and isinstance(value, list | tuple)
-    texts = [*value] if is_list else [value]
-    for text in texts:
-        if not isinstance(text, str) or (field in LISTS and not is_list):
-            kind = "a list of strings" if field in LISTS else "a string"
+    needs_list = field in LISTS
+    sent: list[object] = [value]
+    if needs_list and isinstance(value, list | tuple):
+        sent = [*value]
+    is_text = isinstance(value, str)
+    texts: list[str] = []
+    for text in sent:
+        if not isinstance(text, str) or (needs_list and is_text):
+            kind = "a list of strings" if needs_list else "a string"
             raise ValueError(
                 f"{field!r} must be {kind}. Received: {repr(text)[:80]}"
             )
@@ -185,10 +186,11 @@ def _read_texts(field: str, value: Any) -> list[str]:
             raise ValueError(
                 f"{field!r} is not UTF-8: {error.reason}"
             ) from None
+        texts.append(text)
     return texts
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> object:
     """Converts a part of a reply to plain Python, with 6 significant digits.
 
     Raises:
@@ -215,8 +217,13 @@ def to_plain(value: Any) -> Any:
 
 def encode_pair(model: Model, request: Request) -> tuple[list[Input], Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
-    most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
-    packed = pack(model, *(cut(text, most) for text in pair_of(request)))
+    most = model.max_seq_length
+    text_a, text_b = pair_of(request)
+    packed = pack(
+        model,
+        model.tokenizer.tokenize_beginning(text_a, most),
+        model.tokenizer.tokenize_beginning(text_b, most),
+    )
     return [packed], packed
 
 
@@ -234,82 +241,3 @@ def pair_of(request: Request) -> tuple[str, str]:
     """Returns the text of a request and its second text, which may be ""."""
     name = "text" if "text" in request else "text_a"
     return request[name], request.get("text_b", "")
-
-
-def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
-    stride = model.settings.get("doc_stride", 0)
-    if not stride:
-        return encode_pair(model, request)
-    tokens = model.tokenizer.tokenize(pair_of(request)[0])
-    # Also create a window for a text without WordPieces, because every request
-    # must get a prediction.
-    spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    return [pack(model, tokens[i : i + length]) for i, length in spans], None
-
-
-def _decode(
-    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
-) -> Reply:
-    # In multi-label classification, "label" is a list. Otherwise it is None if
-    # no probability reaches the option `min_probability`.
-    mode, labels = model.settings["output_mode"], model.settings["labels"]
-    ((name, probabilities),) = outputs[0].items()
-    if name != "probabilities":
-        # Models that read a text in windows output logits, which are averaged.
-        every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-        pooled = to_probabilities(pool(every, [0])[0], mode)
-        probabilities = pooled.astype(np.float32)
-    if mode == "regression":
-        return {"value": probabilities[0]}
-    is_sure = probabilities >= options.min_probability
-    label: Any = [*itertools.compress(labels, is_sure & (probabilities > 0.5))]
-    if mode == "classification":
-        best = probabilities.argmax()
-        label = labels[best] if is_sure[best] else None
-    numbers = dict(zip(labels, probabilities, strict=True))
-    return {"label": label, "probabilities": numbers}
-
-
-CLASSIFY = TextTask(
-    "classify",
-    _encode,
-    _decode,
-    {"text_a": True, "text_b": False},
-    other_names={"text_a": ["text"]},
-)
-
-
-def _decode_vectors(
-    model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
-) -> Reply:
-    sequence = outputs[0]["sequence_output"][: len(packed.ids)]
-    # The mean includes [CLS] and [SEP], as in sentence-transformers.
-    mean = sequence.mean(0)
-    length = max(float(np.linalg.norm(mean)), 1e-12)
-    reply: Reply = {
-        "pooled": outputs[0]["pooled_output"],
-        "mean": mean,
-        "mean_normalized": mean / length,
-    }
-    if options.tokens:
-        reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
-        reply["sequence"] = [*sequence]
-    return reply
-
-
-EMBED = TextTask("embed", encode_pair, _decode_vectors, {"text": True})
-
-
-def _encode_no_input(model: Model, request: Request) -> tuple[list, Reply]:
-    tokens = [*map(model.tokenizer.tokenize, pair_of(request))]
-    read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
-    return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
-
-
-TOKENIZE = TextTask(
-    "tokenize",
-    _encode_no_input,
-    lambda model, reply, outputs, options: reply,
-    CLASSIFY.fields,
-    other_names=CLASSIFY.other_names,
-)

@@ -15,9 +15,14 @@ from serving.tasks.base import (
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], None]:
-    most, cut = model.max_seq_length, model.tokenizer.tokenize_beginning
+    most = model.max_seq_length
+    cut = model.tokenizer.tokenize_beginning
     query = cut(request["query"], most)
-    return [pack(model, query, cut(x, most)) for x in request["passages"]], None
+    inputs = [
+        pack(model, query, cut(passage, most))
+        for passage in request["passages"]
+    ]
+    return inputs, None
 
 
 def _decode(

@@ -1,7 +1,5 @@
 """Tags the words of texts of any length, for example with named entities."""
 
-from typing import Any
-
 from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
@@ -15,8 +13,11 @@ from serving.tasks.base import (
     TextTask,
 )
 
+# The text, None if the request contains words. The words, and their windows.
+Context = tuple[str | None, NerExample, list[sentence_windows.NerFeatures]]
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
+
+def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
@@ -36,12 +37,13 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _decode(
-    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
+    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
-    # An entity is as probable as its least probable tag. "label"
-    # repeats the entities in a form that tools such as doccano read.
+    # An entity is as probable as its least probable tag. "label" repeats the
+    # entities in a form that tools such as doccano read.
     text, example, features = context
-    labels, words = model.settings["labels"], example.words
+    labels = model.settings["labels"]
+    words = example.words
     values = [each["probabilities"] for each in outputs]
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
@@ -50,17 +52,26 @@ def _decode(
         labels,
         model.settings.get("legal_tags", False),
     )
-    reply: Reply = {"words": words, "tags": tags}
-    reply["probabilities"] = probabilities
+    reply: Reply = {
+        "words": words,
+        "tags": tags,
+        "probabilities": probabilities,
+    }
     if text is None:
         return reply
-    spans, entities = find_words(text, words), []
+    spans = find_words(text, words)
+    entities = []
     for kind, first, last in scoring.find_entities(tags):
         start, end = spans[first][0], spans[last - 1][1]
-        entity = {"type": kind, "text": text[start:end]}
-        entity |= {"start": start, "end": end}
-        entity["probability"] = probabilities[first:last].min()
-        entities.append(entity)
+        entities.append(
+            {
+                "type": kind,
+                "text": text[start:end],
+                "start": start,
+                "end": end,
+                "probability": probabilities[first:last].min(),
+            }
+        )
     return reply | {
         "spans": [[*span] for span in spans],
         "entities": entities,

@@ -1,7 +1,5 @@
 """Tasks of a pretrained model: fill-mask and next-sentence."""
 
-from typing import Any
-
 import numpy as np
 
 from serving.engines import Input
@@ -17,12 +15,16 @@ from serving.tasks.base import (
     pack,
 )
 
+# The ids that the network reads, and the number of masks in the text.
+Masks = tuple[list[int], int]
 
-def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
+
+def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Masks]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
-    tokenizer, most = model.tokenizer, model.max_seq_length
+    tokenizer = model.tokenizer
+    most = model.max_seq_length
     tokens: list[str] = []
     for number, part in enumerate(request["text"].split(MASK)):
         tokens += [MASK] * (number > 0)
@@ -33,7 +35,7 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Any]:
 
 
 def _decode_masks(
-    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
+    model: Model, context: Masks, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     ids, num_masks = context
     mask = model.tokenizer.vocab[MASK]
@@ -63,7 +65,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_pair(
-    model: Model, context: Any, outputs: list[Outputs], options: TaskOptions
+    model: Model, context: Input, outputs: list[Outputs], options: TaskOptions
 ) -> Reply:
     return {"probability": outputs[0]["next_sentence_probabilities"][0]}
 

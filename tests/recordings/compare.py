@@ -9,6 +9,7 @@ do not fail.
 """
 
 import argparse
+import collections
 import difflib
 import json
 import sys
@@ -18,7 +19,9 @@ from tests.recordings import commands
 
 # What a recording contains besides values.
 WORDS = ("messages", "stderr", "programs")
+# Of a difference, and of the differences in a file.
 MAX_LINES = 40
+MAX_PLACES = 6
 
 
 def load(folder):
@@ -38,6 +41,7 @@ def differences(base, new, path=()):
     if one == other:
         return
     if isinstance(base, dict) and isinstance(new, dict):
+        keeps_order = keeps_order and "files" in path
         if keeps_order and [*base] != [*new] and base.keys() == new.keys():
             lines = [f"- {[*base]}", f"+ {[*new]}"]
             yield True, (*path, "order of the keys"), lines
@@ -85,29 +89,46 @@ def report(base, new, only="", write=print):
     Returns:
         1 if a value differs or a command is missing, or else 0.
     """
-    names = commands.select(only)
     found = {path: load(path) for path in (base, new)}
-    values = words = 0
+    names = [k for k, v in commands.select(only).items() if not v.stop_at]
+    counts = collections.Counter()
+    changed = []
     for name in names:
         one, other = (found[path].get(name) for path in (base, new))
-        if names[name].stop_at:
-            continue
         if one is None or other is None:
-            values += 1
-            where = base if one is None else new
-            write(f"== {name}: not recorded in {where}")
+            write(f"== {name}: not recorded in {base if one is None else new}")
+            counts["value"] += 1
+            changed.append(name)
             continue
+        places = collections.Counter()
         for is_value, path, lines in differences(one, other):
-            values += is_value
-            words += not is_value
             kind = "value" if is_value else "words"
-            write(f"== {name}: {kind}: {' / '.join(path)}")
-            for line in lines[:MAX_LINES]:
-                write(f"   {line[:400]}")
-            if len(lines) > MAX_LINES:
-                write(f"   ... and {len(lines) - MAX_LINES} more lines")
-    write(f"{len(names)} commands: {values} values and {words} words differ")
-    return int(values > 0)
+            counts[kind] += 1
+            if is_value and name not in changed:
+                changed.append(name)
+            file = path[:2]
+            places[file] += 1
+            if places[file] <= MAX_PLACES:
+                write(f"== {name}: {kind}: {' / '.join(path)}")
+                _show(lines, write)
+        for file, count in places.items():
+            if count > MAX_PLACES:
+                more = count - MAX_PLACES
+                write(f"== {name}: {more} more in {' / '.join(file)}")
+    if changed:
+        write(f"commands with other values: {','.join(changed)}")
+    write(
+        f"{len(names)} commands compared: {counts['value']} values and "
+        f"{counts['words']} words differ"
+    )
+    return int(counts["value"] > 0)
+
+
+def _show(lines, write):
+    for line in lines[:MAX_LINES]:
+        write(f"   {line[:400]}")
+    if len(lines) > MAX_LINES:
+        write(f"   ... and {len(lines) - MAX_LINES} more lines")
 
 
 def main():
@@ -118,7 +139,10 @@ def main():
     parser.add_argument("new", help="folder of another recording")
     parser.add_argument("--only", default="", help="names or patterns")
     options = parser.parse_args()
-    return report(options.base, options.new, options.only)
+    try:
+        return report(options.base, options.new, options.only)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

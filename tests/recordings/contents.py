@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-# A program or an image. Its answers are compared, and its bytes are only told.
-PROGRAMS = (".tflite", ".onnx", "saved_model.pb", "fingerprint.pb", ".png")
+# Programs. Their answers are compared, and their bytes are only told.
+PROGRAMS = (".tflite", ".onnx")
 # Times, rates and versions in messages and cards.
 VARIABLE = (
     (r"127\.0\.0\.1:\d+", "ADDRESS"),
@@ -31,7 +31,7 @@ DROPPED = (
     r"^[IWEF]0000 ",
     r"^WARNING: All log messages before absl",
     r"^(INFO|WARNING): ",
-    r" \w+/s [\d.]+",
+    r" \w+/s [\d.]+|\w+ing (step|batch|document) \d|shard task \d",
 )
 # Values of JSON that differ in each run.
 VARIABLE_KEYS = r"hours|.*_per_second|.*_gib|versions?"
@@ -96,18 +96,20 @@ def _tensorflow():
 
 
 def read_checkpoint(prefix):
-    """Returns a description of each variable of a checkpoint."""
-    tf = _tensorflow()
-    reader = tf.train.load_checkpoint(str(prefix))
-    arrays, objects = {}, {}
-    for name in reader.get_variable_to_shape_map():
-        value = reader.get_tensor(name)
-        if isinstance(value, bytes):
-            # The graph of the objects, in a SavedModel.
-            objects[name] = "an object"
-        else:
-            arrays[name] = value
-    return describe_arrays(arrays) | objects
+    """Returns a description of each variable of a checkpoint.
+
+    A SavedModel numbers its variables in any order, and has no names for them.
+    """
+    reader = _tensorflow().train.load_checkpoint(str(prefix))
+    arrays = {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+        if not name.endswith("OBJECT_GRAPH")
+    }
+    described = describe_arrays(arrays)
+    if prefix.parent.name == "variables":
+        return sorted(described.values())
+    return described
 
 
 def read_safetensors(path):
@@ -162,28 +164,37 @@ def describe(folder, places):
     files, programs = {}, {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
-        if not path.is_file():
+        # The data of a checkpoint are read with its index.
+        if not path.is_file() or ".data-0000" in path.name:
             continue
-        if ".data-0000" in path.name:
-            continue  # read with its index
         if path.name.startswith("events.out."):
             name = f"{Path(name).parent}/events.out"
-            found = read_events(path)
-            for tag, values in files.get(name, {}).items():
-                found[tag] = values | found.get(tag, {})
-            files[name] = dict(sorted(found.items()))
-        elif path.suffix == ".index":
-            files[name] = read_checkpoint(path.with_suffix(""))
-        elif path.suffix == ".safetensors":
-            files[name] = read_safetensors(path)
-        elif path.name.endswith(PROGRAMS):
-            files[name] = "a program"
+            files[name] = _join_events(files.get(name, {}), read_events(path))
+            continue
+        files[name] = _describe_file(path, places)
+        if path.name.endswith(PROGRAMS):
             programs[name] = digest(path.read_bytes())
-            if path.name == "saved_model.pb":
-                files[name] = read_signatures(path)
-        else:
-            files[name] = _describe_text(path, places)
     return {"programs": programs, "files": files}
+
+
+def _join_events(before, found):
+    for tag, values in before.items():
+        found[tag] = values | found.get(tag, {})
+    return dict(sorted(found.items()))
+
+
+def _describe_file(path, places):
+    if path.suffix == ".index":
+        return read_checkpoint(path.with_suffix(""))
+    if path.suffix == ".safetensors":
+        return read_safetensors(path)
+    if path.name.endswith(PROGRAMS):
+        return "a program"
+    if path.name == "saved_model.pb":
+        return read_signatures(path)
+    if path.name == "fingerprint.pb":
+        return "differs in each export"
+    return _describe_text(path, places)
 
 
 def _describe_text(path, places):

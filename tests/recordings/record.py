@@ -224,8 +224,11 @@ def main():
         help="names of commands or patterns, such as 'mrpc,ask.mrpc.*'",
     )
     parser.add_argument("--jobs", type=int, default=2, help="commands at once")
-    parser.add_argument("--list", action="store_true", help="list the commands")
     options = parser.parse_args()
+    try:
+        commands.select(options.only)
+    except ValueError as error:
+        parser.error(str(error))
     start = time.monotonic()
     recorder = Recorder(options.checkout, options.output, options.base)
     failed = recorder.record(options.only, options.jobs)

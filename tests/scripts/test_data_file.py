@@ -35,7 +35,7 @@ def read_table(path):
         return [*csv.DictReader(file)]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows():
     """Rows of a table, two of them without a text."""
     found = read_table(TOPICS / "train.csv")[:90]
@@ -44,60 +44,99 @@ def rows():
     return [*rows[:40], (90, "", label), (91, " ", f"{label} "), *rows[40:]]
 
 
-@pytest.mark.slow
-def test_one_table_is_all_that_a_run_needs(tmp_path, model_flags, rows):
-    write_table(tmp_path / "tickets.csv", rows)
+def labels_of(rows):
+    """Returns the labels in the table's rows."""
+    return {row[2].strip() for row in rows}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, model_flags, rows):
+    """(folder of a run on one table, its flags, its Done)."""
+    folder = tmp_path_factory.mktemp("table")
+    write_table(folder / "tickets.csv", rows)
     flags = model_flags | parse_flags("""
         --data_file=tickets.csv --output_dir=run
         --num_train_epochs=2 --train_batch_size=16
     """)
-    done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
+    done = script_runner.run("run_classifier.py", folder, **flags).check()
+    return folder, flags, done
+
+
+@pytest.mark.slow
+def test_one_table_is_all_that_a_run_needs(finished, rows):
+    folder, _, done = finished
     assert "2 rows without text left out" in done.stderr
     assert len(done.stderr.splitlines()) <= 60
     assert done.stderr.count("precision ") == 1
-    results = read_results(tmp_path / "run")
-    found = read_table(tmp_path / "run/dev_predictions.csv")
-    given = {str(row[0]): row for row in rows}
+    assert "(never found)" in (folder / "run/README.md").read_text()
+    assert "--learning_rate" in done.stderr
+    found = read_table(folder / "run/dev_predictions.csv")
     assert len(found) == 18
     columns = "number message category label probability correct"
     assert [*found[0]] == columns.split()
+    given = {str(row[0]): row for row in rows}
     right = 0
     for row in found:
         _, text, label = given[row["number"]]
         assert (row["message"], row["category"]) == (text, label)
         assert (row["correct"] == "true") == (row["label"] == label)
         right += row["correct"] == "true"
-    assert results["eval_accuracy"] == pytest.approx(right / 18, abs=1e-6)
+    accuracy = read_results(folder / "run")["eval_accuracy"]
+    assert accuracy == pytest.approx(right / 18, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_commands_that_a_run_names_read_the_table(finished, rows):
+    folder, _, done = finished
     # The columns that training found are read here too.
-    assert run_commands(done, tmp_path) == 2
+    assert run_commands(done, folder) == 2
     # A run stands for its export.
-    assert engines.find_export(tmp_path / "run") == tmp_path / "run_model"
-    answers = read_table(tmp_path / "answers.csv")
+    assert engines.find_export(folder / "run") == folder / "run_model"
+    answers = read_table(folder / "answers.csv")
     assert [x["message"] for x in answers] == [row[1] for row in rows]
-    labels = {row[2].strip() for row in rows}
-    assert {x["label"] for x in answers} <= {"", *labels}
-    card = (tmp_path / "run/README.md").read_text()
+    assert {x["label"] for x in answers} <= {"", *labels_of(rows)}
+
+
+@pytest.mark.slow
+def test_cards_describe_the_model_and_every_file(finished, rows):
+    folder, _, _ = finished
+    labels = labels_of(rows)
+    card = (folder / "run/README.md").read_text()
     title = f"# A classifier of texts into {len(labels)} labels, trained on"
-    assert f"{title} tickets.csv\n" in card and "| eval_loss |" in card
+    assert f"{title} tickets.csv\n" in card
+    assert "| eval_loss |" in card
     assert "may delete `state`" in card
-    for folder in ("run", "run_model"):
-        listed = (tmp_path / folder / "README.md").read_text()
+    for name in ("run", "run_model"):
+        listed = (folder / name / "README.md").read_text()
         assert "| f1_macro |" in listed
-        for path in (tmp_path / folder).iterdir():
-            name = path.name.split(".data")[0].replace(".index", "")
-            assert f"`{name}" in listed or name == "README.md"
+        for path in (folder / name).iterdir():
+            file = path.name.split(".data")[0].replace(".index", "")
+            assert f"`{file}" in listed or file == "README.md"
     assert 'predict.py --model=FOLDER_model "A text."' in card
     code = card.split("```python\n")[1].split("```")[0]
-    code = code.replace("FOLDER", str(tmp_path / "run"))
-    exec(code.replace("bert.", "shown = bert."), used := {})
+    code = code.replace("FOLDER", str(folder / "run"))
+    used = {}
+    exec(code.replace("bert.", "shown = bert."), used)
     assert {*used["shown"]["probabilities"]} == labels
-    assert "(never found)" in card and "--learning_rate" in done.stderr
-    page = (tmp_path / "run/report.html").read_text()
+
+
+@pytest.mark.slow
+def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
+    folder, _, _ = finished
+    page = (folder / "run/report.html").read_text()
+    found = read_table(folder / "run/dev_predictions.csv")
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
-    assert f">row {number}<" in page and "as in a spreadsheet" in page
+    assert f">row {number}<" in page
+    assert "as in a spreadsheet" in page
+    results = read_results(folder / "run")
     assert f"f1_macro = {results['f1_macro']:.4g}, eval_acc" in page
+
+
+@pytest.mark.slow
+def test_the_same_command_finds_a_run_that_has_ended(finished):
+    folder, flags, _ = finished
     # 72 rows: after each epoch of 4.5 steps, and at the end.
-    check_run("run_classifier.py", tmp_path, flags, [4, 8, 9])
+    check_run("run_classifier.py", folder, flags, [4, 8, 9])
 
 
 def check_run(script, folder, flags, steps):

@@ -18,8 +18,7 @@ import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from serving import classifier, encoder, engines, pretraining, squad
-from serving.export.formats import ExportOptions
+from serving import engines
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.server_process import running
@@ -99,42 +98,45 @@ def create_model(kind, *args, changes=None, **options):
 def create_options(format="saved_model", **options):
     """Returns the options of an export in one or several formats."""
     options = {"tokenizer": TOKENIZER, "max_seq_length": LENGTH} | options
-    return ExportOptions(formats=format.split(","), **options)
+    return serving.ExportOptions(formats=format.split(","), **options)
+
+
+# {name of an export: (class of its model, settings of the head)}
+HEADS = {
+    "squad": (
+        modeling.BertSpanLabeler,
+        dataclasses.asdict(WINDOWS) | dataclasses.asdict(DECODING),
+    ),
+    "classifier": (modeling.BertClassifier, {"labels": LABELS}),
+    "ner": (modeling.BertTokenClassifier, {"labels": TAGS}),
+    "pretraining": (modeling.BertPretrainer, {}),
+    "features": (modeling.BertModel, {}),
+    "multiple_choice": (modeling.BertMultipleChoice, {}),
+}
 
 
 def export(name, path, options, windows=WINDOWS, max_length=32):
     """Exports a tiny model of a kind, and returns it."""
+    kind, settings = HEADS[name]
+    num_labels = [len(settings["labels"])] if "labels" in settings else []
     changes = {"max_position_embeddings": max_length}
-    create = functools.partial(create_model, changes=changes)
+    model = create_model(kind, *num_labels, changes=changes)
     if name == "squad":
-        model = create(modeling.BertSpanLabeler)
+        settings = settings | dataclasses.asdict(windows)
         options = dataclasses.replace(
             options,
             tokenizer=CASED_TOKENIZER,
             max_seq_length=windows.max_seq_length,
         )
-        squad.export_span_labeler(path, model, options, windows, DECODING)
-    elif name == "classifier":
-        model = create(modeling.BertClassifier, len(LABELS))
-        classifier.export_classifier(path, model, LABELS, options)
-    elif name == "ner":
-        model = create(modeling.BertTokenClassifier, len(TAGS))
-        classifier.export_token_classifier(path, model, TAGS, options, True)
-    elif name == "pretraining":
-        model = create(modeling.BertPretrainer)
-        pretraining.export_pretrainer(path, model, options)
-    elif name == "features":
-        model = create(modeling.BertModel)
-        encoder.export_encoder(path, model, options)
-    else:
-        model = create(modeling.BertMultipleChoice)
-        classifier.export_multiple_choice(path, model, options)
+    serving.export(path, model, settings, options)
     return model
 
 
 PAIRS = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
 MASKED = [
-    *(*TEXTS, "[MASK]", "The [MASK] light is[MASK]."),
+    *TEXTS,
+    "[MASK]",
+    "The [MASK] light is[MASK].",
     "[MASK] [MASK]" + " boat" * 40 + " [MASK]",
 ]
 # By design, the graph cuts answers elsewhere than Python in words with
@@ -145,7 +147,8 @@ QUESTIONS = {"question": [*TEXTS[5:], *TEXTS[:4]], "context": CONTEXTS}
 REQUESTS = {
     "squad": [("answer", QUESTIONS), ("answer_n_best", QUESTIONS)],
     "classifier": [
-        *(("classify", PAIRS), ("classify_text", {"text": TEXTS})),
+        ("classify", PAIRS),
+        ("classify_text", {"text": TEXTS}),
         ("tokenize", PAIRS),
     ],
     "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],

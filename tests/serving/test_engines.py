@@ -144,7 +144,7 @@ def test_several_formats_share_a_folder(tmp_path):
         if runtime.file != "saved_model.pb":
             (folder / runtime.file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
-    with pytest.raises(ValueError, match="model.tflite"):
+    with pytest.raises(ValueError, match=r"model\.tflite"):
         serving.load(folder, engine="litert")
 
 

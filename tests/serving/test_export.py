@@ -10,8 +10,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving import signatures
-from serving.export import formats
+from serving import exports
+from serving.signatures import base
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -51,7 +51,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    signatures.export_model(folder, model, predict, formats.ExportOptions())
+    exports.write(folder, model, base.Head(predict), exports.ExportOptions())
     return predict
 
 

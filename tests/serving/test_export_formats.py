@@ -42,8 +42,8 @@ def create_classifier(num_labels=3, **options):
 
 def export(folder, model, name, labels=LABELS, mode="classification", **more):
     """Exports a classifier in a format, and loads it."""
-    options = create_options(name, **more)
-    serving.export_classifier(folder, model, labels, options, mode)
+    settings = {"labels": labels, "output_mode": mode}
+    serving.export(folder, model, settings, create_options(name, **more))
     return engines.open_engine(folder)
 
 
@@ -141,7 +141,7 @@ def check_graph(tmp_path):
     """(kind, ...): compares the ONNX graph of a model with the model."""
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    from serving.export import onnx as writer
+    from serving.formats import onnx as writer
 
     sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
 

@@ -7,14 +7,14 @@ import pytest
 import tensorflow as tf
 
 import modeling
+import serving
 from data.squad.passage_windows import WindowOptions
-from serving import encoder, signatures
-from serving.export.formats import ExportOptions
+from serving.signatures import embed, tokenize
 from tests.serving import conftest
 from tests.serving.conftest import TOKENIZER, create_model
 from tests.support import memory
 
-OPTIONS = ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
+OPTIONS = serving.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 
 
 def create_encoder():
@@ -23,16 +23,16 @@ def create_encoder():
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = signatures.tokenize_texts(OPTIONS.packing)["tokenize"]
+    ask, _ = tokenize.create(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        tokenize(tf.constant(texts), tf.constant(nothing))
+        ask(tf.constant(texts), tf.constant(nothing))
     # As many of one length.
-    found = tokenize(tf.constant(texts[1:]), tf.constant(nothing[1:]))
+    found = ask(tf.constant(texts[1:]), tf.constant(nothing[1:]))
     assert found["tokens"].shape == (20_000, 3)
     # Few of any length.
-    found = tokenize(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+    found = ask(tf.constant(texts[:3]), tf.constant(nothing[:3]))
     assert found["tokens"].shape == (3, 64)
     assert found["lengths"].numpy().tolist() == [64, 3, 3]
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
@@ -40,14 +40,15 @@ def test_one_long_text_next_to_many_short_ones():
 
 def test_vectors_of_one_long_text_beside_many_short_ones(monkeypatch, tmp_path):
     # Allow 1,000 positions of the model's width, 16.
-    monkeypatch.setattr(encoder, "_MAX_PADDING", 16 * 1000)
-    encoder.export_encoder(tmp_path / "model", create_encoder(), OPTIONS)
-    embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
+    monkeypatch.setattr(embed, "_MAX_PADDING", 16 * 1000)
+    serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    ask = loaded.signatures["embed"]
     texts = ["a " * 80] + ["a"] * 20
     # 21 rows of 64 are more than 1,000, and more than 4 times the 124 tokens.
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        embed(text=tf.constant(texts))
-    found = embed(text=tf.constant(texts[:15]))
+        ask(text=tf.constant(texts))
+    found = ask(text=tf.constant(texts[:15]))
     assert found["sequence_output"].shape == (15, 64, 16)
     assert found["lengths"].numpy().tolist() == [64] + [3] * 14
 

@@ -29,7 +29,9 @@ def driver():
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for argument in (
-        *("--headless=new", "--no-sandbox", "--disable-gpu"),
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
         "--disable-dev-shm-usage",
     ):
         options.add_argument(argument)

@@ -169,7 +169,7 @@ def test_a_full_disk_is_named(folder, predict, monkeypatch):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (99, hard))
     try:
-        with pytest.raises(OSError, match="File too large: .*full.jsonl"):
+        with pytest.raises(OSError, match=r"File too large: .*full\.jsonl"):
             predict(input_file="in.csv", output_file="full.jsonl")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -12,7 +12,7 @@ from data.io import tables
 from serving import answers, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of
-from serving.tasks.base import CLASSIFY
+from serving.tasks.classify import CLASSIFY
 from serving.tasks.tag import TAG
 from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
@@ -68,7 +68,8 @@ def test_columns(tmp_path, name, text, task, columns, expected):
 def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
-    (item,) = requests.read(CLASSIFY, paths, **{kind: names})
+    columns = {kind: names}
+    (item,) = requests.read(CLASSIFY, paths, **columns)
     assert item.request == PAIR
 
 
@@ -156,7 +157,7 @@ def test_an_array_holds_one_field_of_one_shape():
     assert write_array({"p": {"x": 1, "y": 0.5}}).tolist() == [[1, 0.5]]
     assert write_array().shape == (0,)
     assert np.isnan(write_array(bad, bad)).tolist() == [True, True]
-    with pytest.raises(ValueError, match="'mean'.*shape"):
+    with pytest.raises(ValueError, match=r"'mean'.*shape"):
         write_array(reply, {"mean": [1, 2, 3]})
     with pytest.raises(ValueError, match="--output_fields"):
         write_array({"answer": "a", "start": 1})

@@ -10,7 +10,6 @@ import pytest
 
 import modeling
 import serving
-from serving import classifier
 from tests.serving.conftest import (
     LENGTH,
     TOKENIZER,
@@ -30,11 +29,10 @@ def exports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lists")
     options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
-    classifier.export_classifier(
-        folder / "ranker", ranker, None, options, "regression"
-    )
+    settings = {"output_mode": "regression"}
+    serving.export(folder / "ranker", ranker, settings, options)
     pair = create_model(modeling.BertClassifier, 2)
-    classifier.export_classifier(folder / "pair", pair, ["0", "1"], options)
+    serving.export(folder / "pair", pair, {"labels": ["0", "1"]}, options)
     return {name: folder / name for name in ("ranker", "pair")}
 
 
@@ -87,5 +85,5 @@ def test_each_passage_counts_as_a_text(exports):
         yield json.dumps({"query": ["a", "b"], "passages": PASSAGES}).encode()
 
     asked = few._do_task("m", "rerank", types.SimpleNamespace(stream=stream))
-    with pytest.raises(server.HTTPException, match="413.*8 texts"):
+    with pytest.raises(server.HTTPException, match=r"413.*8 texts"):
         asyncio.run(asked)

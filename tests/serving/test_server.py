@@ -97,9 +97,11 @@ TABLE = [
     ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
     ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
     (
-        *("POST", "/api/models/squad/answer"),
+        "POST",
+        "/api/models/squad/answer",
         {"question": ["a"], "context": ["b", "c"]},
-        *(400, "context, question"),
+        400,
+        "context, question",
     ),
     ("POST", "/v1/models/ner:predict", {"instances": "a"}, 400, "instances"),
     ("POST", TAG, {"text": []}, 200, "[]"),
@@ -312,15 +314,24 @@ def test_what_waits_is_the_next_batch():
     ours = [texts for name, texts in batches if name == "task"]
     # A batch that fails is computed again, each request by itself.
     assert ours == [
-        *(["first"], ["a", "c", "bad", "broken"], ["a"], ["c", "bad"]),
-        *(["broken"], ["d"] * 30, ["e"] * 40),
+        ["first"],
+        ["a", "c", "bad", "broken"],
+        ["a"],
+        ["c", "bad"],
+        ["broken"],
+        ["d"] * 30,
+        ["e"] * 40,
     ]
     assert ("other", ["b"]) in batches and len(batches) == len(ours) + 1
     errors = [found.pop(3), found.pop()]
     assert [error.status_code for error in errors] == [400, 500]
     assert errors[0].detail == "text 2: bad"
     assert [json.loads(each[0])["text"] for each in found] == [
-        *("first", "a", "b", "d", "e")
+        "first",
+        "a",
+        "b",
+        "d",
+        "e",
     ]
 
 

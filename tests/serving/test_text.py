@@ -5,10 +5,10 @@ import pytest
 import tensorflow as tf
 from scipy import special
 
+import extract_features
 import serving
 from data.classification.features import InputExample
 from data.text.tokenization import FullTokenizer
-from serving import encoder
 from tests.serving.conftest import (
     LABELS,
     LENGTH,
@@ -22,7 +22,7 @@ def pack(served, text_a, text_b=None):
     """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
     pairs = zip(text_a, text_b or [None] * len(text_a), strict=True)
     examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
-    (features,) = encoder.create_batches(
+    (features,) = extract_features.create_batches(
         examples, served.tokenizer, LENGTH, len(examples), trim=False
     )
     return features

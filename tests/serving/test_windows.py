@@ -15,7 +15,7 @@ from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import create_features
 from data.text.token_windows import cut_spans
-from serving import engines, squad
+from serving import engines
 from serving.engines import Input
 from tests.serving.conftest import (
     CASED_TOKENIZER,
@@ -116,13 +116,11 @@ def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
     labels = None if mode == "regression" else LABELS
     texts = [*filter(str.strip, TEXTS)]
     model = create_model(modeling.BertClassifier, len(labels or "1"))
-    serving.export_classifier(
+    serving.export(
         tmp_path / "model",
         model,
-        labels,
+        {"labels": labels, "output_mode": mode, "doc_stride": 9},
         create_options(predict_batch_size=4),
-        mode,
-        doc_stride=9,
     )
     bert = serving.load(tmp_path / "model")
     answers = bert.classify(texts)
@@ -153,16 +151,16 @@ def trimmed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trimmed")
     model = create_model(modeling.BertSpanLabeler)
     for trims in (False, True):
-        squad.export_span_labeler(
+        decoding = dataclasses.replace(DECODING, trim_padding=trims)
+        serving.export(
             folder / str(trims),
             model,
+            dataclasses.asdict(WINDOWS) | dataclasses.asdict(decoding),
             create_options(
                 "saved_model,litert" if trims else "litert",
                 tokenizer=CASED_TOKENIZER,
                 max_seq_length=WINDOWS.max_seq_length,
             ),
-            WINDOWS,
-            dataclasses.replace(DECODING, trim_padding=trims),
         )
     return {trims: folder / str(trims) for trims in (False, True)}
 
@@ -218,7 +216,8 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     weights.assign(weights * 64.0 / np.abs(weights).max())
     options = create_options(f"{FORMAT},saved_model", max_seq_length=5)
     folder = tmp_path / "model"
-    serving.export_classifier(folder, model, LABELS, options, mode, 3)
+    settings = {"labels": LABELS, "output_mode": mode, "doc_stride": 3}
+    serving.export(folder, model, settings, options)
     rng, words = np.random.default_rng(0), TOKENIZER.tokens[-800:]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(300)]
     logits = pooled_logits(model, texts, 5, 3)

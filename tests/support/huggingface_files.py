@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import safetensors.numpy
 
 from tests.support.golden import ROOT
@@ -14,7 +15,24 @@ V, W, POSITIONS = (
 )
 
 
+# Names of the weights of a head.
+HEAD = ("classifier.weight", "classifier.bias")
+
+
 def write(folder, tensors, **changes):
     safetensors.numpy.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
     return folder
+
+
+def change_weights(folder, added, removed=()):
+    """Removes and adds weights of a Hugging Face folder.
+
+    `added` is {name: shape} of weights that are 0.
+    """
+    file = folder / "model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    for name in removed:
+        del tensors[name]
+    zeros = {name: np.zeros(shape, "f4") for name, shape in added.items()}
+    safetensors.numpy.save_file(tensors | zeros, file)

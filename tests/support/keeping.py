@@ -1,10 +1,9 @@
 """Defines a task that keeps the batches of its evaluation."""
 
-from modeling import BertConfig
-from serving import evaluation
+from modeling import BertConfig, presets
 from tests.serving import conftest
 from tests.support import toy_task
-from training import splits
+from training import exporting, splits
 
 LENGTH = conftest.LENGTH
 
@@ -29,4 +28,7 @@ class Keeping(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         config = BertConfig(vocab_size=1600)
         found = splits.write_splits(self, self.options, config)
-        return evaluation.evaluate_export(self, folder, found)
+        kind = presets.read(folder).head
+        return exporting.evaluate_export(
+            self, self.options, kind, folder, found
+        )

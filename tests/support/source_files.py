@@ -7,8 +7,8 @@ PACKAGES = (
     "command_line",
     "modeling",
     "data",
-    "training",
     "serving",
+    "training",
 )
 
 

@@ -3,7 +3,6 @@
 import keras
 
 import modeling
-import serving
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
@@ -32,7 +31,7 @@ def resolve_config(folder, **changes):
 
 def run(task, config):
     """Runs a task as a script does."""
-    fine_tuning.run(task, config, read_preset(config), serving.export_task)
+    fine_tuning.run(task, config, read_preset(config))
 
 
 def create_run(folder, num_hidden_layers=1, **changes):
@@ -116,6 +115,3 @@ class ToyTask(task.Task):
 
     def write_predictions(self, split, batches, output_dir):
         return {}
-
-    def export(self, export_dir, model):
-        pass

@@ -4,9 +4,11 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from files.atomic import write_json
+from files.json_files import read_json
+from tests.support.huggingface_files import HEAD, change_weights
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
-from tests.training.test_heads import HEAD, change_weights
 from tools import export
 
 
@@ -27,7 +29,7 @@ def run(folder, **flags):
 def test_a_head_that_is_missing_is_refused(tmp_path):
     """Its answers would be random."""
     classifier = write(tmp_path / "model", modeling.BertTokenClassifier, 3)
-    change_weights(classifier, HEAD[:1], **{"score.weight": (3, 16)})
+    change_weights(classifier, {"score.weight": (3, 16)}, HEAD[:1])
     with pytest.raises(ValueError, match=r"output_weights.*score\.weight"):
         run(classifier)
     encoder = write(tmp_path / "encoder", modeling.BertModel)
@@ -36,10 +38,20 @@ def test_a_head_that_is_missing_is_refused(tmp_path):
     run(encoder)
 
 
+def test_names_of_more_outputs_are_refused(tmp_path):
+    """A SavedModel would answer with names of other outputs."""
+    folder = write(tmp_path / "model", modeling.BertClassifier, 2)
+    names = {str(index): name for index, name in enumerate(["a", "b", "c"])}
+    config = read_json(folder / "config.json") | {"id2label": names}
+    write_json(folder / "config.json", config)
+    with pytest.raises(ValueError, match="must name 2"):
+        run(folder)
+
+
 def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
     folder = write(tmp_path / "model", modeling.BertClassifier, 3)
     run(folder)
     assert "also contains" not in caplog.text
-    change_weights(folder, **{"pre_classifier.weight": (16, 16)})
+    change_weights(folder, {"pre_classifier.weight": (16, 16)})
     run(folder)
     assert "also contains pre_classifier.weight" in caplog.text

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import modeling
+import serving
 from files.json_files import read_json
 from modeling.checkpoint_folders import find_best
 from modeling.presets import checkpoint_steps
@@ -60,13 +61,16 @@ class ScriptedTask(toy_task.ToyTask):
         np.save(f"{output_dir}/logits.npy", logits)
         return {}
 
-    def export(self, export_dir, model):
-        modeling.save_checkpoint(model, f"{export_dir}/exported.ckpt")
+
+def export(folder, model, settings, options):
+    """Exports a model as a checkpoint, whose weights have names."""
+    modeling.save_checkpoint(model, f"{folder}/exported.ckpt")
 
 
 @pytest.fixture
-def options(tmp_path):
+def options(tmp_path, monkeypatch):
     """Flags of a run of three epochs that evaluates each of them."""
+    monkeypatch.setattr(serving, "export", export)
     (tmp_path / "export").mkdir()
     return toy_task.create_run(
         tmp_path,

@@ -1,30 +1,32 @@
-"""Exports a pretrained model.
-
-The model predicts masked words, and whether one text follows another.
+"""The signatures `fill_mask` and `next_sentence` of a pretrained model.
 
 N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.
 """
 
-import os
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from serving import batches, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving.export_options import ExportOptions
+from serving.signatures import base, batches
+from serving.signatures.batches import Features
 from serving.tasks.base import MASK
 
+# Number of WordPieces that are returned for each mask.
+_TOP_K = 10
+# Function from features and the positions of masks, int32 [B, M], to the
+# probabilities of words and of the second text.
+_Predict = Callable[[Features, tf.Tensor], Features]
 
-def export_pretrainer(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    options: ExportOptions,
-    top_k: int = 10,
-) -> None:
-    """Exports a pretrainer: `ids` accepts ids, two signatures accept text.
+
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of a pretrainer, with two signatures that accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
     It returns
@@ -39,17 +41,14 @@ def export_pretrainer(
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
 
-    A SavedModel also contains the signature of `signatures.tokenize_texts`.
-
     Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertPretrainer to export.
-        options: ExportOptions. Without a tokenizer, only `ids` is exported.
-            Texts longer than `options.max_seq_length` are cut.
-        top_k: number of WordPieces per mask, K.
+        model: a BertPretrainer.
+        settings: not used.
+        options: without a tokenizer, the export accepts only ids. Texts longer
+            than `max_seq_length` are cut.
     """
 
-    @trace_once
+    @base.trace_once
     def predict(features: Features, positions: tf.Tensor) -> Features:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -67,12 +66,26 @@ def export_pretrainer(
         return predict(features, positions)
 
     if not options.tokenizer:
-        signatures.export_model(export_dir, model, predict_everywhere, options)
-        return
-    packing, batch_size = options.packing, options.predict_batch_size
+        return base.Head(predict_everywhere)
+    endpoints = {
+        "fill_mask": base.Endpoint(
+            _create_fill_mask(predict, options), base.text_inputs("text")
+        ),
+        "next_sentence": base.Endpoint(
+            _create_next_sentence(predict, options),
+            base.text_inputs("text_a", "text_b"),
+        ),
+    }
+    return base.Head(predict_everywhere, endpoints)
+
+
+def _create_fill_mask(
+    predict: _Predict, options: ExportOptions
+) -> Callable[[tf.Tensor], Features]:
+    packing = options.packing
     vocab = packing.tokenizer.vocab
     mask_id = packing.tokenizer.id_of(MASK)
-    top_k = min(top_k, len(vocab))
+    top_k = min(_TOP_K, len(vocab))
 
     def fill_mask(text: tf.Tensor) -> Features:
         parts = tf.strings.split(text, MASK)
@@ -104,7 +117,7 @@ def export_pretrainer(
             return {"probabilities": probabilities, "ids": ids}
 
         outputs = batches.call_in_batches(
-            fill_some, tokens.nrows(tf.int32), batch_size
+            fill_some, tokens.nrows(tf.int32), options.predict_batch_size
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
@@ -116,6 +129,14 @@ def export_pretrainer(
             {k: with_row_splits(v, splits) for k, v in flat.items()}, top_k
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
+
+    return fill_mask
+
+
+def _create_next_sentence(
+    predict: _Predict, options: ExportOptions
+) -> Callable[[tf.Tensor, tf.Tensor], Features]:
+    packing = options.packing
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
@@ -129,14 +150,7 @@ def export_pretrainer(
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
         return batches.call_in_batches(
-            compare_some, tf.shape(text_a)[0], batch_size
+            compare_some, tf.shape(text_a)[0], options.predict_batch_size
         )
 
-    pair = signatures.text_signature("text_a", "text_b")
-    endpoints: signatures.Endpoints = {
-        "fill_mask": (fill_mask, signatures.text_signature("text")),
-        "next_sentence": (next_sentence, pair),
-    }
-    signatures.export_model(
-        export_dir, model, predict_everywhere, options, endpoints
-    )
+    return next_sentence

@@ -1,4 +1,4 @@
-"""Builds an ONNX graph from a model's weights.
+"""Writes ONNX files: builds an ONNX graph from a model's weights.
 
 The inputs are named as in Hugging Face: input_ids, attention_mask and
 token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
@@ -11,37 +11,75 @@ attention heads.
 """
 
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
 import onnx
+from numpy.typing import ArrayLike, DTypeLike
 from onnx import TensorProto, helper, numpy_helper
 
 from modeling import BertModel, kinds
 from modeling.config import BertConfig
+from modeling.embeddings import Embeddings
+from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM, OutputHead
-from serving import engines
+from serving import engines, head_outputs
+from serving.export_options import ExportOptions
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
 # Version of ONNX's file format.
 _IR_VERSION = 10
 # Shape of a tensor. A str is the name of a size that is known only at run time.
-Shape = list[Any]
+Shape = list[int | str]
+
+
+def write(
+    path: Path, model: keras.Model, form: str, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx.
+
+    Args:
+        path: path of the file.
+        model: the model.
+        form: what the head computes from its logits (see head_outputs.py).
+        options: `fixed_length` and `quantize` apply.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    precision = options.quantize or "float32"
+    graph = create(model, form, options.fixed_length, precision)
+    if not options.quantize:
+        path.write_bytes(graph.SerializeToString())
+        return
+    # An optional package, which only quantization needs.
+    from onnxruntime import quantization
+
+    # Prevent the warning that the graph should be optimized before it is
+    # quantized. ONNX Runtime optimizes the graph that it loads.
+    quantization.quant_utils.add_pre_process_metadata(graph)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder, "model.onnx")
+        whole.write_bytes(graph.SerializeToString())
+        quantization.quantize_dynamic(whole, path, per_channel=True)
 
 
 def create(
     model: keras.Model,
-    head_outputs: str = "classification",
+    form: str = head_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
     `model` is a built BertModel, or a built model from modeling.tasks.
-    `head_outputs` is as in `formats.write_models`. `length` is a fixed T, or
-    None for a variable T. The metadata of the file record `precision`.
+    `form` is what the head computes from its logits (see head_outputs.py).
+    `length` is a fixed T, or None for a variable T. The metadata of the file
+    record `precision`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     writer = _Writer(bert.config)
@@ -54,7 +92,7 @@ def create(
         flat = writer.add("Concat", flat, size, axis=0)
         features = [writer.add("Reshape", name, flat) for name in inputs]
     encoded = writer.encode(bert, getattr(model, "bilstm", None), *features)
-    outputs = writer.apply_head(model, head_outputs, encoded, shape)
+    outputs = writer.apply_head(model, form, encoded, shape)
     for name, (tensor, _) in outputs.items():
         writer.nodes.append(helper.make_node("Identity", [tensor], [name]))
     describe = helper.make_tensor_value_info
@@ -92,13 +130,13 @@ class _Writer:
         )
         return name
 
-    def constant(self, value: Any, dtype: Any = np.float32) -> str:
+    def constant(self, value: ArrayLike, dtype: DTypeLike = np.float32) -> str:
         name = f"constant_{len(self.weights)}"
         array = np.array(value, dtype)
         self.weights[name] = numpy_helper.from_array(array, name)
         return name
 
-    def weight(self, variable: Any, transpose: bool = False) -> str:
+    def weight(self, variable: keras.Variable, transpose: bool = False) -> str:
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -110,7 +148,7 @@ class _Writer:
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 
-    def dense(self, inputs: str, layer: Any) -> str:
+    def dense(self, inputs: str, layer: keras.layers.Dense | OutputHead) -> str:
         if isinstance(layer, OutputHead):
             kernel = self.weight(layer.output_weights, transpose=True)
             bias = layer.output_bias
@@ -119,7 +157,9 @@ class _Writer:
         product = self.add("MatMul", inputs, kernel)
         return self.add("Add", product, self.weight(bias))
 
-    def layer_norm(self, inputs: str, layer: Any) -> str:
+    def layer_norm(
+        self, inputs: str, layer: keras.layers.LayerNormalization
+    ) -> str:
         return self.add(
             "LayerNormalization",
             inputs,
@@ -200,7 +240,7 @@ class _Writer:
             first = self.select(outputs, 0, axis=1)
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
-    def embed(self, layer: Any, *ids: str) -> str:
+    def embed(self, layer: Embeddings, *ids: str) -> str:
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -213,7 +253,9 @@ class _Writer:
         summed = self.add("Add", self.add("Add", words, segments), positions)
         return self.layer_norm(summed, layer.layer_norm)
 
-    def apply_block(self, block: Any, inputs: str, adder: str) -> str:
+    def apply_block(
+        self, block: TransformerBlock, inputs: str, adder: str
+    ) -> str:
         heads = self.config.num_attention_heads
         size = self.config.hidden_size // heads
         split = self.constant([0, 0, heads, size], np.int64)
@@ -295,8 +337,8 @@ class _Writer:
 
     def apply_head(
         self,
-        model: Any,
-        head_outputs: str,
+        model: keras.Model,
+        form: str,
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
@@ -304,7 +346,8 @@ class _Writer:
         # of `encode`, `shape` the shape of the inputs.
         kind = kinds.kind_of(model)
         sequence, pooled = encoded
-        batch, width = shape[:1], self.config.hidden_size
+        batch = shape[:1]
+        width = self.config.hidden_size
         if kind == kinds.ENCODER:
             return {
                 "last_hidden_state": (sequence, [*shape, width]),
@@ -333,19 +376,22 @@ class _Writer:
         if kind == kinds.MULTIPLE_CHOICE:
             ids = engines.INPUTS["input_ids"]
             choices = self.add("Shape", ids, start=0, end=2)
-            logits, shape = self.add("Reshape", logits, choices), shape[:2]
+            logits = self.add("Reshape", logits, choices)
+            shape = shape[:2]
         else:
-            shape = [*(shape if is_token else batch), model.num_labels]
+            outer = shape if is_token else batch
+            shape = [*outer, model.num_labels]
         outputs = {"logits": (logits, shape)}
-        if head_outputs == "logits":
+        if form == head_outputs.LOGITS:
             return outputs
-        if head_outputs == "regression":
+        if form == head_outputs.REGRESSION:
             values = self.select(logits, 0, axis=-1)
             return outputs | {"values": (values, batch)}
-        operation = "Sigmoid" if head_outputs == "multilabel" else "Softmax"
+        is_multilabel = form == head_outputs.MULTILABEL
+        operation = "Sigmoid" if is_multilabel else "Softmax"
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 
-    def predict_words(self, model: Any, sequence: str) -> str:
+    def predict_words(self, model: keras.Model, sequence: str) -> str:
         head = model.masked_lm
         outputs = self.dense(sequence, head.dense)
         outputs = self.activate(outputs, self.config.hidden_act)

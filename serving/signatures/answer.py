@@ -1,11 +1,12 @@
-"""Exports the model of run_squad.py, with signatures that accept ids or text.
+"""The signatures `answer` and `answer_n_best` of a span labeler.
 
 N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
 in the longest window, B = answers in an n-best list.
 """
 
-import os
-from dataclasses import fields
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import keras
 import tensorflow as tf
@@ -15,9 +16,12 @@ from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.squad.windows_layer import create_windows
-from serving import batches, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving import head_outputs
+from serving.export_options import ExportOptions
+from serving.signatures import base, batches
+from serving.signatures.batches import Features
+
+Settings = TypeVar("Settings", WindowOptions, DecodingOptions)
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -30,14 +34,10 @@ _N_BEST = {
 _QUESTIONS_AT_A_TIME = 64
 
 
-def export_span_labeler(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    options: ExportOptions,
-    windows: WindowOptions,
-    decoding: DecodingOptions,
-) -> None:
-    """Exports a span labeler: `ids` accepts ids, `answer*` accepts text.
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of a span labeler, with signatures that accept text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
     length. The graph creates windows and decodes answers by the same rules as
@@ -53,29 +53,30 @@ def export_span_labeler(
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
     padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
-    "no answer", whose positions are -1. A SavedModel also contains the
-    signature of `signatures.tokenize_texts`.
+    "no answer", whose positions are -1.
 
     Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertSpanLabeler to export.
-        options: ExportOptions. `max_seq_length` is the windows' length.
-        windows: options for cutting passages into windows.
-        decoding: options for converting logits to answers.
+        model: a BertSpanLabeler.
+        settings: the fields of WindowOptions and DecodingOptions.
+        options: `max_seq_length` is the length of the windows.
+
+    Raises:
+        ValueError: the windows are too short for the questions.
     """
+    length = {"max_seq_length": options.max_seq_length}
+    windows = _fill(WindowOptions, {**settings, **length})
+    decoding = _fill(DecodingOptions, settings)
     tokenizer = options.packing.tokenizer
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
-    @trace_once
+    @base.trace_once
     def predict(features: Features) -> Features:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in model(features, training=False).items()
         }
 
-    signature = signatures.text_signature("question", "context")
-
-    @trace_once
+    @base.trace_once
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         places, passages = create_windows(tokenizer, windows, question, context)
 
@@ -120,15 +121,20 @@ def export_span_labeler(
         outputs = answer_n_best(question, context)
         return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
 
-    endpoints: signatures.Endpoints = {
-        "answer": (answer, signature),
-        "answer_n_best": (answer_n_best, signature),
+    inputs = base.text_inputs("question", "context")
+    endpoints = {
+        "answer": base.Endpoint(answer, inputs),
+        "answer_n_best": base.Endpoint(answer_n_best, inputs),
     }
-    # Copy only the fields of WindowOptions and DecodingOptions, because
-    # `windows` and `decoding` may be a script's Config with more fields.
-    task = {x.name: getattr(windows, x.name) for x in fields(WindowOptions)}
-    for x in fields(DecodingOptions):
-        task[x.name] = getattr(decoding, x.name)
-    signatures.export_model(
-        export_dir, model, predict, options, endpoints, task
+    return base.Head(
+        predict,
+        endpoints,
+        dataclasses.asdict(windows) | dataclasses.asdict(decoding),
+        head_outputs.LOGITS,
     )
+
+
+def _fill(kind: type[Settings], settings: Mapping[str, Any]) -> Settings:
+    # The settings may name only some of the fields, and contain other settings.
+    names = {field.name for field in dataclasses.fields(kind)}
+    return kind(**{k: v for k, v in settings.items() if k in names})

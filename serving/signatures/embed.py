@@ -1,35 +1,27 @@
-"""Exports encoders, and creates the batches of extract_features.py.
+"""The signature `embed` of an encoder, which returns vectors.
 
-N = number of texts, B = batch size, T = WordPieces of the longest text, W =
-hidden size.
+N = number of texts, T = WordPieces of the longest text, W = hidden size.
 """
 
-import itertools
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
+from typing import Any
 
 import keras
 import tensorflow as tf
 
-from data.classification.features import InputExample, convert_single_example
-from data.io import tfrecords
-from data.text.token_windows import count_cut
-from data.text.tokenization import FullTokenizer
-from serving import batches, engines, signatures
-from serving.batches import Features
-from serving.export.formats import ExportOptions, trace_once
+from serving.export_options import ExportOptions
+from serving.signatures import base, batches
+from serving.signatures.batches import Features
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
-def export_encoder(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
-    options: ExportOptions,
-) -> None:
-    """Exports an encoder: `ids` accepts ids, `embed` accepts text.
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of an encoder, whose signature `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
 
@@ -42,16 +34,13 @@ def export_encoder(
                          after the end of a text
         lengths          int32 [N], the number of tokens
 
-    A SavedModel also contains the signature of `signatures.tokenize_texts`.
-
     Args:
-        export_dir: folder to write. It gets this name when it is complete.
-        model: BertModel to export.
-        options: ExportOptions. Texts longer than `options.max_seq_length` are
-            cut.
+        model: a BertModel.
+        settings: not used.
+        options: texts longer than `max_seq_length` are cut.
     """
 
-    @trace_once
+    @base.trace_once
     def encode(features: Features) -> Features:
         outputs = model(features, training=False)
         return {
@@ -59,7 +48,8 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    packing, width = options.packing, model.config.hidden_size
+    packing = options.packing
+    width = model.config.hidden_size
 
     def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)
@@ -94,36 +84,5 @@ def export_encoder(
         )
         return {**outputs, "lengths": lengths}
 
-    endpoints: signatures.Endpoints = {
-        "embed": (embed, signatures.text_signature("text"))
-    }
-    signatures.export_model(export_dir, model, encode, options, endpoints)
-
-
-def create_batches(
-    examples: Iterable[InputExample],
-    tokenizer: FullTokenizer,
-    max_seq_length: int,
-    batch_size: int,
-    trim: bool,
-) -> Iterator[dict[str, tf.Tensor]]:
-    """Yields the features of examples in batches, int32 [B, T] each.
-
-    Examples are cut or padded to `max_seq_length` WordPieces. `trim` removes
-    the padding that all examples of a batch have in common.
-    """
-    converted = (
-        convert_single_example(index, example, None, max_seq_length, tokenizer)
-        for index, example in enumerate(examples)
-    )
-    counted = count_cut(
-        converted,
-        lambda each: each.is_cut,
-        f"texts were cut at --max_seq_length={max_seq_length}",
-    )
-    while batch := [*itertools.islice(counted, batch_size)]:
-        features = {
-            name: tf.constant([getattr(f, name) for f in batch], tf.int32)
-            for name in engines.INPUTS
-        }
-        yield tfrecords.trim_padding(features) if trim else features
+    endpoint = base.Endpoint(embed, base.text_inputs("text"))
+    return base.Head(encode, {"embed": endpoint})

@@ -5,7 +5,6 @@ rows, M = length of the longest row.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
@@ -107,7 +106,9 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
         }
 
 
-def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
+def check_padding(
+    lengths: tf.Tensor, max_cells: int = _MAX_PADDING
+) -> tf.Operation:
     """Returns an operation that fails if padded rows are mostly padding.
 
     Args:
@@ -128,7 +129,7 @@ def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
     )
 
 
-def check(condition: tf.Tensor, *data: tf.Tensor | str) -> Any:
+def check(condition: tf.Tensor, *data: tf.Tensor | str) -> tf.Operation:
     """Returns an operation that fails, and prints `data`, if not `condition`.
 
     Tracing it is faster than tracing tf.debugging.Assert, which traces a graph

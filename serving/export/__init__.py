@@ -1,1 +1,0 @@
-"""Writes exports in the formats SavedModel, LiteRT and ONNX."""

@@ -1,0 +1,41 @@
+"""Defines the options of an export."""
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of an export that do not depend on the kind of the model.
+
+    Attributes:
+        tokenizer: FullTokenizer of the model. None exports only the signature
+            `ids`.
+        max_seq_length: maximum number of WordPieces in an input or a window.
+        predict_batch_size: maximum number of inputs in one batch of the
+            network, to limit the memory of a large request.
+        formats: keys of `engines.RUNTIMES`.
+        fixed_length: fixed length of inputs in formats other than
+            "saved_model". None allows any length.
+        quantize: "int8" to quantize formats other than "saved_model", or None.
+        weights: checkpoint or folder of the weights, whose model.json becomes
+            part of the export's. None if there is none.
+    """
+
+    tokenizer: FullTokenizer | None = None
+    max_seq_length: int = 128
+    predict_batch_size: int = 32
+    formats: Sequence[str] = ("saved_model",)
+    fixed_length: int | None = None
+    quantize: str | None = None
+    weights: str | None = None
+
+    @functools.cached_property
+    def packing(self) -> PackingLayer:
+        """The layer that turns texts into padded inputs of the network."""
+        assert self.tokenizer
+        return PackingLayer(self.tokenizer.layer, self.max_seq_length)

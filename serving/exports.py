@@ -1,0 +1,184 @@
+"""Writes exports of models of all kinds.
+
+serving.export("output/model", model, {"labels": ["no", "yes"]}, options)
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from files import atomic, folders
+from modeling import config_files, descriptions, kinds
+from modeling.checkpoints.tf1 import errors_named
+from modeling.tokenizer_files import tokenizer_files
+from serving import engines
+from serving.export_options import ExportOptions
+from serving.formats import litert, saved_model
+from serving.signatures import (
+    answer,
+    base,
+    choose,
+    classify,
+    embed,
+    tag,
+    tokenize,
+    words,
+)
+
+# {kind of model: function that creates the head of its exports}.
+_HEADS: dict[
+    str,
+    Callable[[keras.Model, Mapping[str, Any], ExportOptions], base.Head],
+] = {
+    kinds.CLASSIFIER: classify.create,
+    kinds.ENCODER: embed.create,
+    kinds.MULTIPLE_CHOICE: choose.create,
+    kinds.PRETRAINER: words.create,
+    kinds.SPAN_LABELER: answer.create,
+    kinds.TOKEN_CLASSIFIER: tag.create,
+}
+
+
+def export(
+    folder: str | os.PathLike[str],
+    model: keras.Model,
+    settings: Mapping[str, Any],
+    options: ExportOptions,
+) -> None:
+    """Exports a model, with signatures that suit the kind of the model.
+
+    The signature `ids` accepts ids of WordPieces. Only SavedModels contain the
+    other signatures, which accept text. docs/serving.md lists them. A
+    BertEmbedder is exported as its encoder. The export of a multiple-choice
+    model accepts no text.
+
+    If the only format is a SavedModel, all other files except README.md are
+    written to the folder `assets.extra`.
+
+    Args:
+        folder: folder to write. It gets this name when it is complete.
+        model: model to export, of a class in `modeling`.
+        settings: settings of the head, with the names that model.json records
+            under `task`. Names that the kind of the model does not use are
+            ignored. A classifier uses `labels`, `output_mode`, `doc_stride` and
+            `num_texts`, a token classifier `labels` and `legal_tags`, and a
+            span labeler the fields of WindowOptions and DecodingOptions in
+            data/squad.
+        options: options that do not depend on the kind of the model.
+
+    Raises:
+        OSError: the export cannot be written. An earlier export does not
+            change.
+        ValueError: the folder contains files that are not an export (see
+            files/folders.py), the model has no weights yet, its class is not
+            one of `modeling`, or the labels do not name its outputs.
+    """
+    if kinds.kind_of(model) == kinds.EMBEDDER:
+        model = model.bert
+    kind = kinds.kind_of(model)
+    if kind not in _HEADS:
+        raise ValueError(
+            f"a {kind} cannot be exported to {folder}; the classes that can "
+            f"are {', '.join(_HEADS)} and {kinds.EMBEDDER}"
+        )
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {folder}"
+        )
+    write(folder, model, _HEADS[kind](model, settings, options), options)
+
+
+def write(
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    head: base.Head,
+    options: ExportOptions,
+) -> None:
+    """Writes the export of a model whose head is given (see `export`)."""
+    settings = head.settings
+    endpoints = head.endpoints
+    if endpoints:
+        settings = settings | {"max_seq_length": options.max_seq_length}
+        endpoints = endpoints | tokenize.create(options.packing)
+    every = {"ids": base.serve_ids(head.predict, model)} | endpoints
+    # The main task's signature is the default, or `ids` without a tokenizer.
+    every["serving_default"] = next(iter((endpoints or every).values()))
+    with folders.new_folder(export_dir) as folder:
+        with errors_named(f"--export_dir={export_dir}"):
+            _write_formats(folder, model, every, head.form, options)
+        extra = folder
+        if tuple(options.formats) == ("saved_model",):
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        contents = _describe(model, options, settings)
+        for name, content in contents.items():
+            atomic.write_bytes(extra / name, content)
+        if not settings:
+            return
+        sizes = descriptions.file_sizes(folder)
+        if extra == folder:
+            sizes["model.json"] = 0
+        files = descriptions.describe_copy(
+            options.weights,
+            model,
+            descriptions.EXPORT,
+            settings,
+            labels=settings.get("labels"),
+            tokenizer=options.tokenizer,
+            files=sizes,
+        )
+        for name, text in files.items():
+            place = folder if name == descriptions.CARD else extra
+            atomic.write_text(place / name, text)
+
+
+def _write_formats(
+    folder: Path,
+    model: keras.Model,
+    endpoints: base.Endpoints,
+    form: str,
+    options: ExportOptions,
+) -> None:
+    # Writes a file in each format. Formats other than SavedModels contain only
+    # the endpoint `ids`.
+    for name in options.formats:
+        path = folder / engines.RUNTIMES[name].file
+        path.parent.mkdir(exist_ok=True)
+        if name == "saved_model":
+            saved_model.write(folder, model, endpoints)
+        elif name == "litert":
+            litert.write(path, model, endpoints["ids"], options)
+        else:
+            # Import late, because only this format needs the package onnx.
+            from serving.formats import onnx
+
+            onnx.write(path, model, form, options)
+
+
+def _describe(
+    model: keras.Model, options: ExportOptions, settings: Mapping[str, Any]
+) -> dict[str, bytes]:
+    # Returns {name: content} of the files that describe the model.
+    files = {"bert_config.json": model.config.to_json_string()}
+    labels = settings.get("labels")
+    tokenizer = options.tokenizer
+    if labels:
+        files["labels.txt"] = "".join(f"{label}\n" for label in labels)
+    if tuple(options.formats) != ("saved_model",):
+        mode = settings.get("output_mode", "classification")
+        problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
+        entries = config_files.config_entries(
+            model, labels, tokenizer, problem_type
+        )
+        name = config_files.CONFIG_FILE
+        files[name] = json.dumps(entries, indent=2) + "\n"
+    contents = {name: text.encode() for name, text in files.items()}
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        contents |= tokenizer_files(tokenizer, longest)
+    return contents

@@ -1,0 +1,10 @@
+"""Writes exports: a file for each format, with a function `write`.
+
+Only SavedModels have several signatures. The inputs of the other formats are
+WordPiece ids. engines/ contains a file of the same name that runs the format.
+
+    Format       Files                Converter
+    saved_model  saved_model.pb, ...  tf.saved_model
+    litert       model.tflite         tf.lite, only with builtin operations
+    onnx         onnx/model.onnx      onnx.py, which builds the graph
+"""

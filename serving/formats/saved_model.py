@@ -1,0 +1,40 @@
+"""Writes SavedModels, with several signatures."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from modeling.accelerated import inference, tracing
+from serving.signatures.base import Endpoint
+
+
+def write(
+    folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
+) -> None:
+    """Writes a SavedModel whose signatures are the endpoints.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    # Save with TensorFlow, because keras.export traces each function twice.
+    module = tf.Module()
+    signatures = {}
+    # In mixed precision, store the kernels in 16 bits.
+    kernels = [
+        (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
+        for kernel, dtype in inference.kernels_to_cast(model)
+    ]
+    traced: dict[Callable, Any] = {}
+    with tracing.replaced_values(kernels):
+        for name, (function, specs) in endpoints.items():
+            if function not in traced:
+                graph = tf.function(function, specs, autograph=False)
+                traced[function] = graph.get_concrete_function()
+            signatures[name] = traced[function]
+    # A SavedModel contains the variables that its module refers to.
+    used = {id(v): v for each in traced.values() for v in each.graph.variables}
+    module.weights = [*used.values()]
+    tf.saved_model.save(module, str(folder), signatures)

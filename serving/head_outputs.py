@@ -1,0 +1,85 @@
+"""Names the outputs of exported heads, and turns them back into logits.
+
+The signature `ids` of each kind of model returns
+
+    classifier            `probabilities` of the labels. In regression,
+                          `values`. With a `doc_stride`, the `logits` of each
+                          window, because the probabilities of confident windows
+                          are equal
+    token classifier      `probabilities` of the tags at each position
+    multiple choice       `probabilities` of the choices
+    span labeler          `start_logits` and `end_logits`
+
+A model that is not exported returns logits. Its task computes scores from them,
+and can score an export too if the outputs of the export become logits again.
+This module imports no TensorFlow.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from data.ner import legal_tags
+from modeling import kinds
+from serving.engines import Outputs
+
+# What the head of an export computes from its logits.
+LOGITS = "logits"
+CLASSIFICATION = "classification"
+MULTILABEL = "multilabel"
+REGRESSION = "regression"
+
+
+def form_of(kind: str, settings: Mapping[str, Any]) -> str:
+    """Returns what an exported head computes from its logits.
+
+    Args:
+        kind: class of the model, a key of kinds.KINDS.
+        settings: settings of the head, as in `serving.export`.
+
+    Returns:
+        LOGITS: the logits themselves. CLASSIFICATION: their softmax.
+        MULTILABEL: their sigmoids. REGRESSION: the single logit as a value.
+    """
+    if kind == kinds.SPAN_LABELER:
+        return LOGITS
+    if kind != kinds.CLASSIFIER:
+        return CLASSIFICATION
+    form = settings.get("output_mode") or CLASSIFICATION
+    if settings.get("doc_stride") and form != REGRESSION:
+        return LOGITS
+    return form
+
+
+def to_logits(
+    kind: str, settings: Mapping[str, Any], outputs: Outputs
+) -> np.ndarray | Outputs:
+    """Converts outputs of the signature `ids` to the logits of the model.
+
+    The softmax loses a constant, which changes no score.
+
+    Args:
+        kind: class of the model, a key of kinds.KINDS. Not an encoder or a
+            pretrainer, whose outputs are no logits of labels.
+        settings: settings of the head, as in `serving.export`.
+        outputs: {name: array} for a batch of B inputs of T WordPieces.
+
+    Returns:
+        float [B, labels], [B, T, tags] or [B, choices]. For a span labeler,
+        {"start_logits", "end_logits": float [B, T]}.
+    """
+    if kind == kinds.SPAN_LABELER:
+        return outputs
+    form = form_of(kind, settings)
+    if form == LOGITS:
+        return outputs["logits"]
+    if form == REGRESSION:
+        return outputs["values"][:, None]
+    probabilities = outputs["probabilities"]
+    if form == MULTILABEL:
+        # 0 for a probability of 0.5, above which a label is predicted.
+        return legal_tags.to_scores(probabilities) - legal_tags.to_scores(
+            1 - probabilities
+        )
+    return legal_tags.to_scores(probabilities)

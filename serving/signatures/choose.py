@@ -1,0 +1,29 @@
+"""The export of a multiple-choice model, which accepts only ids.
+
+B = batch size, C = choices, F = length of an input in WordPieces, with padding.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+from serving import head_outputs
+from serving.export_options import ExportOptions
+from serving.signatures import base
+
+
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of a multiple-choice model.
+
+    The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
+    choices, float32 [B, C].
+
+    Args:
+        model: a BertMultipleChoice.
+        settings: not used.
+        options: not used.
+    """
+    return base.Head(base.predict_labels(model, head_outputs.CLASSIFICATION))

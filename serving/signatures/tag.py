@@ -1,0 +1,102 @@
+"""The signatures `tag` and `tag_words` of a classifier of words.
+
+N = number of texts, W = windows, M = words of the longest text.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from data.io.tfrecords import trim_padding
+from data.ner.layers import cut_texts, decode_legal, split_words
+from serving import head_outputs
+from serving.export_options import ExportOptions
+from serving.signatures import base, batches
+from serving.signatures.batches import Features
+
+
+def create(
+    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+) -> base.Head:
+    """Returns the head of a token classifier, with signatures that accept text.
+
+    The input of `tag_words` is `text`, string [N], of any length, with white
+    space between the words, as in CoNLL's files. It returns
+
+        words          string [N, M], "" after the last word of a text
+        tags           string [N, M], "" after the last word of a text
+        probabilities  float32 [N, M], the probability of each tag
+        num_words      int32 [N], the number of words
+
+    `tag` returns the same outputs for text that is not split into words yet. It
+    first splits off, as separate words: punctuation at the start or end of a
+    word, dashes and ellipses between words ("York\u2014often"), and each
+    ideograph. Other punctuation inside words stays, as in CoNLL's files:
+    "U.S.", "O'Brien", "Franco-German".
+
+    Args:
+        model: a BertTokenClassifier.
+        settings: `labels`, the tags in the order of the model's outputs.
+            `legal_tags`, True (the default) to return the best legal sequence
+            of tags (see data/ner/legal_tags.py), False to return the best tag
+            of each word.
+        options: texts longer than `max_seq_length` are read in several windows.
+    """
+    label_list = base.labels_of(model, settings)
+    only_legal = settings.get("legal_tags", True)
+    tokenizer = options.packing.tokenizer
+    predict = base.trace_once(
+        base.predict_labels(model, head_outputs.CLASSIFICATION)
+    )
+
+    @base.trace_once
+    def tag_words(text: tf.Tensor) -> Features:
+        length = options.max_seq_length
+        words, rows, places = cut_texts(text, tokenizer, length)
+
+        def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            packed = rows.slice(begin, end).pack(tokenizer, length)
+            outputs = predict(trim_padding(packed, 1))
+            # `places` contains a row for each word: the window that tags the
+            # word, and the word's position in the window. The rows are sorted
+            # by window, so the words of windows `begin` to `end` - 1 are the
+            # adjacent rows `first` to `last` - 1.
+            windows = tf.cast(tf.stack([begin, end]), tf.int64)
+            first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
+            shift = tf.stack([windows[0], 0])
+            selected = places[first:last] - shift
+            found = tf.gather_nd(outputs["probabilities"], selected)
+            return {"probabilities": found}
+
+        outputs = batches.call_in_batches(
+            tag_some, tf.size(rows.rows), options.predict_batch_size
+        )
+        found = outputs["probabilities"]
+        ids = tf.argmax(found, -1)
+        if only_legal:
+            check = batches.check_padding(words.row_lengths())
+            with tf.control_dependencies([check]):
+                ragged = words.with_flat_values(tf.identity(found))
+            ids = decode_legal(ragged, label_list)
+        flat = {
+            "tags": tf.gather(label_list, ids),
+            "probabilities": tf.gather(found, ids, batch_dims=1),
+        }
+        ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
+        return {
+            **batches.to_padded({"words": words, **ragged}),
+            "num_words": tf.cast(words.row_lengths(), tf.int32),
+        }
+
+    def tag(text: tf.Tensor) -> Features:
+        return tag_words(split_words(text))
+
+    inputs = base.text_inputs("text")
+    endpoints = {
+        "tag": base.Endpoint(tag, inputs),
+        "tag_words": base.Endpoint(tag_words, inputs),
+    }
+    recorded = {"labels": label_list, "legal_tags": only_legal}
+    return base.Head(predict, endpoints, recorded)

@@ -1,0 +1,40 @@
+"""The signature `tokenize`, which all exports that accept text contain.
+
+N = number of texts or pairs of texts, T = length of the longest input in
+WordPieces.
+"""
+
+import tensorflow as tf
+
+from data.text.packing_layer import PackingLayer
+from serving.signatures import base, batches
+from serving.signatures.batches import Features
+
+
+def create(packing: PackingLayer) -> base.Endpoints:
+    """Returns the endpoint `tokenize`.
+
+    Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
+    second text. It returns
+
+        tokens          string [N, T], the tokens that the model reads, with
+                        [CLS] and [SEP], "" at positions of padding
+        lengths         int32 [N], the number of tokens
+        num_wordpieces  int32 [N], number of WordPieces of both texts before
+                        long texts are cut
+    """
+    vocab = packing.tokenizer.vocab
+
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+        tokens = packing.tokenize(text_a, text_b)
+        ids, _ = packing.join(*tokens)
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        return {
+            **batches.to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
+            "num_wordpieces": tf.add_n(counts),
+        }
+
+    inputs = base.text_inputs("text_a", "text_b")
+    return {"tokenize": base.Endpoint(tokenize, inputs)}

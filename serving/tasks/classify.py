@@ -1,0 +1,71 @@
+"""Classifies texts, or pairs of texts."""
+
+import itertools
+
+import numpy as np
+
+from data.classification.decoding import pool, to_probabilities
+from data.text.token_windows import cut_spans
+from serving import head_outputs
+from serving.engines import Input
+from serving.tasks.base import (
+    Model,
+    Outputs,
+    Reply,
+    Request,
+    TaskOptions,
+    TextTask,
+    encode_pair,
+    pack,
+    pair_of,
+)
+
+
+def _encode(model: Model, request: Request) -> tuple[list[Input], Input | None]:
+    stride = model.settings.get("doc_stride", 0)
+    if not stride:
+        return encode_pair(model, request)
+    tokens = model.tokenizer.tokenize(pair_of(request)[0])
+    # Also create a window for a text without WordPieces, because every request
+    # must get a prediction.
+    spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
+    return [pack(model, tokens[i : i + length]) for i, length in spans], None
+
+
+def _decode(
+    model: Model,
+    context: Input | None,
+    outputs: list[Outputs],
+    options: TaskOptions,
+) -> Reply:
+    # In multi-label classification, "label" is a list. Otherwise it is None if
+    # no probability reaches the option `min_probability`.
+    mode = model.settings["output_mode"]
+    labels = model.settings["labels"]
+    ((name, probabilities),) = outputs[0].items()
+    if name != "probabilities":
+        # Models that read a text in windows output logits, which are averaged.
+        every = np.stack([np.atleast_1d(each[name]) for each in outputs])
+        pooled = to_probabilities(pool(every, [0])[0], mode)
+        probabilities = pooled.astype(np.float32)
+    if mode == head_outputs.REGRESSION:
+        return {"value": probabilities[0]}
+    is_sure = probabilities >= options.min_probability
+    label: str | list[str] | None
+    if mode == head_outputs.CLASSIFICATION:
+        best = probabilities.argmax()
+        label = labels[best] if is_sure[best] else None
+    else:
+        chosen = is_sure & (probabilities > 0.5)
+        label = [*itertools.compress(labels, chosen)]
+    numbers = dict(zip(labels, probabilities, strict=True))
+    return {"label": label, "probabilities": numbers}
+
+
+CLASSIFY = TextTask(
+    "classify",
+    _encode,
+    _decode,
+    {"text_a": True, "text_b": False},
+    other_names={"text_a": ["text"]},
+)

@@ -1,0 +1,34 @@
+"""Computes vectors of texts and of their WordPieces."""
+
+import numpy as np
+
+from serving.engines import Input
+from serving.tasks.base import (
+    Model,
+    Outputs,
+    Reply,
+    TaskOptions,
+    TextTask,
+    encode_pair,
+)
+
+
+def _decode(
+    model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
+) -> Reply:
+    sequence = outputs[0]["sequence_output"][: len(packed.ids)]
+    # The mean includes [CLS] and [SEP], as in sentence-transformers.
+    mean = sequence.mean(0)
+    length = max(float(np.linalg.norm(mean)), 1e-12)
+    reply: Reply = {
+        "pooled": outputs[0]["pooled_output"],
+        "mean": mean,
+        "mean_normalized": mean / length,
+    }
+    if options.tokens:
+        reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
+        reply["sequence"] = [*sequence]
+    return reply
+
+
+EMBED = TextTask("embed", encode_pair, _decode, {"text": True})

@@ -1,0 +1,34 @@
+"""Shows the WordPieces that a model reads. The network does not run."""
+
+from serving.engines import Input
+from serving.tasks.base import (
+    Model,
+    Outputs,
+    Reply,
+    Request,
+    TaskOptions,
+    TextTask,
+    pack,
+    pair_of,
+)
+
+
+def _encode(model: Model, request: Request) -> tuple[list[Input], Reply]:
+    tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
+    read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
+    return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+
+
+def _decode(
+    model: Model, context: Reply, outputs: list[Outputs], options: TaskOptions
+) -> Reply:
+    return context
+
+
+TOKENIZE = TextTask(
+    "tokenize",
+    _encode,
+    _decode,
+    {"text_a": True, "text_b": False},
+    other_names={"text_a": ["text"]},
+)

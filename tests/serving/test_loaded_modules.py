@@ -1,0 +1,71 @@
+"""What predict.py and serve.py load to answer with a small runtime."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import ROOT
+from tests.serving import conftest
+
+# Packages that only training, exports and SavedModels need.
+LARGE = {"tensorflow", "keras", "training", "scipy", "sklearn"}
+# Runs a program, and then writes the names of all packages that it loaded.
+RUN = """
+import atexit, json, runpy, sys
+
+def show():
+    print(json.dumps(sorted({name.split(".")[0] for name in sys.modules})))
+
+atexit.register(show)
+program, *sys.argv = sys.argv[1:]
+exec(program)
+"""
+PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
+SERVE = """
+import serve
+from serving import server
+
+model = server.ServedModel(sys.argv[1], {"engine": "litert"})
+model.load()
+"""
+
+
+def loaded(program, *arguments):
+    """Returns the names of the packages that a program loads."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, program, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return {*json.loads(done.stdout.splitlines()[-1])}
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory):
+    """The folder of an encoder for LiteRT."""
+    folder = tmp_path_factory.mktemp("litert") / "export"
+    conftest.export("features", folder, conftest.create_options("litert"))
+    return folder
+
+
+def test_predict_loads_no_training_and_no_tensorflow(export):
+    names = loaded(PREDICT, "predict.py", f"--model={export}", "A boat.")
+    assert "ai_edge_litert" in names
+    assert not names & LARGE
+
+
+def test_serve_loads_no_training_and_no_tensorflow(export):
+    pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+    names = loaded(SERVE, "serve.py", str(export))
+    assert {"ai_edge_litert", "uvicorn"} <= names
+    assert not names & LARGE
+
+
+def test_serving_loads_neither_keras_nor_tensorflow():
+    names = loaded("import serving; serving.load", "")
+    assert {"serving", "modeling"} <= names
+    assert not names & LARGE

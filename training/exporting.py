@@ -1,0 +1,223 @@
+"""Exports the model of a run, and compares each file of the export with it.
+
+This module is a step of the two flows, fine_tuning.py and pretraining.py.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+import serving
+from files import atomic, folders
+from modeling import descriptions, kinds
+from modeling.results import format_markdown
+from serving import engines, head_outputs
+from training.fine_tuning_config import FineTuningConfig
+from training.pretraining_config import PretrainingConfig
+from training.splits import splits_of
+from training.start import Start
+from training.task import Split, Task, suffix_of
+from training.trainer import Trainer
+
+
+def export_pretrainer(
+    start: Start[PretrainingConfig], trainer: Trainer
+) -> None:
+    """Writes --export_dir. The export accepts text if the vocabulary is set.
+
+    Raises:
+        OSError: the export cannot be written.
+    """
+    folder = str(start.config.export.export_dir)
+    options = _options_of(start, start.config.pretraining.max_seq_length)
+    serving.export(folder, trainer.model, {}, options)
+
+
+def export_task(
+    task: Task,
+    start: Start[FineTuningConfig],
+    trainer: Trainer,
+    splits: Mapping[str, Split],
+    results: Mapping[str, float],
+) -> None:
+    """Writes --export_dir, unless the export is much worse than the model.
+
+    Args:
+        task: the task.
+        start: what the command starts from.
+        trainer: the Trainer, with the weights to export.
+        splits: the splits that the command evaluates or predicts.
+        results: the model's scores on the dev set, {} if they are unknown.
+
+    Raises:
+        OSError: the export cannot be written.
+        ValueError: the export's score is lower than --max_export_loss allows.
+            An earlier export does not change.
+    """
+    config = start.config
+    export_dir = str(config.export.export_dir)
+    kind = kinds.kind_of(trainer.model)
+    scored = []
+    # The export of an embedder computes vectors, and not their cosines.
+    if task.metrics[0] in results and kind != kinds.EMBEDDER:
+        scored = splits_of(task, splits, "eval")
+    logging.info("Exporting %s", trainer.described_step)
+    options = _options_of(
+        start,
+        config.fine_tuning.max_seq_length,
+        config.fine_tuning.predict_batch_size,
+    )
+    with folders.new_folder(export_dir) as folder:
+        serving.export(folder, trainer.model, settings_of(task), options)
+        scores = evaluate_export(task, kind, folder, scored)
+        if scores:
+            trainer.write_results("export_eval_results.txt", scores)
+            card = folder / descriptions.CARD
+            # A multiple-choice model, which reads no text, has no card.
+            if card.exists():
+                _add_to_card(card, scores, trainer.has_best)
+        else:
+            logging.info(
+                "The export is not checked, because this command does not "
+                "evaluate, or no engine can evaluate the export."
+            )
+        _check_scores(task, scored, results, scores)
+    logging.info("Wrote the export to %s", export_dir)
+
+
+def settings_of(task: Task) -> dict[str, Any]:
+    """Returns the settings of a task's head, for `serving.export`."""
+    return {**task.settings, "labels": task.labels, **task.export_settings}
+
+
+def _options_of(
+    start: Start, max_seq_length: int, predict_batch_size: int = 32
+) -> serving.ExportOptions:
+    flags = start.config.export
+    return serving.ExportOptions(
+        tokenizer=start.tokenizer,
+        max_seq_length=max_seq_length,
+        predict_batch_size=predict_batch_size,
+        formats=flags.export_formats,
+        fixed_length=flags.export_seq_length,
+        quantize=flags.quantize,
+        weights=start.weights,
+    )
+
+
+# Raises a ValueError if a file of the export scores lower than
+# --max_export_loss allows. `scores` are those of `evaluate_export`.
+def _check_scores(
+    task: Task,
+    splits: Sequence[Split],
+    results: Mapping[str, float],
+    scores: Mapping[str, float],
+) -> None:
+    for form, split in itertools.product(engines.RUNTIMES, splits):
+        metric = f"{task.metrics[0]}{suffix_of(split.name)}"
+        expected = results[metric]
+        score = scores.get(f"{form}_{metric}")
+        if score is None or not math.isfinite(expected):
+            continue
+        loss = round((expected - score) / task.hundredth, 6)
+        # Write `not <=` instead of `>`, so that NaN is an error too.
+        if not loss <= task.config.fine_tuning.max_export_loss:
+            raise ValueError(
+                f"--export_dir={task.config.export.export_dir} was not "
+                f"written: its {form} file scores {metric} = {score:.4f} on "
+                f"the dev set, {loss:.2f} percentage points below the model's "
+                f"{expected:.4f}. Export without --quantize, or increase "
+                "--max_export_loss"
+            )
+        model = f"the model's is {expected:.4f}" if loss else "as the model"
+        logging.info("%s: %s %.4f, %s", form, metric, score, model)
+
+
+# Adds the scores of each format to the card of an export, before its use.
+def _add_to_card(
+    path: Path, scores: Mapping[str, float], is_best: bool
+) -> None:
+    start, use, end = path.read_text("utf-8").partition("## Use\n")
+    for form in engines.RUNTIMES:
+        names = [name for name in scores if name.startswith(f"{form}_")]
+        found = {name.removeprefix(f"{form}_"): scores[name] for name in names}
+        if found:
+            lines = [f"## Scores of {form} on the dev set", ""]
+            start += "\n".join([*lines, *format_markdown(found), "", ""])
+    if is_best:
+        start += "The dev set chose the step: expect less on other data.\n\n"
+    atomic.write_text(path, start + use + end)
+
+
+def evaluate_export(
+    task: Task, kind: str, folder: Path, splits: Sequence[Split]
+) -> dict[str, float]:
+    """Evaluates each format of an export that this machine can run.
+
+    Args:
+        task: task that computes the scores.
+        kind: class of the exported model, a key of kinds.KINDS.
+        folder: folder of the export.
+        splits: splits to evaluate.
+
+    Returns:
+        {name of the format, "_" and name of the score: score}.
+
+    Raises:
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
+    """
+    scores: dict[str, float] = {}
+    length = task.config.fine_tuning.max_seq_length
+    for form, runtime in engines.RUNTIMES.items():
+        if not (splits and (folder / runtime.file).is_file()):
+            continue
+        try:
+            engine = engines.open_engine(folder, form)
+            fixed = engine.inputs["input_ids"][-1]
+            if fixed and fixed < length:
+                raise ValueError(f"it needs --max_seq_length={fixed}")
+        except ValueError as error:
+            logging.warning("The %s export was not evaluated: %s", form, error)
+            continue
+        for split in splits:
+            batches = task.pool(split, _run(task, kind, engine, split))
+            for key, score in task.evaluate(split, batches).items():
+                scores[f"{form}_{key}{suffix_of(split.name)}"] = score
+    return scores
+
+
+# Yields batches as the model itself would compute them: features and logits.
+def _run(
+    task: Task, kind: str, engine: engines.Engine, split: Split
+) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
+    size = task.config.fine_tuning.max_seq_length
+    settings = settings_of(task)
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    pads = kind == kinds.SPAN_LABELER and not task.config.unpads
+    lengths = engine.lengths(size, pads)
+    num_pieces = math.prod(split.records.spec["input_ids"].shape)
+    batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1
+    for batch in split.create_dataset(batch_size, trim=False):
+        features = {name: np.asarray(value) for name, value in batch.items()}
+        longest = features["input_mask"].sum(-1).max()
+        length = min(each for each in lengths if each >= longest)
+        outputs = engine.run(
+            {name: _fit(features[name], length) for name in engines.INPUTS}
+        )
+        logits = head_outputs.to_logits(kind, settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {name: _fit(logits[name], size) for name in logits}
+        yield features, logits
+
+
+def _fit(values: np.ndarray, size: int) -> np.ndarray:
+    # Cuts the last axis to `size`, or pads it with 0.
+    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
+    return np.pad(values, padding)[..., :size]
