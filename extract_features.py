@@ -186,7 +186,7 @@ def parse_layers(value: str, num_blocks: int) -> list[int]:
 
 
 def create_predictor(
-    config: Config, bert_config: "modeling.BertConfig", left_to_right: bool
+    config: Config, bert_config: "modeling.BertConfig", preset: presets.Preset
 ) -> "BatchPredictor":
     """Loads the encoder that computes the vectors."""
     # Import late, so that --help and errors in flags do not wait until
@@ -202,10 +202,10 @@ def create_predictor(
         model = modeling.BertModel(
             bert_config,
             use_one_hot_embeddings=config.use_one_hot_embeddings,
-            left_to_right=left_to_right,
+            left_to_right=preset.network["left_to_right"],
         )
         model.build()
-    modeling.load_checkpoint(model, str(config.model.init_checkpoint))
+    modeling.load_checkpoint(model, preset)
     return BatchPredictor(model, config.devices.jit_compile)
 
 
@@ -254,14 +254,12 @@ def main(parsed: flags.Parsed[Config]) -> None:
         config.model.do_lower_case,
         is_given="do_lower_case" in parsed.given,
         vocab_size=bert_config.vocab_size,
-        weights=checkpoint,
+        preset=preset,
     )
     preset.check_identity(bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
-    predictor = create_predictor(
-        config, bert_config, preset.network["left_to_right"]
-    )
+    predictor = create_predictor(config, bert_config, preset)
     number = write_vectors(config, tokenizer, layers, predictor)
     logging.info("Wrote %d lines to %s", number, config.output_file)
 

@@ -2,7 +2,9 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from absl import logging
 
@@ -10,7 +12,11 @@ from files.paths import StrPath
 from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
 
 
-def find_tf1_checkpoint(path: StrPath, best: bool | None = None) -> str:
+def find_tf1_checkpoint(
+    path: StrPath,
+    best: bool | None = None,
+    described: Mapping[str, Any] | None = None,
+) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
     In the folder of a training run, this is the step that the run reports: the
@@ -25,15 +31,19 @@ def find_tf1_checkpoint(path: StrPath, best: bool | None = None) -> str:
         path: prefix of a checkpoint, or a folder.
         best: whether to prefer the best step of a run. None = as the run
             reports (its flag --load_best).
+        described: contents of the folder's model.json. None = read the file.
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
     """
     path = str(path)
     if os.path.isdir(path):
+        if described is None:
+            described = read_model_file(path)
         if best is None:
-            best = reports_best(path)
-        return (find_best(path) if best else None) or _find_newest(path)
+            best = described.get("task", {}).get("load_best", True)
+        found = find_best(path, described) if best else None
+        return found or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file is {path}.index"
@@ -41,12 +51,9 @@ def find_tf1_checkpoint(path: StrPath, best: bool | None = None) -> str:
     return path
 
 
-def reports_best(folder: StrPath) -> bool:
-    """Returns whether a run reports its best step, if there is one."""
-    return read_model_file(folder).get("task", {}).get("load_best", True)
-
-
-def find_best(folder: StrPath) -> str | None:
+def find_best(
+    folder: StrPath, described: Mapping[str, Any] | None = None
+) -> str | None:
     """Returns the checkpoint of a run's best step, or None if it has none.
 
     A run that was killed may have saved its best step, but no later checkpoint.
@@ -54,8 +61,11 @@ def find_best(folder: StrPath) -> str | None:
 
     Args:
         folder: folder of the run.
+        described: contents of its model.json. None = read the file.
     """
-    step = read_model_file(folder).get("best_step")
+    if described is None:
+        described = read_model_file(folder)
+    step = described.get("best_step")
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None

@@ -6,7 +6,7 @@ Google's tanh approximation.
 
 import dataclasses
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
@@ -126,7 +126,7 @@ def load_config(path: StrPath) -> BertConfig:
         name == CONFIG_FILE
         and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
     ):
-        return BertConfig.from_json_file(path)
+        return _parse_config(values, path)
     values = {**_DEFAULTS, **values}
     values["hidden_act"] = values["hidden_act"] or "linear"
     for key, allowed in _ALLOWED.items():
@@ -139,6 +139,11 @@ def load_config(path: StrPath) -> BertConfig:
     ours = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in ours & values.keys()}
     entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
+    return _parse_config(entries, path)
+
+
+def _parse_config(entries: Mapping[str, Any], path: str) -> BertConfig:
+    # Raises a ValueError that names the file.
     try:
         return BertConfig.from_dict(entries)
     except ValueError as error:

@@ -4,6 +4,7 @@ Both contain names and checksums of input files, but no folders, no names of
 machines and no texts of examples. This module imports no TensorFlow.
 """
 
+import copy
 import dataclasses
 import fnmatch
 import itertools
@@ -15,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from files.json_files import read_json
 from modeling import hub, kinds, presets
 from modeling.results import format_markdown
 from modeling.tokenizer_files import Tokenizer
@@ -116,7 +116,7 @@ _FILES = {
 
 
 def describe_copy(
-    path: str | None,
+    preset: presets.Preset | None,
     model: object,
     kind: str,
     settings: Mapping[str, Any] | None = None,
@@ -131,25 +131,23 @@ def describe_copy(
     """Returns {file: text} of model.json and README.md for a copy of weights.
 
     Args:
-        path: checkpoint or folder that the weights come from. None if the
+        preset: Preset of the folder that the weights come from. None if the
             weights are random.
         model: the model that is copied or exported.
         kind: EXPORT, WEIGHTS or HUGGINGFACE. A HUGGINGFACE card begins with
             the metadata that the Hugging Face hub reads.
-        settings: settings of the head to add to the ones of `path`.
+        settings: settings of the head to add to the ones of `preset`.
         step: training step at which the weights were saved, None if unknown.
-        changed: names of settings recorded at `path` that no longer apply to
-            the copy.
+        changed: names of settings in `preset` that no longer apply to the
+            copy.
         labels: names of the outputs, in order. None = list no names.
         tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name: score} to show in the card.
         files: {name: bytes} of the files to list in the card.
     """
-    preset = presets.read(path) if path else presets.Preset("")
-    values: dict[str, Any] = {"version": presets.VERSION}
-    file = os.path.join(preset.path, presets.FILE)
-    if os.path.isfile(file):
-        values = read_json(file)
+    preset = preset or presets.Preset("")
+    values = copy.deepcopy(dict(preset.described))
+    values = values or {"version": presets.VERSION}
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", {})

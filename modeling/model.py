@@ -104,7 +104,7 @@ class FeaturesModel(keras.Model):
         is_own = preset.head == cls.__name__
         has_labels = "num_labels" in inspect.signature(cls).parameters
         if has_labels and (is_own or preset.head is None):
-            shapes = read_shapes(find_checkpoint(preset.weights))
+            shapes = read_shapes(find_checkpoint(preset))
             # Google's name and Hugging Face's name of the head's bias.
             for name in {"output_bias", "classifier.bias"} & shapes.keys():
                 options.setdefault("num_labels", shapes[name][0])
@@ -115,7 +115,7 @@ class FeaturesModel(keras.Model):
         if has_labels and "num_labels" not in options:
             raise ValueError(f"{preset.path} does not state num_labels")
         model = cls(config, **options)
-        return model, load_checkpoint(model, preset.weights)
+        return model, load_checkpoint(model, preset)
 
     def check_features(self, features: Mapping[str, Any]) -> None:
         """Checks the names of features.

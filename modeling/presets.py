@@ -138,6 +138,7 @@ class Preset:
         training: settings that must not change when the run that wrote the
             folder is resumed. {} if no run wrote it, as for Google's models.
         split: how the run split its --data_file, None if it had none.
+        described: contents of model.json, {} if it is missing.
     """
 
     path: str
@@ -152,6 +153,7 @@ class Preset:
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     split: RecordedSplit | None = None
+    described: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -342,13 +344,7 @@ def read(path: StrPath, flag: str = "") -> Preset:
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
-    files = glob.iglob(f"{glob.escape(path)}.*")
-    if not (os.path.exists(path) or any(files)):
-        error = f"{flag}={path} does not exist".removeprefix("=")
-        if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
-            name = path if "/" in path else f"OWNER/{path}"
-            error += f"; for a model of the hub, use hf://{name}"
-        raise FileNotFoundError(error)
+    check_path(path, flag)
     try:
         return _read_folder(Path(folder_of(path)), path, flag)
     except (AttributeError, KeyError, TypeError) as error:
@@ -358,6 +354,43 @@ def read(path: StrPath, flag: str = "") -> Preset:
         ) from error
 
 
+def check_path(path: str, flag: str = "") -> None:
+    """Checks that there is a folder, or a checkpoint, with this path.
+
+    Raises:
+        FileNotFoundError: there is none. The message names the flag.
+    """
+    files = glob.iglob(f"{glob.escape(path)}.*")
+    if os.path.exists(path) or any(files):
+        return
+    error = f"{flag}={path} does not exist".removeprefix("=")
+    if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
+        name = path if "/" in path else f"OWNER/{path}"
+        error += f"; for a model of the hub, use hf://{name}"
+    raise FileNotFoundError(error)
+
+
+def of_run(folder: str, described: Mapping[str, Any]) -> Preset:
+    """Returns the Preset of a folder to which a run wrote this model.json."""
+    settings = _settings_of(described)
+    return Preset(
+        path=folder,
+        weights=folder,
+        head=settings.pop("name", None),
+        settings=settings,
+        training=described["origin"]["settings"],
+        described=described,
+    )
+
+
+def _settings_of(described: Mapping[str, Any]) -> dict[str, Any]:
+    # Returns {setting: value} of the head, and `name`, its class.
+    settings = dict(described.get("task", {}))
+    if mode := settings.get("output_mode"):
+        settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
+    return settings
+
+
 def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     def find(*names: str) -> str | None:
         files = (folder / name for name in names)
@@ -365,10 +398,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
 
     described = read_model_file(folder)
     theirs = find(CONFIG_FILE)
-    settings = dict(described.get("task", {}))
+    settings = _settings_of(described)
     head = settings.pop("name", None)
-    if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
     if theirs and not head:
         # A model.json may only list the files of the folder.
         head, settings = read_head(theirs)
@@ -391,6 +422,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         settings=settings,
         training=training,
         split=_read_split(training),
+        described=described,
     )
 
 

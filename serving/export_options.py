@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
+from modeling.presets import Preset
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,8 +24,8 @@ class ExportOptions:
         fixed_length: fixed length of inputs in formats other than
             "saved_model". None allows any length.
         quantize: "int8" to quantize formats other than "saved_model", or None.
-        weights: checkpoint or folder of the weights, whose model.json becomes
-            part of the export's. None if there is none.
+        weights: checkpoint or folder of the weights, or its Preset, whose
+            model.json becomes part of the export's. None if there is none.
     """
 
     tokenizer: FullTokenizer | None = None
@@ -32,7 +34,7 @@ class ExportOptions:
     formats: Sequence[str] = ("saved_model",)
     fixed_length: int | None = None
     quantize: str | None = None
-    weights: str | None = None
+    weights: StrPath | Preset | None = None
 
     @functools.cached_property
     def packing(self) -> PackingLayer:

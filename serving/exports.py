@@ -12,7 +12,7 @@ from typing import Any
 import keras
 
 from files import atomic, folders
-from modeling import config_files, descriptions, kinds
+from modeling import config_files, descriptions, kinds, presets
 from modeling.checkpoints.tf1 import errors_named
 from modeling.tokenizer_files import tokenizer_files
 from serving import engines
@@ -123,8 +123,11 @@ def write(
         sizes = descriptions.file_sizes(folder)
         if extra == folder:
             sizes["model.json"] = 0
+        preset = options.weights or None
+        if preset is not None and not isinstance(preset, presets.Preset):
+            preset = presets.read(preset)
         files = descriptions.describe_copy(
-            options.weights,
+            preset,
             model,
             descriptions.EXPORT,
             settings,

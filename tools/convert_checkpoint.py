@@ -131,7 +131,7 @@ def _read_tokenizer(
     tokenizer = tokenization.create_tokenizer(
         vocab_file,
         options.do_lower_case,
-        options.init_checkpoint,
+        folder,
         config.vocab_size,
     )
     folder.check_identity(config, tokenizer)
@@ -185,7 +185,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     options = parsed.config
     start = options.init_checkpoint
     folder = presets.read(start, "--init_checkpoint")
-    checkpoint = modeling.find_checkpoint(start)
+    checkpoint = modeling.find_checkpoint(folder)
     config = modeling.load_config(options.bert_config_file or folder.path)
     name = options.model or _find_model(checkpoint, folder)
     head = MODELS[name]
@@ -207,7 +207,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     length = folder.max_length(head, config.max_position_embeddings)
     labels = folder.labels if kinds.KINDS[head].has_labels else None
     files = descriptions.describe_copy(
-        checkpoint,
+        folder,
         model,
         descriptions.HUGGINGFACE if becomes_theirs else descriptions.WEIGHTS,
         {"max_seq_length": length},

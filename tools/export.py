@@ -75,7 +75,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         kind = kinds.ENCODER
     if config.task != "embed":
         preset.check_head(kind)
-    tokenizer = FullTokenizer.from_preset(preset.weights)
+    tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)
     if kind == kinds.ENCODER:
         preset.warn_of_pooling()
@@ -92,7 +92,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,
-        weights=preset.weights,
+        weights=preset,
     )
     settings = {
         **preset.settings,

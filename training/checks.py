@@ -33,7 +33,7 @@ def check(start: Start) -> None:
         OSError: a file is missing, or the export cannot be written.
     """
     if start.preset and not start.is_resumed:
-        modeling.find_checkpoint(start.preset.weights)
+        modeling.find_checkpoint(start.preset)
     outputs = {
         "--export_dir": start.config.export.export_dir,
         "--export_weights": start.config.training.export_weights,

@@ -37,8 +37,11 @@ def load_teacher(
     config = start.config
     student = start.bert_config
     path = str(config.distillation.teacher)
-    folder = presets.read(path, "--teacher")
-    bert_config = modeling.load_config(presets.folder_of(path))
+    # Without --init_checkpoint, a run may begin with blocks of the teacher.
+    folder = start.preset
+    if not (folder and folder.flag == "--teacher"):
+        folder = presets.read(path, "--teacher")
+    bert_config = modeling.load_config(folder.config_file or folder.path)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
@@ -58,7 +61,7 @@ def load_teacher(
         unpad=config.unpads,
         dtype=PRECISIONS[config.devices.mixed_precision],
     )
-    report = modeling.load_checkpoint(model, path, labels=labels)
+    report = modeling.load_checkpoint(model, folder, labels=labels)
     heads = [x for x in report.missing if not x.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(

@@ -34,7 +34,9 @@ def export_pretrainer(
         OSError: the export cannot be written.
     """
     folder = str(start.config.export.export_dir)
-    options = _options_of(start, start.config.pretraining.max_seq_length)
+    options = _options_of(
+        start, trainer, start.config.pretraining.max_seq_length
+    )
     serving.export(folder, trainer.model, {}, options)
 
 
@@ -69,6 +71,7 @@ def export_task(
     logging.info("Exporting %s", trainer.described_step)
     options = _options_of(
         start,
+        trainer,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
@@ -96,7 +99,10 @@ def settings_of(task: Task) -> dict[str, Any]:
 
 
 def _options_of(
-    start: Start, max_seq_length: int, predict_batch_size: int = 32
+    start: Start,
+    trainer: Trainer,
+    max_seq_length: int,
+    predict_batch_size: int = 32,
 ) -> serving.ExportOptions:
     flags = start.config.export
     return serving.ExportOptions(
@@ -106,7 +112,7 @@ def _options_of(
         formats=flags.export_formats,
         fixed_length=flags.export_seq_length,
         quantize=flags.quantize,
-        weights=start.weights,
+        weights=trainer.preset,
     )
 
 

@@ -136,7 +136,7 @@ def write(
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
     best_step: int | None = None,
-) -> None:
+) -> dict[str, Any]:
     """Writes the files that describe a run's weights beside the weights.
 
     Args:
@@ -147,6 +147,9 @@ def write(
         tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
         best_step: the best step so far, None before the first evaluation.
+
+    Returns:
+        the contents of model.json, without the entries of the run's folder.
 
     Raises:
         ValueError: files in a folder describe another model.
@@ -164,6 +167,7 @@ def write(
     _write_files(Path(config.training.output_dir), texts, description | last)
     if config.keeps_best:
         _write_files(Path(config.training.output_dir, BEST), texts, description)
+    return description
 
 
 # Writes {name: contents} and the description of model.json. A user's own files

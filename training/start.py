@@ -50,13 +50,6 @@ class Start(Generic[Config_co]):
     command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
-    def weights(self) -> str | None:
-        """Path of the weights that the command uses or trains."""
-        if self.config.training.do_train:
-            return self.config.training.output_dir
-        return self.preset.weights if self.preset else None
-
-    @property
     def is_resumed(self) -> bool:
         """Whether the command continues the run in --output_dir."""
         return self.preset is not None and self.preset.is_resumed
@@ -101,7 +94,7 @@ def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
         config.model.do_lower_case,
         is_given="do_lower_case" in parsed.given,
         vocab_size=bert_config.vocab_size,
-        weights=config.model.init_checkpoint or start.weights,
+        preset=preset,
     )
     return dataclasses.replace(start, tokenizer=tokenizer)
 
@@ -116,13 +109,15 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     folder = config.training.output_dir
     start = config.initial_checkpoint
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
-    # A wrong path is an error even if the command does not use it.
-    preset = presets.read(start, flag) if start else None
-    if checkpoint_steps(folder):
+    if start:
+        # A wrong path is an error even if the command does not use it.
+        presets.check_path(start, flag)
+    is_run = bool(checkpoint_steps(folder))
+    if not (is_run or config.training.do_train):
+        is_run = bool(find_best(folder))
+    if is_run:
         return presets.read(folder, "--output_dir")
-    if not config.training.do_train and find_best(folder):
-        return presets.read(folder, "--output_dir")
-    return preset
+    return presets.read(start, flag) if start else None
 
 
 def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
@@ -213,7 +208,7 @@ def check_required(
     if preset:
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
-        modeling.find_checkpoint(preset.weights)
+        modeling.find_checkpoint(preset)
     names = [f"--{name}" for name in missing]
     if not preset and "bert_config_file" in missing:
         both = "--bert_config_file and --vocab_file"

@@ -62,6 +62,7 @@ class Trainer(BatchPredictor):
         labels: names of the model's outputs, in order, or None.
         checkpointer: saves the run in `output_dir`.
         history: metrics, steps and hours of the run.
+        preset: Preset of the current weights, None if they are random.
         results: what this command wrote to eval_results.txt, or None.
     """
 
@@ -79,7 +80,7 @@ class Trainer(BatchPredictor):
         super().__init__(model, config.devices.jit_compile)
         self.config: TrainingConfig = config
         self._command = start.command
-        self._weights = start.weights
+        self.preset = start.preset
         # None if the model only predicts.
         self.train_step: Any = step
         self.settings = settings
@@ -220,7 +221,7 @@ class Trainer(BatchPredictor):
                 layers = [*map(int, config.distillation.init_layers)]
             report = modeling.load_checkpoint(
                 self.model,
-                config.initial_checkpoint,
+                self.preset or config.initial_checkpoint,
                 layers,
                 labels=self._output_names,
                 best=None if config.loads_best else False,
@@ -234,9 +235,18 @@ class Trainer(BatchPredictor):
         self.global_step = step or 0
         self.history.restore(self.global_step)
 
+    # Contents of the run's model.json, None if this command trains and changes
+    # them.
+    @property
+    def _described(self) -> Mapping[str, Any] | None:
+        is_fixed = not self.config.training.do_train
+        if is_fixed and self.preset and self.preset.is_resumed:
+            return self.preset.described
+        return None
+
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
-        path = find_best(self.config.training.output_dir)
+        path = find_best(self.config.training.output_dir, self._described)
         if path:
             self.global_step = self._best.read(path)
             self.has_best = True
@@ -315,7 +325,7 @@ class Trainer(BatchPredictor):
         # A weight, its gradient and the optimizer's m and v are 16 bytes.
         logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
         if self.is_chief and self.settings is not None:
-            run_folder.write(
+            described = run_folder.write(
                 config,
                 self._command,
                 self.model,
@@ -324,6 +334,8 @@ class Trainer(BatchPredictor):
                 labels=self.labels,
                 best_step=self.history.best_step,
             )
+            folder = config.training.output_dir
+            self.preset = presets.of_run(folder, described)
             self.write_card(is_finished=False)
         with self.history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
@@ -454,7 +466,7 @@ class Trainer(BatchPredictor):
         if path.exists() and not descriptions.is_own_card(path):
             return
         card = descriptions.format_card(
-            json_files.read_json(model),
+            self._described or json_files.read_json(model),
             descriptions.RUN,
             self.labels,
             self.tokenizer.do_lower_case if self.tokenizer else None,
@@ -483,7 +495,7 @@ class Trainer(BatchPredictor):
                 self.tokenizer,
                 self.labels,
                 files=descriptions.describe_copy(
-                    self._weights,
+                    self.preset,
                     self.model,
                     descriptions.WEIGHTS,
                     step=self.global_step or None,

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from data.text.characters import strip_accents
 from files.paths import StrPath
-from modeling.presets import folder_of
+from modeling.presets import Preset
 from modeling.tokenizer_files import read_tokenizer
 
 # Matches the folder names of Google's releases.
@@ -31,14 +31,14 @@ class Vocabulary(Protocol):
 
 
 def find_casing(
-    tokenizer: Vocabulary, flag: bool | None, weights: str | None = None
+    tokenizer: Vocabulary, flag: bool | None, preset: Preset | None = None
 ) -> bool:
     """Returns whether to lower-case the text.
 
     Args:
         tokenizer: FullTokenizer of the vocabulary.
         flag: value of --do_lower_case, or None if the user did not set it.
-        weights: path of the model that reads the text, or None without one.
+        preset: Preset of the model that reads the text, or None without one.
 
     Raises:
         ValueError: the flag, a file and a release's name do not agree, or
@@ -49,16 +49,19 @@ def find_casing(
     stated: list[dict[str, Any]] = [
         {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
     ]
-    places = [os.path.dirname(vocab_file)]
-    if weights:
-        places.append(folder_of(weights))
-    stated += map(read_tokenizer, dict.fromkeys(map(os.path.normpath, places)))
-    # The path of a release is NAME/bert_model.ckpt or the folder NAME.
-    release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", weights or "")
-    release = os.path.basename(release)
-    if _RELEASE.fullmatch(release):
-        is_cased = re.search("(?<!un)cased", release)
-        stated.append({"do_lower_case": not is_cased, "file": weights})
+    folder = os.path.dirname(vocab_file) or "."
+    if not (preset and os.path.samefile(folder, preset.path)):
+        stated.append(read_tokenizer(folder))
+    if preset:
+        stated.append(dict(preset.tokenizer))
+        # The path of a release is NAME/bert_model.ckpt or the folder NAME.
+        release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
+        release = os.path.basename(release)
+        if _RELEASE.fullmatch(release):
+            is_cased = re.search("(?<!un)cased", release)
+            stated.append(
+                {"do_lower_case": not is_cased, "file": preset.weights}
+            )
     source: Any = "--do_lower_case"
     for statement in stated:
         casing = statement.get("do_lower_case")

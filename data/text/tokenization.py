@@ -26,7 +26,8 @@ from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.token_windows import pack_tokens
-from modeling.presets import read as read_preset
+from modeling import presets
+from modeling.presets import Preset
 from modeling.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
@@ -96,24 +97,27 @@ class FullTokenizer:
     """
 
     @classmethod
-    def from_preset(cls, path: str | os.PathLike[str]) -> "FullTokenizer":
+    def from_preset(
+        cls, path: str | os.PathLike[str] | Preset
+    ) -> "FullTokenizer":
         """Creates the tokenizer of the model in a folder.
 
         Args:
             path: a folder of weights, a checkpoint in it, or a model of the
                 Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+                Or the Preset of one of them.
 
         Raises:
             OSError: there is no vocabulary, or it cannot be downloaded.
             ValueError: the folder does not state the casing, and the vocabulary
                 does not show it, or its tokenizer is not BERT's.
         """
-        preset = read_preset(path)
+        preset = path if isinstance(path, Preset) else presets.read(path)
         if preset.vocab_file is None:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
             )
-        return create_tokenizer(preset.vocab_file, weights=preset.weights)
+        return create_tokenizer(preset.vocab_file, preset=preset)
 
     def __init__(
         self,
@@ -239,6 +243,8 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
+        if os.path.samefile(other, self.vocab_file):
+            return
         others = FullTokenizer(other, None).tokens
         words = zip(others, self.tokens, strict=False)
         for row, (theirs, ours) in enumerate(words, start=1):
@@ -345,7 +351,7 @@ def load_tokenizer(
     *,
     is_given: bool,
     vocab_size: int | None = None,
-    weights: str | None = None,
+    preset: Preset | None = None,
 ) -> FullTokenizer:
     """Loads the tokenizer that the flags of a script select.
 
@@ -355,16 +361,16 @@ def load_tokenizer(
         is_given: whether the user set --do_lower_case. Otherwise True is only
             the default, and files may state another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
-        weights: path of the model's weights, as in `create_tokenizer`.
+        preset: Preset of the model's weights, as in `create_tokenizer`.
     """
     flag = None if do_lower_case and not is_given else do_lower_case
-    return create_tokenizer(vocab_file, flag, weights, vocab_size)
+    return create_tokenizer(vocab_file, flag, preset, vocab_size)
 
 
 def create_tokenizer(
     vocab_file: str | os.PathLike[str],
     do_lower_case: bool | None = None,
-    weights: str | None = None,
+    preset: Preset | None = None,
     vocab_size: int | None = None,
 ) -> FullTokenizer:
     """Creates a FullTokenizer whose vocabulary and casing fit a model.
@@ -373,7 +379,7 @@ def create_tokenizer(
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case text. None = as the files beside
             the vocabulary or the weights state.
-        weights: path of the model's weights. None = only the vocabulary's
+        preset: Preset of the model's weights. None = only the vocabulary's
             folder may state the casing.
         vocab_size: size of the model's vocabulary. None skips this check.
             Without weights, it must be at most twice the vocabulary.
@@ -386,7 +392,7 @@ def create_tokenizer(
     tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab(vocab_size)
     num_tokens = len(tokenizer.tokens)
-    if weights is None and vocab_size and vocab_size > 2 * num_tokens:
+    if preset is None and vocab_size and vocab_size > 2 * num_tokens:
         raise ValueError(
             f"the configuration's vocab_size is {vocab_size}, but {vocab_file} "
             f"contains only {num_tokens} WordPieces; set vocab_size to that "
@@ -395,7 +401,7 @@ def create_tokenizer(
     neighbor = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
     if os.path.isfile(neighbor):
         tokenizer.check_same_words(neighbor)
-    tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, weights))
+    tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, preset))
     return tokenizer
 
 

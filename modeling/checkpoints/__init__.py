@@ -24,6 +24,7 @@ from modeling.checkpoints.huggingface import (
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import find_order
+from modeling.presets import Preset
 
 Model = TypeVar("Model", bound=keras.Model)
 
@@ -43,13 +44,13 @@ def _tf1() -> ModuleType:
     return tf1
 
 
-def find_checkpoint(path: StrPath, best: bool | None = None) -> str:
+def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
     """Returns the file, or the prefix of the files, of a checkpoint.
 
     Checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
-        path: path of the checkpoint, as for load_checkpoint.
+        path: path of the checkpoint, or its Preset, as for load_checkpoint.
         best: whether to prefer the best step if `path` is the folder of a
             training run. None = as the run reports (its flag --load_best).
 
@@ -58,17 +59,21 @@ def find_checkpoint(path: StrPath, best: bool | None = None) -> str:
         OSError: a file of the checkpoint is missing, truncated or malformed.
         ValueError: `path` contains an adapter.
     """
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
     if file := find_huggingface(path):
         read_huggingface_shapes(file)
         return file
-    file = find_tf1_checkpoint(path, best)
+    file = find_tf1_checkpoint(path, best, described)
     _tf1().check_tf1_files(file)
     return file
 
 
 def load_checkpoint(
     model: keras.Model,
-    path: StrPath,
+    path: StrPath | Preset,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
     best: bool | None = None,
@@ -81,7 +86,8 @@ def load_checkpoint(
             Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
             the folder of a training run, the function loads the weights that
             the run exports: the best step, or with --noload_best, or if there
-            is no best step, the last step. The log names the step.
+            is no best step, the last step. The log names the step. Or the
+            Preset of the path, whose files are then not read again.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.
@@ -111,19 +117,25 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
+    if labels and not isinstance(path, Preset):
+        path = presets.read(path)
+    described = None
+    saved = None
+    if isinstance(path, Preset):
+        described = path.described
+        saved = path.labels
+        path = path.weights
     if file := find_huggingface(path):
         report = load_huggingface(model, file, layers)
     else:
-        report = _tf1().load_tf1_checkpoint(
-            model, path, layers=layers, best=best
-        )
+        prefix = find_tf1_checkpoint(path, best, described)
+        report = _tf1().load_tf1_checkpoint(model, prefix, layers)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
-    saved = presets.read(path).labels if labels else None
     order = find_order(saved or (), labels)
     if order and order != sorted(order):
         names = ", ".join(labels[0])

@@ -18,7 +18,6 @@ import tensorflow as tf
 from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.paths import StrPath, literal_name
-from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.labels import check_labels
@@ -37,17 +36,19 @@ _TRAINING_STATE = re.compile(
 
 def load_tf1_checkpoint(
     model: keras.Model,
-    path: StrPath,
+    prefix: str,
     layers: Sequence[int] | None = None,
-    best: bool | None = None,
 ) -> LoadReport:
     """Loads a TF1 checkpoint into a model.
 
-    See `load_checkpoint` for the arguments. The returned report does not list
-    the state of the training, such as Adam's moments and `global_step`, as
-    unused.
+    The returned report does not list the state of the training, such as Adam's
+    moments and `global_step`, as unused.
+
+    Args:
+        model: model to set the weights of.
+        prefix: prefix of the checkpoint's files.
+        layers: as in `load_checkpoint`.
     """
-    prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, readable):
         all_shapes = reader.get_variable_to_shape_map()
         stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
