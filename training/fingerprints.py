@@ -10,7 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import records
-from modeling.presets import folder_of
+from modeling.presets import Preset, folder_of
 from training.start import Start
 
 
@@ -35,7 +35,11 @@ def describe_start(start: Start) -> dict[str, Any]:
     elif checkpoint:
         folders = (config.training.output_dir, folder_of(checkpoint))
         if len(set(map(os.path.realpath, folders))) == 2:
-            found["init_checkpoint"] = fingerprint_checkpoint(checkpoint)
+            # The Preset of a resumed run is that of --output_dir.
+            preset = None if start.is_resumed else start.preset
+            found["init_checkpoint"] = fingerprint_checkpoint(
+                preset or checkpoint
+            )
     return found
 
 
@@ -82,7 +86,7 @@ def fingerprint_records(
     return found
 
 
-def fingerprint_checkpoint(path: str) -> list[list]:
+def fingerprint_checkpoint(path: str | Preset) -> list[list]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
