@@ -9,6 +9,7 @@ from tests import conftest
 from tests.support import toy_task
 from tests.support.models import built
 from training import run_folder
+from training.start import describe_command
 
 TINY = modeling.BertConfig(**conftest.TINY)
 
@@ -25,18 +26,17 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
 
 def test_command_names_files_but_no_folders(tmp_path):
     teacher = tmp_path / "secret" / "teacher"
-    config = toy_task.create_config(
-        "secret/run",
-        given_flags={
-            "output_dir": "secret/run/",
-            "teacher": str(teacher),
-            "vocab_file": "gs://secret/vocab.txt",
-            "master": "grpc://secret",
-            "learning_rate": 2e-05,
-            "tpu_name": "secret",
-        },
+    options = toy_task.create_flags(
+        "secret/run/",
+        teacher=str(teacher),
+        vocab_file="gs://secret/vocab.txt",
+        master="grpc://secret",
+        learning_rate=2e-05,
+        tpu_name="secret",
     )
-    description = run_folder.describe(config, None, {})
+    parsed = toy_task.parse(options)
+    command = describe_command(parsed)
+    description = run_folder.describe(parsed.config, command, None, {})
     card = descriptions.format_card(description, descriptions.WEIGHTS)
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):

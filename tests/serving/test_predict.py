@@ -7,6 +7,7 @@ import pytest
 
 import predict
 import serving
+from command_line.flags import Parsed, create
 from serving.tasks.base import TaskOptions
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
@@ -50,13 +51,14 @@ def ask(folder, model, lines, **flags):
             for line in lines
         )
     )
-    config = predict.Config(
+    config = create(
+        predict.Config,
         model=str(model),
         input_file=str(folder / "in"),
         output_file=str(folder / "out"),
         **flags,
     )
-    status = predict.main(config, [])
+    status = predict.main(Parsed(config), [])
     # An answer may hold what `splitlines` takes for the end of a line.
     lines = (folder / "out").read_text().rstrip("\n").split("\n")
     found = [*map(json.loads, lines)]
@@ -109,7 +111,8 @@ PASSAGE = "The light of the harbor is kept by Anna."
 
 def answer_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
-    return predict.main(predict.Config(model=str(model), **flags), texts)
+    config = create(predict.Config, model=str(model), **flags)
+    return predict.main(Parsed(config), texts)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import predict as script
+from command_line.flags import Parsed, create
 from serving import answers
 from tests.support import script_runner
 
@@ -38,7 +39,8 @@ def predict(folder, folders):
         defaults = {"text_column": "review", "batch_size": 4}
         defaults["model"] = str(folders["classifier"])
         with contextlib.chdir(folder):
-            return script.main(script.Config(**defaults | flags), texts)
+            config = create(script.Config, **defaults | flags)
+            return script.main(Parsed(config), texts)
 
     return run
 
@@ -139,16 +141,17 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     defaults = {"input_file": "in.csv", "text_column": "review"}
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
-    config = script.Config(**flags | {"model": str(folders[flags["model"]])})
+    flags["model"] = str(folders[flags["model"]])
+    config = create(script.Config, **flags)
     with pytest.raises((OSError, ValueError), match=word):
-        script.main(config, [])
+        script.main(Parsed(config), [])
     assert not [*folder.glob("no.out*")]
 
 
 def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     (folder / "kept.jsonl").write_text("earlier")
 
-    def fail(*arguments):
+    def fail(*arguments, **options):
         yield [{"label": "yes"}]
         # Nothing of what was answered is to be seen.
         assert (folder / "kept.jsonl").read_text() == "earlier"

@@ -26,9 +26,8 @@ class Keeping(toy_task.ToyTask):
 
     def evaluate_export(self, folder):
         """Returns the scores of an export on the task's records."""
-        config = BertConfig(vocab_size=1600)
-        found = splits.write_splits(self, self.options, config)
+        bert_config = BertConfig(vocab_size=1600)
+        start = toy_task.create_start(self.config, bert_config)
+        found = splits.write_splits(self, start)
         kind = presets.read(folder).head
-        return exporting.evaluate_export(
-            self, self.options, kind, folder, found
-        )
+        return exporting.evaluate_export(self, kind, folder, [*found.values()])

@@ -9,10 +9,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+import modeling
+from command_line import flags
+from command_line.flags import flag, group
 from data.io import tfrecords
 from training.callbacks import Callback
-from training.config import TrainingConfig
+from training.config import TrainingConfig, TrainingFlags
 from training.optimizers import optimization
+from training.start import Start
 from training.train_step import TrainStep
 from training.trainer import Trainer
 
@@ -64,10 +68,18 @@ class OnStep(Callback):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class LoopFlags(TrainingFlags):
+    """Flags of the loop, and its number that no script lets the user set."""
+
+    max_nonfinite_steps: int = flag(10, "Steps that end a training.")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(TrainingConfig):
     """Configuration of a Trainer that may run several steps in one call."""
 
-    at_once: int = 1
+    training: TrainingFlags = group(LoopFlags)
+    at_once: int = flag(1, "Number of steps in one call.")
 
     @property
     def steps_per_call(self):
@@ -77,8 +89,8 @@ class Config(TrainingConfig):
 def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
     defaults = {"keep_checkpoint_max": 0, "summary_steps": 0}
-    return Config(
-        bert_config_file="",
+    return flags.create(
+        Config,
         output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
         train_batch_size=BATCH_SIZE,
         **defaults | changes,
@@ -99,12 +111,18 @@ def create_trainer(
     """
     changes.setdefault("learning_rate", 0.1)
     config = create_config(**changes)
-    optimizer = optimization.create_optimizer(config, *num_steps)
+    optimizer = optimization.create_optimizer(config.optimizer, *num_steps)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model = model or Pair()
     step = TrainStep(model, loss or Sum(), optimizer, config, strategy)
-    return Trainer(model, config, step)
+    start = Start(
+        config=config,
+        preset=None,
+        bert_config=modeling.BertConfig(vocab_size=1),
+        tokenizer=None,
+    )
+    return Trainer(model, start, step)
 
 
 def fit(trainer, dataset, num_train_steps, *callbacks):

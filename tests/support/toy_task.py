@@ -3,44 +3,69 @@
 import keras
 
 import modeling
+from command_line import flags
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
 from tests.conftest import write_config
+from tests.support import script_runner
 from training import fine_tuning, task
 from training.fine_tuning_config import FineTuningConfig
-from training.resolve import read_preset, resolve
+from training.start import Start, complete, read_preset, read_start
 
 
-def create_config(folder, **changes):
-    """Returns the flags of a task whose --output_dir is `folder`."""
+def create_flags(folder, **changes):
+    """Returns {flag: value} of a task whose --output_dir is `folder`."""
     defaults = {
         "bert_config_file": "bert_config.json",
         "vocab_file": "vocab.txt",
         "output_dir": str(folder),
         "data_dir": "data",
     }
-    return FineTuningConfig(**defaults | changes)
+    return defaults | changes
+
+
+def parse(options):
+    """Returns the flags of a command that sets `options`."""
+    return flags.Parsed(flags.create(FineTuningConfig, **options), options)
+
+
+def create_config(folder, **changes):
+    """Returns the Config of a task whose --output_dir is `folder`."""
+    return parse(create_flags(folder, **changes)).config
 
 
 def resolve_config(folder, **changes):
-    """Returns the flags as a script completes them."""
-    config = create_config(folder, **changes)
-    return resolve(config, read_preset(config))
+    """Returns the Config as a script completes it."""
+    parsed = parse(create_flags(folder, **changes))
+    return complete(parsed, read_preset(parsed.config))
 
 
-def run(task, config):
-    """Runs a task as a script does."""
-    fine_tuning.run(task, config, read_preset(config))
+def create_start(config, bert_config, tokenizer=None):
+    """Returns the start of a command, for which no file is read."""
+    return Start(
+        config=config,
+        preset=None,
+        bert_config=bert_config,
+        tokenizer=tokenizer,
+    )
+
+
+def run(task, options):
+    """Runs a task as a script does that sets the flags `options`."""
+    start = read_start(parse(options))
+    task.config, task.tokenizer = start.config, start.tokenizer
+    fine_tuning.run(task, start)
 
 
 def create_run(folder, num_hidden_layers=1, **changes):
-    """Returns the flags to train a tiny model in FOLDER/run."""
+    """Returns {flag: value} to train a tiny model in FOLDER/run."""
     config = folder / "config.json"
     write_config(config, num_hidden_layers=num_hidden_layers)
-    return create_config(
+    return create_flags(
         folder / "run",
         bert_config_file=str(config),
+        vocab_file=str(script_runner.SAMPLES / "vocab.txt"),
         train_batch_size=4,
         summary_steps=0,
         **changes,
@@ -70,13 +95,12 @@ class ToyTask(task.Task):
     """
 
     loss = eval_loss = losses.ClassifierLoss()
-    tokenizer = None
     metrics = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
 
-    def __init__(self, options=None):
-        self.options = options
+    def __init__(self, config=None):
+        self.config = config
 
     def read_examples(self, split):
         return range(self.num_examples)
@@ -85,7 +109,7 @@ class ToyTask(task.Task):
         for number in examples:
             length = self.length(number)
             padding = [0] * (self.max_seq_length - length)
-            yield encode_example(
+            record = encode_example(
                 {
                     "input_ids": self.ids(number) + padding,
                     "input_mask": [1] * length + padding,
@@ -94,6 +118,7 @@ class ToyTask(task.Task):
                     "is_real_example": [1],
                 }
             )
+            yield record, None
 
     def length(self, number):
         return self.max_seq_length

@@ -1,7 +1,6 @@
 """Which step is evaluated, predicted, exported and read after training."""
 
 import contextlib
-import dataclasses
 import logging
 import os
 import shutil
@@ -21,7 +20,7 @@ from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
 from training import run_folder
 from training.callbacks import history
-from training.resolve import read_preset
+from training.start import read_preset
 
 LENGTH = 4
 EXAMPLES = 8
@@ -99,9 +98,9 @@ def run_task(options, accuracies, eval_labels=0, **changes):
     """
     task = ScriptedTask(accuracies)
     task.eval_labels = eval_labels
-    for file in Path(options.export_dir).iterdir():
+    for file in Path(options["export_dir"]).iterdir():
         file.unlink()
-    toy_task.run(task, dataclasses.replace(options, **changes))
+    toy_task.run(task, options | changes)
     return task
 
 
@@ -148,7 +147,6 @@ def test_one_step_is_evaluated_predicted_and_exported(
             do_eval=False,
             export_dir=None,
             load_best=flag,
-            given_flags={"load_best": flag},
         )
         found = np.load(tmp_path / "run/logits.npy")
         assert np.allclose(found, logits, atol=1e-6) == is_same
@@ -169,7 +167,7 @@ def test_a_figure_that_is_none_is_refused_before_training(options):
         run_task(options, [], metric_for_best="loss")
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
     with pytest.raises(ValueError, match="--metric_for_best"):
-        dataclasses.replace(options, **changes).check()
+        toy_task.parse(options | changes).config.check(frozenset())
 
 
 def remove_checkpoints(folder):
@@ -228,9 +226,10 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     remove_checkpoints(tmp_path / "run")
     # A command that does not train uses these weights and their description.
     start = f"{tmp_path}/other/model.ckpt-6"
-    later = dataclasses.replace(options, **LATER, init_checkpoint=start)
-    assert read_preset(later).path == options.output_dir
-    for load_best in (later.load_best, False):
+    later = options | LATER | {"init_checkpoint": start}
+    config = toy_task.parse(later).config
+    assert read_preset(config).path == options["output_dir"]
+    for load_best in (True, False):
         run_task(later, [0.9], load_best=load_best)
         assert used_step(tmp_path) == {6}
     assert "starts again" not in caplog.text
@@ -326,7 +325,7 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
 ):
     flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
     figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
-    undisturbed = dataclasses.replace(options, output_dir=f"{tmp_path}/whole")
+    undisturbed = options | {"output_dir": f"{tmp_path}/whole"}
     run_task(undisturbed, figures, **flags)
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):

@@ -1,47 +1,42 @@
 """Checks of a command, on the files that it names."""
 
 import json
-import types
 
 import pytest
 
-from command_line.groups import ExportConfig
+from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from modeling import presets
 from tests.conftest import write_config
 from tests.support.models import tiny_config
 from tests.support.script_runner import SAMPLES
-from tests.support.toy_task import create_config, resolve_config
-from training import checks
+from tests.support.toy_task import (
+    create_config,
+    create_start,
+    resolve_config,
+)
 from training.distillation import load_teacher
-from training.resolve import read_preset
-
-
-def lengths(path, longest, exported=None):
-    """Returns flags with the lengths of training and of an export."""
-    return types.SimpleNamespace(
-        bert_config_file=str(path),
-        max_seq_length=longest,
-        export_seq_length=exported,
-    )
+from training.start import load_config, read_preset
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):
     path = write_config(tmp_path / "config.json")
-    found = checks.load_config(lengths(path, 64, 64))
+    names = ("max_seq_length", "export_seq_length")
+    found = load_config(path, **dict.fromkeys(names, 64))
     assert found.max_position_embeddings == 64
     for given, name in (((65, 8), "max"), ((8, 65), "export")):
+        lengths = dict(zip(names, given, strict=True))
         with pytest.raises(ValueError, match=f"--{name}_seq_length=65"):
-            checks.load_config(lengths(path, *given))
+            load_config(path, **lengths)
 
 
 def test_int8_is_litert_by_default():
     options = {"export_dir": "x", "quantize": "int8"}
-    assert ExportConfig(**options).export_formats == ("litert",)
+    assert ExportFlags(**options).export_formats == ("litert",)
     with pytest.raises(ValueError, match="--export_format"):
-        ExportConfig(**options, export_format="saved_model").check_export()
+        ExportFlags(**options, export_format="saved_model").check()
     with pytest.raises(ValueError, match="--quantize"):
-        ExportConfig(quantize="int8").check_export()
+        ExportFlags(quantize="int8").check()
 
 
 def test_weights_of_another_network_are_refused(tmp_path):
@@ -57,13 +52,12 @@ def test_weights_of_another_network_are_refused(tmp_path):
     new = tmp_path / "new"
     start = {"init_checkpoint": str(folder)}
     # A flag that is not given is taken from the folder.
-    assert resolve_config(new, do_eval=True, **start).left_to_right
+    assert resolve_config(new, do_eval=True, **start).training.left_to_right
 
     def check(folder, **changes):
-        given = {"left_to_right": changes.get("left_to_right", False)}
-        config = create_config(folder, given_flags=given, **changes)
+        config = create_config(folder, **changes)
         read_preset(config).check_identity(
-            tiny_config(), None, config.network, config.do_train
+            tiny_config(), None, config.network, config.training.do_train
         )
 
     for place, changes in ((folder, {}), (new, start)):
@@ -87,7 +81,7 @@ def test_litert_has_no_lstm_of_any_length(tmp_path):
         export_format="saved_model,litert",
     )
     with pytest.raises(ValueError, match="--export_format"):
-        command.check()
+        command.check(frozenset())
 
 
 @pytest.mark.parametrize(
@@ -111,6 +105,7 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    start = create_start(config, bert_config, tokenizer)
     origin = {"settings": {"output_mode": "multilabel"}}
     other = {
         "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
@@ -121,4 +116,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        load_teacher(config, bert_config, tokenizer, None, (), "regression")
+        load_teacher(start, None, (), "regression")

@@ -66,7 +66,7 @@ def options(tmp_path, teacher):
 def test_a_resumed_run_ends_with_the_same_bits(
     options, teacher, tmp_path, hidden
 ):
-    options = dataclasses.replace(options, distill_hidden=hidden)
+    options = options | {"distill_hidden": hidden}
     toy_task.run(ToyTask(), options)
     run = tmp_path / "run"
     expected = values(run, 6)
@@ -77,12 +77,18 @@ def test_a_resumed_run_ends_with_the_same_bits(
     for file in run.iterdir():
         if "ckpt-2." in file.name or file.name == presets.FILE:
             shutil.copy(file, killed)
-    resumed = dataclasses.replace(options, output_dir=str(killed))
+    resumed = options | {"output_dir": str(killed)}
     toy_task.run(ToyTask(), resumed)
     assert_same_bits(values(killed, 6), expected)
-    other = dataclasses.replace(resumed, teacher=str(teacher / "hf"))
+    other = resumed | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
         toy_task.run(ToyTask(), other)
+
+
+def create_start(options, bert_config):
+    """Returns the start of a student with this configuration."""
+    config = toy_task.parse(options).config
+    return toy_task.create_start(config, bert_config)
 
 
 def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
@@ -96,13 +102,15 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
         made.append(options)
         return modeling.BertClassifier(config, 2, **options)
 
-    options = dataclasses.replace(options, teacher=str(folder))
+    options = options | {"teacher": str(folder)}
     config = modeling.load_config(folder)
-    distillation.load_teacher(options, config, None, create_model)
+    start = create_start(options, config)
+    distillation.load_teacher(start, create_model)
     assert made[0]["left_to_right"]
     other = dataclasses.replace(config, vocab_size=9)
+    start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):
-        distillation.load_teacher(options, other, None, create_model)
+        distillation.load_teacher(start, create_model)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
@@ -128,23 +136,23 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 
 def test_flags_without_a_teacher_are_refused(options):
     for flag, changes in (
-        ("--distill_alpha", {"given_flags": {"distill_alpha": 0.5}}),
+        ("--distill_alpha", {"distill_alpha": 0.5}),
         ("--init_layers", {"init_layers": ["0", "1"]}),
     ):
+        parsed = toy_task.parse(options | {"teacher": None} | changes)
         with pytest.raises(ValueError, match=flag):
-            dataclasses.replace(options, teacher=None, **changes).check()
+            parsed.config.check(parsed.given)
 
 
 def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
     config = modeling.load_config(teacher / "hf")
+    start = create_start(options, config)
     for labels, culprit in (
         ([], "cls/squad/output_weights"),
         (["yes", "no"], "labels"),
     ):
         with pytest.raises(ValueError, match=culprit):
-            distillation.load_teacher(
-                options, config, None, modeling.BertSpanLabeler, labels
-            )
+            distillation.load_teacher(start, modeling.BertSpanLabeler, labels)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
+from command_line.flags import Parsed, create
 from data.classification import glue
 from modeling import kinds, presets
 from tests.support.huggingface_files import (
@@ -19,7 +20,7 @@ from tests.support.huggingface_files import (
 )
 from tests.support.models import built, tiny_config
 from training import checks
-from training.resolve import read_preset, resolve
+from training.start import Start, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
 
@@ -53,12 +54,12 @@ def test_words_of_glue_stand_for_its_numbers(task):
 
 @pytest.mark.parametrize("save", ["save_huggingface", "save_release"])
 @pytest.mark.parametrize(
-    "create", [modeling.BertClassifier, modeling.BertTokenClassifier]
+    "kind", [modeling.BertClassifier, modeling.BertTokenClassifier]
 )
-def test_outputs_are_put_in_the_labels_order(tmp_path, save, create):
+def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
     config = modeling.BertConfig.from_dict(CONFIG)
-    model = built(create(config, 3, seed=1))
-    copy = create(config, 3, seed=2)
+    model = built(kind(config, 3, seed=1))
+    copy = kind(config, 3, seed=2)
     modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
     there = ["entailment", "neutral", "contradiction"]
     getattr(modeling, save)(model, tmp_path, labels=there)
@@ -87,15 +88,18 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
     )
     config = SimpleNamespace(
         head=head,
-        do_train=False,
-        given_flags={},
-        metric_for_best=None,
+        training=SimpleNamespace(do_train=False),
+        fine_tuning=SimpleNamespace(metric_for_best=None),
         network={},
-        teacher=None,
     )
     found = presets.read(folder, flag)
-    network = found.load_config() or tiny_config()
-    checks.check_task(task, config, found, network)
+    start = Start(
+        config=config,
+        preset=found,
+        bert_config=found.load_config() or tiny_config(),
+        tokenizer=None,
+    )
+    checks.check_task(task, start)
 
 
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
@@ -143,12 +147,13 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner):
     run = str(tmp_path / "run")
     new = str(tmp_path / "new")
     for flags in (
-        config(output_dir=new, init_checkpoint=best, do_predict=True),
-        config(output_dir=run, do_predict=True),
-        config(output_dir=run, do_train=True),
+        {"output_dir": new, "init_checkpoint": best, "do_predict": True},
+        {"output_dir": run, "do_predict": True},
+        {"output_dir": run, "do_train": True},
     ):
+        parsed = Parsed(create(config, **flags), flags)
         with pytest.raises(ValueError, match="contains a BertOther"):
-            resolve(flags, read_preset(flags))
+            read_start(parsed)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The settings in a folder of weights, which a resume must share."""
 
 import contextlib
-import dataclasses
 import json
 
 import pytest
@@ -34,7 +33,14 @@ def check(folder, settings, **flags):
         preset = None
     settings = run_folder.check_resumed(config, preset, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    run_folder.write(config, model, settings, None, None)
+    run_folder.write(
+        config,
+        command={},
+        model=model,
+        settings=settings,
+        tokenizer=None,
+        labels=None,
+    )
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
@@ -61,7 +67,7 @@ def test_more_epochs_resume_and_another_training_does_not(folder):
 
 def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     """They stay, as they may be the user's, but are not of these weights."""
-    config = toy_task.create_run(
+    options = toy_task.create_run(
         tmp_path, max_seq_length=8, do_train=True, do_eval=True
     )
     results = tmp_path / "run/eval_results.txt"
@@ -69,7 +75,7 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     def train(epochs, **changes):
         changes["num_train_epochs"] = epochs
         caplog.clear()
-        toy_task.run(toy_task.ToyTask(), dataclasses.replace(config, **changes))
+        toy_task.run(toy_task.ToyTask(), options | changes)
         return str(results) in caplog.text
 
     assert not train(1)
@@ -149,7 +155,14 @@ def write(folder, labels=None, **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
     model = modeling.BertModel(config)
     flags = toy_task.create_config(folder)
-    run_folder.write(flags, model, {}, None, labels)
+    run_folder.write(
+        flags,
+        command={},
+        model=model,
+        settings={},
+        tokenizer=None,
+        labels=labels,
+    )
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):

@@ -1,7 +1,7 @@
 """The records of a task's splits."""
 
 from modeling import BertConfig
-from tests.support.toy_task import ToyTask, create_config
+from tests.support.toy_task import ToyTask, create_config, create_start
 from training.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
@@ -13,7 +13,7 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
         for name, value in changes.items():
             setattr(task, name, value)
         config = create_config(tmp_path / folder, do_eval=True)
-        splits = write_splits(task, config, BERT_CONFIG)
+        splits = write_splits(task, create_start(config, BERT_CONFIG))
         return dev_set_checksum(task, splits)
 
     (tmp_path / "a").mkdir()

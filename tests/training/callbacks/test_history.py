@@ -19,7 +19,9 @@ def seconds(monkeypatch):
 def history_of(folder):
     """Returns the History of a run in a folder."""
     config = types.SimpleNamespace(
-        is_chief=True, summary_steps=0, output_dir=folder, batch_size=8
+        is_chief=True,
+        batch_size=8,
+        training=types.SimpleNamespace(output_dir=folder, summary_steps=0),
     )
     return history.History(config, 0)
 

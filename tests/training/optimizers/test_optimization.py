@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
-from training.config import OptimizerConfig
+from training.config import OptimizerFlags
 from training.optimizers import optimization
 
 
@@ -39,7 +39,7 @@ def example():
 def create_optimizer(name, num_train_steps, num_warmup_steps):
     """Returns an optimizer at a rate of 0.1."""
     return optimization.create_optimizer(
-        OptimizerConfig(optimizer=name, learning_rate=0.1),
+        OptimizerFlags(optimizer=name, learning_rate=0.1),
         num_train_steps,
         num_warmup_steps,
     )
@@ -86,7 +86,7 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
 @pytest.mark.parametrize("corrects", [False, True])
 def test_flags_of_adam(corrects):
     values, grads = example()
-    config = OptimizerConfig(
+    config = OptimizerFlags(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
     )
     found = train(
@@ -97,11 +97,11 @@ def test_flags_of_adam(corrects):
         found, train(keras_adam, values, grads), strict=True
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
-    assert not OptimizerConfig().bias_correction
+    assert not OptimizerFlags().bias_correction
 
 
 def test_flags_reach_the_optimizer_and_its_schedule():
-    config = OptimizerConfig(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
+    config = OptimizerFlags(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
     found = optimization.create_optimizer(config, 4, 0)
     assert (found.beta_1, found.beta_2, found.weight_decay_rate) == (
         0.5,
@@ -109,7 +109,7 @@ def test_flags_reach_the_optimizer_and_its_schedule():
         3,
     )
     for schedule, rate in (("original", 0.3), ("continuous", 0.4)):
-        config = OptimizerConfig(learning_rate=0.6, lr_schedule=schedule)
+        config = OptimizerFlags(learning_rate=0.6, lr_schedule=schedule)
         optimizer = optimization.create_optimizer(config, 4, 1)
         optimizer.iterations.assign(2)
         assert float(optimizer.learning_rate) == pytest.approx(rate)
