@@ -7,6 +7,7 @@ from typing import Any
 from absl import logging
 
 import modeling
+from command_line import flags
 from files import folders
 from modeling import kinds
 from modeling.checkpoints.restore import LoadReport
@@ -14,7 +15,7 @@ from modeling.labels import similar_labels
 from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
 from training.splits import describe_data
-from training.start import Start
+from training.start import Start, check_lengths
 from training.task import Split, Task, suffix_of
 
 # Matches the names of weights and slots that another model of this project
@@ -41,6 +42,12 @@ def check(start: Start) -> None:
     for flag, path in outputs.items():
         if path:
             folders.check_folder(path, flag)
+    check_lengths(
+        start.bert_config,
+        start.config.model.bert_config_file,
+        max_seq_length=flags.flat(start.config).get("max_seq_length"),
+        export_seq_length=start.config.export.export_seq_length,
+    )
 
 
 def check_task(task: Task, start: Start[FineTuningConfig]) -> None:

@@ -75,11 +75,8 @@ def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
     """
     preset = read_preset(parsed.config)
     config = complete(parsed, preset)
-    bert_config = load_config(
-        config.model.bert_config_file,
-        max_seq_length=flags.flat(config).get("max_seq_length"),
-        export_seq_length=config.export.export_seq_length,
-    )
+    # `checks.check` checks the lengths, which --data_file may still change.
+    bert_config = modeling.load_config(config.model.bert_config_file)
     start = Start(
         config=config,
         preset=preset,
@@ -269,6 +266,23 @@ def load_config(file: str, **lengths: int | None) -> BertConfig:
         OSError: the file cannot be read.
     """
     bert_config = modeling.load_config(file)
+    check_lengths(bert_config, file, **lengths)
+    return bert_config
+
+
+def check_lengths(
+    bert_config: BertConfig, file: str, **lengths: int | None
+) -> None:
+    """Checks lengths against the model's number of positions.
+
+    Args:
+        bert_config: configuration of the model.
+        file: path of the configuration.
+        **lengths: {flag: length in WordPieces, or None}.
+
+    Raises:
+        ValueError: a length is above the model's number of positions.
+    """
     most = bert_config.max_position_embeddings
     for name, length in lengths.items():
         if length is not None and length > most:
@@ -276,7 +290,6 @@ def load_config(file: str, **lengths: int | None) -> BertConfig:
                 f"--{name}={length} is more than the model's {most} positions "
                 f"(max_position_embeddings in {file}); set a smaller --{name}"
             )
-    return bert_config
 
 
 def describe_command(parsed: flags.Parsed) -> dict[str, Any]:

@@ -73,8 +73,9 @@ def test_only_what_is_unset_is_filled():
 
 @pytest.mark.parametrize("name", ["stride", "patience", "loop"])
 def test_what_is_no_flag_has_no_value(name):
+    values = {"folder": "x", name: 1}
     with pytest.raises(TypeError, match=name):
-        flags.create(Config, folder="x", **{name: 1})
+        flags.create(Config, **values)
 
 
 def test_a_required_flag_needs_a_value():

@@ -11,6 +11,7 @@ import pytest
 import safetensors.numpy
 
 import modeling
+from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from modeling import presets
@@ -65,13 +66,12 @@ def converted(tmp_path_factory):
 
 def convert(init_checkpoint, output_dir, **options):
     """Converts in this process; other tests run the script as a user does."""
-    convert_checkpoint.main(
-        convert_checkpoint.Config(
-            init_checkpoint=str(init_checkpoint),
-            output_dir=str(output_dir),
-            **options,
-        )
+    config = convert_checkpoint.Config(
+        init_checkpoint=str(init_checkpoint),
+        output_dir=str(output_dir),
+        **options,
     )
+    convert_checkpoint.main(Parsed(config, options))
 
 
 def compute(name, model, recorded):

@@ -1,17 +1,19 @@
 """run_classifier.py from one table: its split, its defaults and its files."""
 
 import csv
-import dataclasses
 import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import modeling
 import run_classifier
 import serving
+from command_line import flags
+from data.classification import glue
 from data.classification.classifier_flags import TableOptions
-from data.classification.pairs import PairProcessor, RankingProcessor
+from data.io.dev_split import DataFileOptions
 from data.ner import spans
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
@@ -19,6 +21,7 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
+from training import start
 
 TOPICS = script_runner.SAMPLES / "topics"
 
@@ -242,26 +245,45 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
     )
 
 
-@pytest.mark.parametrize("create", [PairProcessor, RankingProcessor])
-def test_pairs_and_queries_are_split_too(tmp_path, create):
+@pytest.mark.parametrize("task_name", ["embedding", "ranking"])
+def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     names = ("query", "passage", "relevance")
     rows = [(f"q{i // 4}", f"p{i}", int(i % 4 == 0)) for i in range(200)]
     write_table(tmp_path / "pairs.csv", rows, names)
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    options = TableOptions(data_file=path, given_flags=given, **given)
-    processor = create(path, options)
-    train, dev = (processor.read_set(path, x) for x in ("train", "dev"))
-    assert len(dev) == 40 and len(train) == 160
-    flags = run_classifier.Config(output_dir="", do_train=True, data_file=path)
+    processor = glue.create_table_processor(
+        task_name,
+        None,
+        DataFileOptions(data_file=path),
+        TableOptions(**given),
+        frozenset(given),
+    )
     tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
-    found = processor.suit_flags(flags, tokenizer, 512)
-    assert (found.num_train_epochs, found.max_seq_length) == (20, 43)
-    assert processor.suit_flags(flags, tokenizer, 40).max_seq_length == 40
+
+    def suit(longest, **begun):
+        config = flags.create(
+            run_classifier.Config,
+            output_dir="",
+            do_train=True,
+            data_file=path,
+            **begun,
+        )
+        bert_config = modeling.BertConfig(
+            vocab_size=100, max_position_embeddings=longest
+        )
+        begin = start.Start(config, None, bert_config, tokenizer)
+        suited = start.suit(begin, processor, frozenset(given)).config
+        found = suited.fine_tuning
+        return found.num_train_epochs, found.max_seq_length
+
+    assert suit(512) == (20, 43)
+    assert suit(40) == (20, 40)
     # A resumed run states what it began with.
-    begun = dataclasses.replace(flags, num_train_epochs=5, max_seq_length=64)
-    assert processor.suit_flags(begun, tokenizer, 512) == begun
-    if create is RankingProcessor:
+    assert suit(512, num_train_epochs=5, max_seq_length=64) == (5, 64)
+    train, dev = (processor.read(split) for split in ("train", "eval"))
+    assert len(dev) == 40 and len(train) == 160
+    if task_name == "ranking":
         queries = [{each.text_a for each in found} for found in (train, dev)]
         assert not queries[0] & queries[1]

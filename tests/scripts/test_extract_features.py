@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import extract_features
+from command_line.flags import Parsed, create
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
@@ -20,8 +21,10 @@ def run(output_file, **flags):
     """Runs the script in this process, and returns the lines that it wrote."""
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags |= {name: str(flags[name]) for name in paths}
-    config = extract_features.Config(output_file=str(output_file), **flags)
-    extract_features.main(config)
+    config = create(
+        extract_features.Config, output_file=str(output_file), **flags
+    )
+    extract_features.main(Parsed(config, flags))
     return read_lines(output_file)
 
 

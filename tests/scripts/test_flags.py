@@ -61,12 +61,18 @@ ORIGINAL = {
 }
 
 
+def flags_of(script, *roles):
+    """Returns the flags of a script."""
+    config = importlib.import_module(script).Config
+    return script_flags.flags_of(config, *roles)
+
+
 @pytest.mark.parametrize("script", ORIGINAL)
 def test_flags_are_the_originals(script):
     found = {
-        f"{field.name}="
-        f"{None if field.default is dataclasses.MISSING else field.default!r}"
-        for field in dataclasses.fields(importlib.import_module(script).Config)
+        f"{each.name}="
+        f"{None if each.default is dataclasses.MISSING else each.default!r}"
+        for each in flags_of(script)
     }
     assert {*ORIGINAL[script].split()} <= found
 
@@ -74,11 +80,7 @@ def test_flags_are_the_originals(script):
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    kinds = {
-        field.name: field.metadata["flag"].kind
-        for field in dataclasses.fields(importlib.import_module(script).Config)
-        if "flag" in field.metadata
-    }
+    kinds = {each.name: each.meta.kind for each in flags_of(script)}
     found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
     # The kind of a flag that is not defined as a path is None.
     assert None not in found.values(), found
@@ -93,16 +95,8 @@ def test_every_flag_for_a_path_is_checked(script):
 )
 def test_every_flag_of_a_run_has_a_role(script):
     """The role decides what a changed flag means to a finished run."""
-    config = importlib.import_module(script).Config
-    roles = {field.name for field in script_flags.fields(config, *Role)}
-    every = {field.name for field in dataclasses.fields(config)}
-    # Fields that are no flags.
-    every -= {"given_flags", "max_nonfinite_steps", "weights"}
-    if script == "run_squad":
-        every -= {"data_dir", "do_eval", "eval_batch_size"}
-    if script == "run_pretraining":
-        every -= {"bilstm", "load_best"}
-    assert roles == every
+    roles = {each.name for each in flags_of(script, *Role)}
+    assert roles == {each.name for each in flags_of(script)}
 
 
 # Each command in a process that has imported nothing of the project.

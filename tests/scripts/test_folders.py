@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from command_line.groups import DeviceConfig
+from command_line.groups import DeviceFlags
 from tests.support import script_runner
 from tests.support.task_files import write_entities
 
@@ -47,10 +47,10 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
 def test_the_chief_of_a_cluster_locks(monkeypatch, task, expected):
     config = {"cluster": {"chief": ["a"], "worker": ["b"]}, "task": task}
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    assert DeviceConfig().is_chief == expected
+    assert DeviceFlags().is_chief == expected
     # The variable does not concern a run on a TPU, nor one on one device.
-    assert DeviceConfig(use_tpu=True).is_chief
-    assert DeviceConfig(distribution_strategy="one_device").is_chief
+    assert DeviceFlags(use_tpu=True).is_chief
+    assert DeviceFlags(distribution_strategy="one_device").is_chief
 
 
 # Shells and TensorFlow take these for patterns.

@@ -3,6 +3,7 @@
 import pytest
 
 import modeling
+from command_line.flags import Parsed, create
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
 from files.json_files import read_json
@@ -23,7 +24,10 @@ def write(folder, create, *arguments):
 
 def run(folder, **flags):
     target = f"{folder}_export"
-    export.main(export.Config(model=str(folder), export_dir=target, **flags))
+    config = create(
+        export.Config, model=str(folder), export_dir=target, **flags
+    )
+    export.main(Parsed(config, flags))
 
 
 def test_a_head_that_is_missing_is_refused(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from command_line.flags import Parsed
 from tools import plot_runs
 
 
@@ -50,9 +51,8 @@ def draw(tmp_path, monkeypatch, **flags):
 
     monkeypatch.setattr(plot_runs, "draw", recording)
     runs = f"{tmp_path}/a,the second={tmp_path}/b"
-    plot_runs.main(
-        plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
-    )
+    config = plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
+    plot_runs.main(Parsed(config))
     assert "<svg" in (tmp_path / "c.svg").read_text()
     return drawn[0]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from command_line.flags import Parsed
 from modeling import results
 from tools import results_table
 
@@ -38,7 +39,8 @@ def runs(tmp_path):
 def show(folder, runs, **flags):
     """Returns the lines of the table that the tool writes."""
     output = str(folder / "table.md")
-    results_table.main(results_table.Config(runs=runs, output=output, **flags))
+    config = results_table.Config(runs=runs, output=output, **flags)
+    results_table.main(Parsed(config))
     return (folder / "table.md").read_text(encoding="utf-8").splitlines()
 
 

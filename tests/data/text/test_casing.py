@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import types
 
 import pytest
 
@@ -39,11 +38,11 @@ def load(folder, words=(), files=None, **flags):
     for name, contents in (files or {}).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(contents))
-    options = {"do_lower_case": True} | flags
-    weights = options.pop("weights", None)
-    options |= {"vocab_file": vocab_file, "given_flags": flags}
     return tokenization.load_tokenizer(
-        types.SimpleNamespace(**options), weights=weights
+        vocab_file,
+        flags.get("do_lower_case", True),
+        is_given="do_lower_case" in flags,
+        weights=flags.get("weights"),
     ).do_lower_case
 
 
