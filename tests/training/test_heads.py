@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 import modeling
 from data.classification import glue
 from modeling import kinds, presets
+from tests.support.changed_weights import HEAD, change_weights
 from tests.support.huggingface_files import CONFIG, write
 from tests.support.models import built, tiny_config
 from training import checks
@@ -152,28 +152,12 @@ def tagger(tmp_path):
     return tmp_path / "tagger"
 
 
-def change_weights(folder, added, removed=()):
-    """Removes and adds weights of a Hugging Face folder.
-
-    `added` is {name: shape} of weights that are 0.
-    """
-    file = folder / "model.safetensors"
-    tensors = safetensors.numpy.load_file(file)
-    for name in removed:
-        del tensors[name]
-    zeros = {name: np.zeros(shape, "f4") for name, shape in added.items()}
-    safetensors.numpy.save_file(tensors | zeros, file)
-
-
 def test_another_pooling_is_said_before_an_export(tmp_path, caplog):
     (tmp_path / "1_Pooling").mkdir()
     config = '{"pooling_mode_cls_token": true}'
     (tmp_path / "1_Pooling/config.json").write_text(config)
     check_task(tmp_path, "BertEmbedder")
     assert "pooling_mode_cls_token" in caplog.text
-
-
-HEAD = ("classifier.weight", "classifier.bias")
 
 
 def load(folder):
