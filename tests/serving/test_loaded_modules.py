@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tests.golden import ROOT
 from tests.serving import conftest
+from tests.support.golden import ROOT
 
 # Packages that only training, exports and SavedModels need.
 LARGE = {"tensorflow", "keras", "training", "scipy", "sklearn"}
