@@ -148,7 +148,7 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
 def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     (folder / "kept.jsonl").write_text("earlier")
 
-    def fail(*arguments):
+    def fail(*arguments, **options):
         yield [{"label": "yes"}]
         # Nothing of what was answered is to be seen.
         assert (folder / "kept.jsonl").read_text() == "earlier"
