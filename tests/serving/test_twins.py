@@ -10,6 +10,7 @@ import tensorflow as tf
 
 import serving
 
+REPEATING = "a" * 100 + " " + "b" * 101
 # What a text can be: nothing, long, in scripts of all kinds, odd.
 NASTY = [
     "",
@@ -40,25 +41,30 @@ NASTY = [
     "U.S. O'Brien don't 1990\u20131995 York\u2014often...Bob\u2026 (a storm)!",
     "\u00ab\u201e\u201c\u201d\u00bb ?! -- $5.00 a/b @c #d x^2 `e` ~f |g",
     "x" * 300 + " boats",
-    "a" * 100 + " " + "b" * 101,
+    REPEATING,
     "boat " * 200,
     "\u6e2f" * 90,
     "A boat, the sea and (a storm)! " * 40,
     "a" + " " * 500 + "boat",
 ]
 OTHERS = [*NASTY[11:], *NASTY[:11]]
-# Texts with characters inside words that BERT drops. By design, the graph cuts
-# answers elsewhere than Python in these words (see docs/differences.md).
-DROPS = "\u200b\u200c\u200d\u200e\u200f\u202b\u202c\ufeff\u00ad\x00\x07\x1b\x7f"
-DROPS += "\x85\ufffd\ue000\uffff\U0010ffff"
+# By design, the graph cuts an answer at its WordPieces, and Python, as Google's
+# code, at its characters (see docs/differences.md). The answers differ in words
+# with characters that BERT drops or takes for spaces, and their positions in a
+# word that repeats its WordPieces.
+DROPPED = (
+    "\u00a0\u2009\u3000\u2003\u200b\u200c\u200d\u200e\u200f\u202b\u202c\ufeff\u00ad"
+    "\x00\x07\x1b\x7f\x85\u2028\u2029\ufffd\ue000\uffff\U0010ffff"
+)
 
 
-def has_dropped(text):
-    return any(char in DROPS for char in text)
-
-
-QUESTION, PASSAGE = "Who keeps the light?", "Anna keeps the harbor light."
-CONTEXTS = [text for text in NASTY if not has_dropped(text)]
+QUESTION, PASSAGE = (
+    "Who keeps the light?",
+    "a storm took the boat, and it came by at night.",
+)
+CONTEXTS = [
+    text for text in NASTY if text != REPEATING and not {*text} & {*DROPPED}
+]
 PAIRS = {"text_a": NASTY, "text_b": OTHERS}
 # {signature: (name of the export, texts)}
 ASKED = {
@@ -194,15 +200,15 @@ def test_python_answers_as_the_graph(signature, export_folder):
         num_compared += 1
         assert found.keys() == expected.keys()
         for output, value in found.items():
-            its = expected[output]
+            its = np.asarray(expected[output])
+            is_text = its.dtype.kind in "OU"
             if isinstance(value, list):
                 # The rest is padding.
-                assert not np.any(its[len(value) :] > type(its.flat[0])())
+                blanks = [""] if is_text else [0, -1]
+                assert np.isin(its[len(value) :], blanks).all()
                 its = its[: len(value)]
-            if np.asarray(its).dtype == object:
-                assert np.array(value, object).tolist() == (
-                    its.tolist() if isinstance(its, np.ndarray) else its
-                ), (texts, output)
+            if is_text:
+                assert value == its.tolist(), (texts, output)
             else:
                 np.testing.assert_allclose(
                     value, its, 1e-4, 1e-4, err_msg=f"{texts} {output}"

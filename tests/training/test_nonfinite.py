@@ -19,7 +19,9 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
         fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
     assert trainer.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
-    assert not [r for r in caplog.records if r.levelno > logging.INFO]
+    # TensorFlow may warn of functions that other tests traced.
+    ours = [each for each in caplog.records if each.name == "absl"]
+    assert not [each for each in ours if each.levelno > logging.INFO]
 
 
 def overflow_on_all_devices():

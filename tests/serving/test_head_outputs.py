@@ -1,0 +1,57 @@
+"""The outputs of exported heads, and the logits that they become again."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data.classification.decoding import to_probabilities
+from modeling import kinds
+from serving import head_outputs
+from serving.signatures import base
+
+LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
+
+
+@pytest.mark.parametrize("mode", kinds.PROBLEM_TYPES)
+@pytest.mark.parametrize("stride", [0, 3])
+def test_a_classifier_scores_as_before_its_export(mode, stride):
+    logits = LOGITS[:, :1] if mode == "regression" else LOGITS
+    settings = {"output_mode": mode, "doc_stride": stride}
+    form = head_outputs.form_of(kinds.CLASSIFIER, settings)
+    outputs = {
+        name: value.numpy()
+        for name, value in base.from_logits(tf.constant(logits), form).items()
+    }
+    found = head_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(
+        to_probabilities(found, mode),
+        to_probabilities(logits, mode),
+        rtol=1e-5,
+        atol=1e-7,
+    )
+
+
+def test_a_label_of_probability_one_half_is_not_predicted():
+    # As in LabelDecoder: only above 0.5.
+    half = np.float32(0.5)
+    values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
+    found = head_outputs.to_logits(
+        kinds.CLASSIFIER,
+        {"output_mode": "multilabel"},
+        {"probabilities": values.astype(np.float32)[None]},
+    )
+    predicted = to_probabilities(found.astype(np.float32), "multilabel") > 0.5
+    assert predicted.tolist() == [[False, True, False]]
+
+
+def test_other_kinds():
+    outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
+    assert head_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
+    probabilities = tf.nn.softmax(LOGITS[None]).numpy()
+    for kind in (kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE):
+        assert head_outputs.form_of(kind, {}) == head_outputs.CLASSIFICATION
+        found = head_outputs.to_logits(
+            kind, {}, {"probabilities": probabilities}
+        )
+        np.testing.assert_array_equal(found.argmax(-1), LOGITS[None].argmax(-1))
