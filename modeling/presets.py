@@ -185,7 +185,9 @@ class Preset:
         or exports the trained model must decide the same.
         """
         recorded = self.training.get("flags", {})
-        decisions = {"trim_padding": recorded.get("trim_padding")}
+        # The copy of a model may state it with the settings of the head.
+        trim_padding = self.settings.get("trim_padding")
+        decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if self.split:
             decisions |= self.split.flags
         return decisions

@@ -99,6 +99,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
         "labels": preset.labels,
         "num_texts": preset.training.get("num_texts"),
     }
+    trim_padding = preset.decision_flags()["trim_padding"]
+    if kind == kinds.SPAN_LABELER and trim_padding is not None:
+        # A flag of the training, by which answers are decoded too.
+        settings["trim_padding"] = trim_padding
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
     serving.export(export_dir, model, settings, options)

@@ -50,7 +50,9 @@ def find_casing(
         {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
     ]
     folder = os.path.dirname(vocab_file) or "."
-    if not (preset and os.path.samefile(folder, preset.path)):
+    # The Preset states what the files in its own folder say.
+    places = [folder, preset.path] if preset else [folder]
+    if len({*map(os.path.realpath, places)}) == len(places):
         stated.append(read_tokenizer(folder))
     if preset:
         stated.append(dict(preset.tokenizer))

@@ -26,8 +26,8 @@ from data.io import text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.token_windows import pack_tokens
-from modeling import presets
 from modeling.presets import Preset
+from modeling.presets import read as read_preset
 from modeling.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class FullTokenizer:
             ValueError: the folder does not state the casing, and the vocabulary
                 does not show it, or its tokenizer is not BERT's.
         """
-        preset = path if isinstance(path, Preset) else presets.read(path)
+        preset = path if isinstance(path, Preset) else read_preset(path)
         if preset.vocab_file is None:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
@@ -243,7 +243,7 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
-        if os.path.samefile(other, self.vocab_file):
+        if os.path.realpath(other) == os.path.realpath(self.vocab_file):
             return
         others = FullTokenizer(other, None).tokens
         words = zip(others, self.tokens, strict=False)

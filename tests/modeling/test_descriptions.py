@@ -4,7 +4,7 @@ import json
 import re
 
 import modeling
-from modeling import descriptions
+from modeling import descriptions, presets
 from tests import conftest
 from tests.support import toy_task
 from tests.support.models import built
@@ -54,7 +54,11 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(described))
     model = built(modeling.BertClassifier(TINY, 2))
     files = descriptions.describe_copy(
-        str(tmp_path), model, descriptions.WEIGHTS, {"doc_stride": 3}, step=5
+        presets.read(tmp_path),
+        model,
+        descriptions.WEIGHTS,
+        {"doc_stride": 3},
+        step=5,
     )
     copied = json.loads(files["model.json"])
     assert copied["task"] == described["task"] | {"doc_stride": 3}

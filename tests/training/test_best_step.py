@@ -369,3 +369,24 @@ def test_the_folder_of_a_run_means_what_it_exports(
     exported = values(tmp_path / "exported/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits({x: variables[x].numpy() for x in exported}, exported)
+
+
+def test_without_its_best_step_the_folder_of_a_run_means_the_last(
+    options, tmp_path
+):
+    """Every later command and `from_preset` use the weights that it scored."""
+    run_task(options, [0.9, 0.8, 0.7], load_best=False)
+    run = tmp_path / "run"
+    last = STEPS_PER_EPOCH * 3
+    assert modeling.find_checkpoint(run) == f"{run}/model.ckpt-{last}"
+    model = modeling.BertClassifier.from_preset(run)
+    expected = values(run, last)
+    variables = modeling.named_variables(model)
+    names = [name for name in expected if name in variables]
+    assert_same_bits(
+        {name: variables[name].numpy() for name in names if "seed" not in name},
+        {name: expected[name] for name in names if "seed" not in name},
+    )
+    # A user may still ask for the best step.
+    best = modeling.find_checkpoint(run, best=True)
+    assert best == f"{run}/best/model.ckpt-{STEPS_PER_EPOCH}"

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from data.text import tokenization
+from modeling.presets import Preset
+from modeling.tokenizer_files import read_tokenizer
 from tests.support import golden
 from tests.support.script_runner import SAMPLES
 
@@ -38,11 +40,17 @@ def load(folder, words=(), files=None, **flags):
     for name, contents in (files or {}).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(contents))
+    preset = None
+    if weights := flags.get("weights"):
+        place = folder / "model"
+        place.mkdir(exist_ok=True)
+        stated = read_tokenizer(place)
+        preset = Preset(str(place), weights=weights, tokenizer=stated)
     return tokenization.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),
         is_given="do_lower_case" in flags,
-        weights=flags.get("weights"),
+        preset=preset,
     ).do_lower_case
 
 

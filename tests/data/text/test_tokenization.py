@@ -6,6 +6,7 @@ import pytest
 from data.classification import features
 from data.classification.features import InputExample
 from data.text import tokenization
+from modeling.presets import Preset
 from tests.support import golden, reference_tokenizer
 from tests.support.tokenizer_cases import (
     ASSIGNED,
@@ -117,7 +118,7 @@ def test_a_new_model_has_at_most_twice_the_rows():
     too_many = 2 * num_tokens + 1
     with pytest.raises(ValueError, match="vocab_size"):
         tokenization.create_tokenizer(VOCAB, True, None, too_many)
-    tokenization.create_tokenizer(VOCAB, True, "weights", too_many)
+    tokenization.create_tokenizer(VOCAB, True, Preset("."), too_many)
 
 
 def test_repeated_lines_and_rows_without_a_word_are_googles(
