@@ -278,33 +278,6 @@ _SHOWN_FILES = (
 )
 
 
-# Files of a run that describe_end names, if the run wrote them.
-_SHOWN_FILES = (
-    "report.html",
-    "dev_predictions.csv",
-    "dev_predictions.jsonl",
-    "predictions.csv",
-    "predictions.jsonl",
-)
-
-
-# Results that this command did not write are of other weights than the ones
-# that it trained. They stay, because they may be the user's.
-def _warn_of_earlier_results(folder: str, start: float) -> None:
-    paths = sorted(
-        path
-        for pattern in _RESULTS
-        for path in glob.glob(os.path.join(glob.escape(folder), pattern))
-        if os.path.getmtime(path) < start
-    )
-    if paths:
-        logging.warning(
-            "An earlier command wrote %s, with other weights than this "
-            "command trained. Move or remove what you no longer need.",
-            ", ".join(paths),
-        )
-
-
 def describe_end(
     task: Task,
     config: FineTuningConfig,
