@@ -177,7 +177,7 @@ def export_task(spec):
 
     def repeat(_):
         begun = time.process_time()
-        exporting.export_task(task, trainer, splits, scores)
+        exporting.export_task(task, options, trainer, splits, scores)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)
