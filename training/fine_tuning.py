@@ -94,6 +94,7 @@ def run(
         tokenizer=task.tokenizer,
         output_names=task.output_names,
     )
+    exporting.check_model(config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.restore_or_load(config.load_best)
     first_step = trainer.global_step
