@@ -74,7 +74,7 @@ class _Example:
         return " ".join(arguments)
 
 
-# {class of the model: Example}
+# {class of the model: its example}
 _EXAMPLES = {
     kinds.CLASSIFIER: _Example("classify", ("A text.",)),
     kinds.EMBEDDER: _Example("embed", ("A text.",)),

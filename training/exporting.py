@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import keras
 import numpy as np
 from absl import logging
 
@@ -38,6 +39,22 @@ def export_pretrainer(
         start, trainer, start.config.pretraining.max_seq_length
     )
     serving.export(folder, trainer.model, {}, options)
+
+
+def check_model(config: FineTuningConfig, model: keras.Model) -> None:
+    """Checks before the training that --export_dir can be written after it.
+
+    Raises:
+        ValueError: the model is of a class that `serving.export` does not know.
+    """
+    kind = kinds.kind_of(model)
+    export_dir = config.export.export_dir
+    if export_dir and kind not in kinds.KINDS:
+        raise ValueError(
+            f"--export_dir={export_dir}: no signatures are defined for "
+            f"a {kind}. Add the class to modeling/kinds.py and "
+            "serving/exports.py, or train without --export_dir"
+        )
 
 
 def export_task(

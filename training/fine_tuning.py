@@ -88,6 +88,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         dev_set=dev_set_checksum(task, splits),
         output_names=task.output_names,
     )
+    exporting.check_model(config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.restore_or_load(config.loads_best)
     first_step = trainer.global_step

@@ -1,5 +1,6 @@
-"""A benchmark ends with its contestants."""
+"""A benchmark times what scripts do, and ends with its contestants."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +10,31 @@ from pathlib import Path
 import pytest
 
 from tests.support.golden import ROOT
+
+SAMPLES = ROOT / "examples/samples"
+
+
+@pytest.mark.slow
+def test_an_export_is_timed(tmp_path):
+    shutil.copy(SAMPLES / "vocab.txt", tmp_path)
+    shutil.copy(SAMPLES / "bert_config.json", tmp_path / "config.json")
+    result = subprocess.run(
+        [
+            sys.executable,
+            "benchmarks/model_benchmark.py",
+            "--rows=export_float32",
+            "--repeats=1",
+            f"--minilm_dir={tmp_path}",
+            f"--mrpc_dir={SAMPLES}/glue",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    for engine in ("saved_model", "litert", "onnx"):
+        assert f"| ours {engine}" in result.stdout
 
 
 @pytest.mark.slow
