@@ -380,16 +380,9 @@ def serve(server: Server, host: str, port: int) -> None:
         OSError: a model is damaged.
         ValueError: the port is in use, or a model cannot be served.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Listen before loading the models, so that an error about the address
     # appears at once, and not after minutes of loading.
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise ValueError(f"--port={port}: {error}; set another") from error
-    # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
-    # the client's ACK.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}"
     timeout = server.timeout_s
@@ -422,14 +415,8 @@ def serve(server: Server, host: str, port: int) -> None:
             for model in server.models.values():
                 model.load()
             server.is_ready = True
-            name, model = next(iter(server.models.items()))
-            task = next(iter(model.tasks.values()))
-            text = "A [MASK]." if task.predicts_words else "A text."
-            body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
-            url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
-            curl = "curl -H 'Authorization: Bearer TOKEN'"
-            curl = curl if server._token else "curl"
-            logging.info("ready: %s\n  %s -d %s %s", address, curl, body, url)
+            command = _format_request(server, address)
+            logging.info("ready: %s\n  %s", address, command)
         except Exception as error:
             failures.append(error)
             running.should_exit = True
@@ -444,3 +431,28 @@ def serve(server: Server, host: str, port: int) -> None:
         # Python cannot end cleanly while a thread imports TensorFlow.
         os._exit(0)
     logging.info("stopped: all accepted requests are answered")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ValueError(f"--port={port}: {error}; set another") from error
+    # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
+    # the client's ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _format_request(server: Server, address: str) -> str:
+    # Returns a command that asks the first model.
+    name, model = next(iter(server.models.items()))
+    task = next(iter(model.tasks.values()))
+    text = "A [MASK]." if task.predicts_words else "A text."
+    body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
+    url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
+    curl = "curl"
+    if server._token:
+        curl = "curl -H 'Authorization: Bearer TOKEN'"
+    return f"{curl} -d {body} {url}"

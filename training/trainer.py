@@ -6,7 +6,7 @@ train_step.py computes and applies the gradients.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -360,19 +360,7 @@ class Trainer(BatchPredictor):
         size = config.batch_size
         step = self.global_step
         last = self.num_train_steps
-        # Skip the records of all earlier steps, even of steps without an
-        # update. The order of records depends only on the seed and the epoch.
-        dataset: Any = tfrecords.create_dataset(
-            records,
-            size,
-            is_training=True,
-            seed=config.training.seed,
-            skip_records=step * size,
-            trim=config.unpads,
-        )
-        if self.train_step.strategy.num_replicas_in_sync > 1:
-            dataset = devices.distribute(self.train_step.strategy, dataset)
-        batches = iter(dataset)
+        batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
         is_done = is_stopped = is_save_due = False
         logging.info("Building the first step, which may take a minute")
@@ -412,6 +400,23 @@ class Trainer(BatchPredictor):
                         logging.info("Saved the checkpoint of step %d", step)
                         is_save_due = False
         return is_stopped
+
+    def _create_dataset(self, records: tfrecords.Records) -> Iterable:
+        # Returns the batches of the steps that are left. Skip the records of
+        # all earlier steps, even of steps without an update. The order of
+        # records depends only on the seed and the epoch.
+        size = self.config.batch_size
+        dataset: Any = tfrecords.create_dataset(
+            records,
+            size,
+            is_training=True,
+            seed=self.config.training.seed,
+            skip_records=self.global_step * size,
+            trim=self.config.unpads,
+        )
+        if self.train_step.strategy.num_replicas_in_sync > 1:
+            dataset = devices.distribute(self.train_step.strategy, dataset)
+        return dataset
 
     @property
     def _is_time_over(self) -> bool:

@@ -201,28 +201,11 @@ def _read_columns(
             f"expected in column {words_at} and the tags in column {tags_at}. "
             "Set --text_column and --label_column"
         )
-    every_word = columns[words_at - 1]
-    has_digits = all(re.search(r"\d", word) for word in every_word)
-    if has_digits and width > 1 and not options.text_column:
-        raise ValueError(
-            f"{path}: the words, such as {[*every_word[:3]]}, all contain a "
-            "digit. Remove the digits, or set --text_column to the column of "
-            "the words, even if it is this one"
-        )
-    # In a file of two columns, the column beside the tags contains the words.
-    has_others = width > 2 and len(every_word) > len(sentences)
-    is_repeated = has_others and all(
-        len({cells[words_at - 1] for _, cells in lines}) == 1
-        for _, lines in sentences
-    )
-    if is_repeated and not options.text_column:
-        raise ValueError(
-            f"{path}: all words of a sentence are the same, such as "
-            f"{every_word[0]!r}. Set --text_column to the column of the words"
-        )
+    _check_words(path, options, sentences, words_at, width)
     if tags_at and not options.label_column:
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, [*columns[: words_at - 1], *columns[words_at:]])
+    every_word = columns[words_at - 1]
     language = _find_language(every_word) if len(sentences) > 1 else ""
     # Tags without a scheme, such as PER, are the types of words. Successive
     # words of one type are an entity, as in IOB1.
@@ -246,6 +229,36 @@ def _read_columns(
         row = None if is_test else {"labels": labels}
         yield NerExample(
             f"line {lines[0][0]}", words, labels, document, row=row
+        )
+
+
+def _check_words(
+    path: str,
+    options: NerOptions,
+    sentences: Sequence[_Sentence],
+    words_at: int,
+    width: int,
+) -> None:
+    # Checks that the column `words_at` does not contain numbers of words, or
+    # one value of each sentence, unless the user chose the column.
+    if options.text_column or width == 1:
+        return
+    rows = []
+    for _, lines in sentences:
+        rows.append([cells[words_at - 1] for _, cells in lines])
+    every_word = [word for words in rows for word in words]
+    if all(re.search(r"\d", word) for word in every_word):
+        raise ValueError(
+            f"{path}: the words, such as {every_word[:3]}, all contain a "
+            "digit. Remove the digits, or set --text_column to the column of "
+            "the words, even if it is this one"
+        )
+    # In a file of two columns, the column beside the tags contains the words.
+    has_others = width > 2 and len(every_word) > len(sentences)
+    if has_others and all(len({*words}) == 1 for words in rows):
+        raise ValueError(
+            f"{path}: all words of a sentence are the same, such as "
+            f"{every_word[0]!r}. Set --text_column to the column of the words"
         )
 
 

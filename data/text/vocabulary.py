@@ -112,17 +112,7 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # Drop continuations that no text contains, such as "##,". Punctuation
-        # marks and ideographs are always separate words.
-        tokens = [
-            token
-            for token in tokens
-            if not (token.startswith("##") and len(token) == 3)
-            or not (
-                characters.is_punctuation(token[2])
-                or characters.is_cjk(ord(token[2]))
-            )
-        ]
+        tokens = [token for token in tokens if _can_occur(token)]
         if len(tokens) < wanted:
             high = least_count - 1
             learned = max(learned, tokens, key=len)
@@ -130,6 +120,18 @@ def learn_vocabulary(
             low = least_count + 1
             learned = tokens
     return [*reserved, *learned][:vocab_size]
+
+
+def _can_occur(token: str) -> bool:
+    # Returns False for a continuation that no text contains, such as "##,".
+    # Punctuation marks and ideographs are always separate words.
+    if not (token.startswith("##") and len(token) == 3):
+        return True
+    character = token[2]
+    return not (
+        characters.is_punctuation(character)
+        or characters.is_cjk(ord(character))
+    )
 
 
 def count_pieces(

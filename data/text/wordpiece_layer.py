@@ -154,16 +154,7 @@ class WordpieceTable:
             )
 
         some = tf.TensorShape([None])
-        arrays = [
-            tf.TensorArray(
-                dtype=tf.int32,
-                size=0,
-                dynamic_size=True,
-                infer_shape=False,
-                element_shape=some,
-            )
-            for _ in range(2)
-        ]
+        arrays = [_create_array(some) for _ in range(2)]
         *_, tokens, ends = tf.while_loop(
             lambda places, _, starts, *__: (
                 tf.size(places) + tf.size(starts) > 0
@@ -173,6 +164,17 @@ class WordpieceTable:
             (some, some, some, *[None] * 3),
         )
         return tokens.concat(), ends.concat()
+
+
+def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
+    # Returns an int32 array, to which each step of a loop adds a tensor.
+    return tf.TensorArray(
+        dtype=tf.int32,
+        size=0,
+        dynamic_size=True,
+        infer_shape=False,
+        element_shape=shape,
+    )
 
 
 def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:

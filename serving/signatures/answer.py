@@ -86,30 +86,18 @@ def create(
             )
             if not decode.options.trim_padding:
                 return decode.find_best(**predict(features))
-            is_padding = features["input_mask"] == 0
             trimmed = predict(trim_padding(features, 1))
-            logits = {}
-            for name, values in trimmed.items():
-                missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
-                padded = tf.pad(values, [[0, 0], [0, missing]])
-                logits[name] = tf.where(is_padding, tf.float32.min, padded)
-            return decode.find_best(**logits)
+            is_padding = features["input_mask"] == 0
+            return decode.find_best(**_without_padding(trimmed, is_padding))
 
         best = batches.call_in_batches(
-            find_best,
-            tf.size(places.rows),
-            options.predict_batch_size,
+            find_best, tf.size(places.rows), options.predict_batch_size
         )
 
         def decode_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            outputs = decode(places, passages, best, tf.range(begin, end))
-            return {
-                _N_BEST.get(name, name): tf.cast(value, tf.float32)
-                if value.dtype == tf.float64
-                else value
-                for name, value in outputs.items()
-                if not name.endswith("_logits")
-            }
+            return _to_outputs(
+                decode(places, passages, best, tf.range(begin, end))
+            )
 
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
@@ -132,6 +120,28 @@ def create(
         dataclasses.asdict(windows) | dataclasses.asdict(decoding),
         head_outputs.LOGITS,
     )
+
+
+def _to_outputs(decoded: Features) -> Features:
+    # Returns what the decoder found, by the names of the signature's outputs.
+    outputs = {}
+    for name, value in decoded.items():
+        if name.endswith("_logits"):
+            continue
+        if value.dtype == tf.float64:
+            value = tf.cast(value, tf.float32)
+        outputs[_N_BEST.get(name, name)] = value
+    return outputs
+
+
+def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
+    # Makes logits as long as the windows. No answer begins or ends in padding.
+    found = {}
+    for name, values in logits.items():
+        missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
+        padded = tf.pad(values, [[0, 0], [0, missing]])
+        found[name] = tf.where(is_padding, tf.float32.min, padded)
+    return found
 
 
 def _fill(kind: type[Settings], settings: Mapping[str, Any]) -> Settings:
