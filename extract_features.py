@@ -244,7 +244,8 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Writes the vectors."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = presets.read(checkpoint, "--init_checkpoint")
-    config = flags.fill(parsed.config, parsed.given, preset.identity_flags())
+    stated = preset.identity_flags()
+    config = flags.fill(parsed.config, parsed.given, stated, checkpoint)
     check_required(config, ("bert_config_file", "vocab_file"), preset)
     bert_config = load_config(
         config.model.bert_config_file, max_seq_length=config.max_seq_length

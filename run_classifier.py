@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,6 @@ from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start, read_start, suit
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFileConfig):
@@ -56,6 +53,16 @@ class Config(DataFileConfig):
         ".parquet). embedding reads pairs of texts from such files, and "
         "ranking reads queries, passages and relevances.",
         choices=glue.TASK_NAMES,
+    )
+    # Rows with the same texts are in the same set, and the sets have the same
+    # shares of each label.
+    split_flags = (
+        *DataFileConfig.split_flags,
+        "label_column",
+        "label_separator",
+        "output_mode",
+        "text_b_column",
+        "text_column",
     )
 
     def data_file_defaults(self) -> dict[str, Any]:

@@ -39,6 +39,13 @@ class Config(DataFileConfig):
         "after O is illegal. False chooses the most probable tag of each word.",
     )
     head = kinds.TOKEN_CLASSIFIER
+    # Sentences of one document are in the same set.
+    split_flags = (
+        *DataFileConfig.split_flags,
+        "document_context",
+        "label_column",
+        "text_column",
+    )
 
 
 class NerTask(task.Task):

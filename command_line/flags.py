@@ -173,6 +173,30 @@ class Flag:
     default: Any
     meta: Meta
 
+    def is_valid(self, value: object) -> bool:
+        """Returns whether a value of a file may be the value of the flag."""
+        if self.meta.choices:
+            return value in self.meta.choices
+        if self.type in (bool, str):
+            return isinstance(value, self.type)
+        if self.type in (int, float):
+            return self._is_number(value)
+        if not isinstance(value, list | tuple):
+            return False
+        return all(isinstance(each, str) for each in value)
+
+    def _is_number(self, value: object) -> bool:
+        # Python takes True for a number.
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if self.type is int and not isinstance(value, int):
+            return False
+        least = self.meta.at_least
+        most = self.meta.at_most
+        is_small = least is not None and value < least
+        is_large = most is not None and value > most
+        return not (is_small or is_large)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
@@ -437,7 +461,10 @@ def _owners(config: Config) -> Iterator[tuple[dataclasses.Field, Any]]:
 
 
 def fill(
-    config: Flags, given: frozenset[str], stated: Mapping[str, Any]
+    config: Flags,
+    given: frozenset[str],
+    stated: Mapping[str, Any],
+    source: str,
 ) -> Flags:
     """Returns the flags with the stated values of flags that no user set.
 
@@ -446,12 +473,23 @@ def fill(
         given: names of the flags that the user set.
         stated: {name: value, None if it is unknown}. Names that are no flags of
             this script are ignored.
+        source: the file or folder that states the values.
+
+    Raises:
+        ValueError: a value is not valid for its flag.
     """
-    changes = {
-        name: stated[name]
-        for name in unset(config, given) & stated.keys()
-        if stated[name] is not None
-    }
+    names = unset(config, given)
+    changes: dict[str, Any] = {}
+    for each in flags_of(config, *Role):
+        value = stated.get(each.name)
+        if value is None:
+            continue
+        if not each.is_valid(value):
+            raise ValueError(
+                f"{source}: `{each.name}` must not be {value!r:.80}"
+            )
+        if each.name in names:
+            changes[each.name] = value
     return replace(config, **changes)
 
 

@@ -39,10 +39,7 @@ PREFIX = "model.ckpt"
 NETWORK = ("left_to_right", "bilstm")
 # Entries of model.json that are whole numbers above 0.
 _COUNTS = (
-    "eval_batch_size",
     "max_answer_length",
-    "max_eval_steps",
-    "max_predictions_per_seq",
     "max_query_length",
     "n_best_size",
 )
@@ -50,11 +47,9 @@ _COUNTS = (
 _SWITCHES = (
     "bilstm",
     "do_lower_case",
-    "document_context",
     "left_to_right",
     "legal_tags",
     "load_best",
-    "next_sentence",
     "trim_padding",
     "use_char_offsets",
     "version_2_with_negative",
@@ -71,8 +66,9 @@ _GROUPS = (
     "tokenizer",
     "versions",
 )
-# {entry of model.json: its type, or its valid values}. Serving and training
+# {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
+# `flags.fill` checks every entry that becomes a flag.
 _ENTRIES: dict[str, Any] = {
     "best_step": int | None,
     "doc_stride": range(2**31),
@@ -85,7 +81,6 @@ _ENTRIES: dict[str, Any] = {
     **dict.fromkeys(_COUNTS, range(1, 2**31)),
     **dict.fromkeys(_SWITCHES, bool),
     **dict.fromkeys(_GROUPS, dict),
-    **dict.fromkeys(("label_separator", "xnli_language"), str),
     **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
 }
 # Entries of bert_config.json that inference does not use.

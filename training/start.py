@@ -137,7 +137,8 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
         preset.check_head(config.head)
     if preset:
         stated = _stated_flags(parsed, preset)
-        config = flags.fill(config, parsed.given, stated)
+        source = os.path.join(preset.path, presets.FILE)
+        config = flags.fill(config, parsed.given, stated, source)
     if preset and not trains:
         _check_split(parsed, preset)
     check_required(config, config.required, preset)
@@ -175,8 +176,10 @@ def _check_split(parsed: flags.Parsed[Config], preset: Preset) -> None:
     if not (preset.split and "data_file" in parsed.given):
         return
     values = flags.flat(parsed.config)
-    for name, recorded in preset.split.flags.items():
-        if name in parsed.given and values[name] != recorded:
+    flags_of_run = preset.training.get("flags", {})
+    for name in parsed.given & {*parsed.config.split_flags}:
+        recorded = flags_of_run.get(name, values[name])
+        if values[name] != recorded:
             raise ValueError(
                 f"--{name}={values[name]}: {preset.source} was trained on a "
                 f"split with --{name}={recorded}, so another dev set would "

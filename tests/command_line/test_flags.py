@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from absl import flags as absl_flags
 
+import run_classifier
 from command_line import flags
 from command_line.flags import group, like
 
@@ -64,10 +65,10 @@ def test_two_groups_share_the_value_of_a_flag():
 def test_only_what_is_unset_is_filled():
     config = flags.create(Config, folder="x", length=9)
     stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
-    filled = flags.fill(config, frozenset(), stated)
+    filled = flags.fill(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
     assert filled.windows.stride == 64
-    kept = flags.fill(config, frozenset({"steps"}), stated)
+    kept = flags.fill(config, frozenset({"steps"}), stated, "x")
     assert kept.loop.steps == 5
 
 
@@ -129,3 +130,23 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     assert parsed.config == flags.create(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("doc_stride", -1),
+        ("doc_stride", True),
+        ("doc_stride", 1.5),
+        ("labels", "a,b"),
+        ("labels", [1, 2]),
+        ("output_mode", "regresion"),
+        ("xnli_language", ["de"]),
+        ("dev_fraction", 0.95),
+        ("report", "no"),
+    ],
+)
+def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
+    config = flags.create(run_classifier.Config, output_dir="run")
+    with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
+        flags.fill(config, frozenset(), {name: value}, "model.json")

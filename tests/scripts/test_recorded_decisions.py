@@ -68,7 +68,11 @@ def test_an_evaluation_scores_the_runs_own_dev_set(trained):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "culprit"),
-    [({"seed": 2}, "--seed=2"), ({"dev_fraction": 0.2}, "--dev_fraction=0.2")],
+    [
+        ({"seed": 2}, "--seed=2"),
+        ({"dev_fraction": 0.2}, "--dev_fraction=0.2"),
+        ({"output_mode": "multilabel"}, "--output_mode=multilabel"),
+    ],
 )
 def test_another_split_is_refused(trained, flags, culprit):
     before = contents(trained / "run")
