@@ -167,7 +167,11 @@ def mrpc(spec):
 
 def export_task(spec):
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
-    command = "--do_eval --export_format={variant} --export_dir={folder}/model"
+    # With --do_train, the model may have random weights.
+    command = (
+        "--do_train --do_eval --export_format={variant} "
+        "--export_dir={folder}/model"
+    )
     begin, task, create_model, splits = open_mrpc(spec, command)
     trainer = Trainer.create(begin, create_model, task.loss, None)
     trainer.restore_or_load()
