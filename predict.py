@@ -36,7 +36,6 @@ from absl import logging
 
 from command_line import cli, flags
 from command_line.flags import flag, group
-from data.classification.classifier_flags import TableOptions
 from data.io import tables, text_files
 from files.paths import Kind
 from serving import answers, requests
@@ -54,18 +53,7 @@ class Config(flags.Config):
 
     engine: EngineFlags = group(EngineFlags)
     options: TaskOptions = group(TaskOptions)
-    # A row of requests has other columns than a row of a train set.
-    table: TableOptions = group(
-        TableOptions,
-        without=(
-            "text_column",
-            "text_b_column",
-            "label_column",
-            "labels",
-            "output_mode",
-            "label_separator",
-        ),
-    )
+    layout: tables.LayoutOptions = group(tables.LayoutOptions)
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -179,7 +167,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
 
     def read() -> Iterator[requests.Item]:
         layout = tables.Layout(
-            config.input_format, config.table.quoting, config.table.delimiter
+            config.input_format, config.layout.quoting, config.layout.delimiter
         )
         return requests.read(
             task,
