@@ -36,7 +36,6 @@ from absl import logging
 
 from command_line import cli, flags
 from command_line.flags import flag, group
-from data.classification.classifier_flags import TableOptions
 from data.io import tables, text_files
 from files.paths import Kind
 from serving import answers, requests
@@ -54,18 +53,7 @@ class Config(flags.Config):
 
     engine: EngineFlags = group(EngineFlags)
     options: TaskOptions = group(TaskOptions)
-    # A row of requests has other columns than a row of a train set.
-    table: TableOptions = group(
-        TableOptions,
-        without=(
-            "text_column",
-            "text_b_column",
-            "label_column",
-            "labels",
-            "output_mode",
-            "label_separator",
-        ),
-    )
+    layout: tables.LayoutOptions = group(tables.LayoutOptions)
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -154,64 +142,117 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     return [dict(zip(fields, texts, strict=False))]
 
 
-def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
-    """Loads the model, and answers the texts in `arguments` or --input_file.
+def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
+    """Checks that the command line names either texts or files, not both.
 
-    Returns the exit status.
+    Raises:
+        ValueError: it names both, or a file stands where a text is expected.
     """
-    config = parsed.config
-    if arguments and config.input_file:
+    if arguments and input_file:
         raise ValueError(
-            f"the command names both --input_file={config.input_file} and the "
+            f"the command names both --input_file={input_file} and the "
             f"texts {[*arguments]}; pass only one of them"
         )
     if files := [*filter(os.path.isfile, arguments)]:
         raise ValueError(f"{files[0]} is a file; set it as --input_file")
-    paths = [config.input_file or text_files.STDIN]
+
+
+def find_files(input_file: str | None) -> list[str]:
+    """Returns the paths of --input_file, by default of standard input.
+
+    Raises:
+        OSError: no file matches a pattern.
+    """
+    if not input_file:
+        return [text_files.STDIN]
+    if os.path.exists(input_file):
+        return [input_file]
+    return text_files.expand_patterns(input_file, "input_file")
+
+
+def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
+    """Returns the requests in the texts of the command line.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    found = enumerate(to_requests(task, texts), start=1)
+    return iter([requests.Item(*each) for each in found])
+
+
+def read_items(
+    config: Config,
+    task: TextTask,
+    paths: Sequence[str],
+    trained_columns: Sequence[str | None],
+) -> tuple[Iterator[requests.Item], int | None]:
+    """Returns the requests in files or in a pipe, and their number.
+
+    The number is None for a pipe. Files are read twice, to find errors before
+    the script answers any request.
+
+    Args:
+        config: flags of the script.
+        task: task that will answer the requests.
+        paths: paths of the files.
+        trained_columns: columns of the texts that the model was trained on.
+
+    Raises:
+        OSError, ValueError: as `requests.read` raises them.
+    """
+    read = functools.partial(
+        requests.read,
+        task,
+        paths,
+        columns=(config.text_column, config.text_b_column),
+        layout=tables.Layout(
+            config.input_format, config.layout.quoting, config.layout.delimiter
+        ),
+        trained_columns=trained_columns,
+    )
+    if not all(map(os.path.isfile, paths)):
+        return read(), None
+    return read(), sum(1 for _ in read())
+
+
+def write_answers(
+    config: Config,
+    form: str,
+    model: TextModel,
+    task: TextTask,
+    *,
+    items: Iterator[requests.Item],
+    num_items: int | None,
+) -> int:
+    """Answers the requests, writes the answers and logs their number.
+
+    Args:
+        config: flags of the script.
+        form: format of the answers.
+        model: model that answers the requests.
+        task: task of the model.
+        items: the requests.
+        num_items: number of requests in files, else None. Then each request is
+            answered as it arrives.
+
+    Returns:
+        the number of requests that failed.
+
+    Raises:
+        OSError: the answers cannot be written.
+        ValueError: --output_fields or the format does not suit the answers.
+    """
     path = config.output_file
-    if config.input_file and not os.path.exists(config.input_file):
-        paths = text_files.expand_patterns(config.input_file, "input_file")
-    form = answers.find_form(config.output_format, path)
-    engine = config.engine
-    model = TextModel(config.model, engine.num_threads, engine.engine)
-    task = model.task(config.task)
-    logging.info("%s: ready for the task %s", config.model, task.name)
-
-    def read() -> Iterator[requests.Item]:
-        layout = tables.Layout(
-            config.input_format, config.table.quoting, config.table.delimiter
-        )
-        return requests.read(
-            task,
-            paths,
-            columns=(config.text_column, config.text_b_column),
-            layout=layout,
-            trained_columns=model.columns,
-        )
-
-    # Requests from a pipe are answered one by one, as they arrive.
-    count = None
-    batch_size = 1
-    if arguments:
-        found = enumerate(to_requests(task, arguments), start=1)
-        items = iter([requests.Item(*each) for each in found])
-    else:
-        if all(map(os.path.isfile, paths)):
-            # Read the files twice, to find errors before the script answers any
-            # request.
-            count = sum(1 for _ in read())
-            batch_size = config.batch_size
-        items = read()
     rows = answers.answer(
         model,
         task,
         options=config.options,
         items=items,
-        batch_size=batch_size,
+        batch_size=1 if num_items is None else config.batch_size,
         fields=config.output_fields or (),
         keeps_columns=form != "npy",
     )
-    counts = answers.write(path, form, rows, count)
+    counts = answers.write(path, form, rows, num_items)
     num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
     logging.info(
         "%d answered, %d failed%s%s",
@@ -219,6 +260,30 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
         num_errors,
         f", {num_empty} without text" if num_empty else "",
         f"; wrote {path}" if path else "",
+    )
+    return num_errors
+
+
+def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
+    """Loads the model, and answers the texts in `arguments` or --input_file.
+
+    Returns the exit status.
+    """
+    config = parsed.config
+    check_arguments(config.input_file, arguments)
+    paths = find_files(config.input_file)
+    form = answers.find_form(config.output_format, config.output_file)
+    engine = config.engine
+    model = TextModel(config.model, engine.num_threads, engine.engine)
+    task = model.task(config.task)
+    logging.info("%s: ready for the task %s", config.model, task.name)
+    num_items = None
+    if arguments:
+        items = items_of(task, arguments)
+    else:
+        items, num_items = read_items(config, task, paths, model.columns)
+    num_errors = write_answers(
+        config, form, model, task, items=items, num_items=num_items
     )
     return int(num_errors > 0)
 

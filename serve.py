@@ -15,7 +15,7 @@ import functools
 import os
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
@@ -111,17 +111,32 @@ def read_token(path: str | None) -> str:
     return token
 
 
-def main(parsed: flags.Parsed[Config]) -> int:
-    """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
-    config = parsed.config
-    # Commands in the background of a shell ignore SIGINT.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(0))
+def find_exports(config: Config) -> dict[str, str]:
+    """Returns {name: folder of the export} of --model. Checks all paths.
+
+    Raises:
+        ValueError: two models have the same name.
+        OSError: a path does not exist, or a folder contains no export.
+    """
     models = parse_models(config.model)
     given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
     paths.check_paths([*given, *flags.path_flags(config)])
-    models = {name: str(find_export(path)) for name, path in models.items()}
-    token = read_token(config.token_file)
+    return {name: str(find_export(path)) for name, path in models.items()}
+
+
+def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
+    """Answers requests until SIGTERM or Ctrl-C.
+
+    Args:
+        config: flags of the script.
+        models: {name: folder of the export}.
+        token: bearer token that clients must send. "" = none.
+
+    Raises:
+        ValueError: a package of the server is not installed, the port is in
+            use, or a model cannot be served.
+        OSError: a model is damaged.
+    """
     try:
         # Import late, so that flags are checked without the server's packages.
         from serving import server
@@ -149,6 +164,22 @@ def main(parsed: flags.Parsed[Config]) -> int:
         config.timeout_s,
     )
     server.serve(app, config.host, config.port)
+
+
+# Ends the process at SIGTERM and Ctrl-C, until the server handles them itself.
+def _end_at_signals() -> None:
+    # Commands in the background of a shell ignore SIGINT.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
+
+
+def main(parsed: flags.Parsed[Config]) -> int:
+    """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
+    config = parsed.config
+    _end_at_signals()
+    models = find_exports(config)
+    token = read_token(config.token_file)
+    serve_models(config, models, token)
     return 0
 
 

@@ -11,9 +11,9 @@ For LiteRT, ONNX and SavedModels, see tools/export.py.
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
@@ -23,6 +23,9 @@ from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
 from modeling import descriptions, hub, kinds, presets
+
+if TYPE_CHECKING:
+    from modeling.model import FeaturesModel
 
 # {value of --model: name of the model's class in this project}.
 MODELS = {
@@ -180,38 +183,48 @@ def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
     }
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
-    """Converts a checkpoint. Checks all inputs before it writes a file."""
-    options = parsed.config
-    start = options.init_checkpoint
-    folder = presets.read(start, "--init_checkpoint")
-    checkpoint = modeling.find_checkpoint(folder)
-    config = modeling.load_config(options.bert_config_file or folder.path)
-    name = options.model or _find_model(checkpoint, folder)
+# Creates the model with this key in MODELS, and loads its weights. Returns the
+# model, and the names of the weights that the checkpoint lacks.
+def _load_model(
+    folder: presets.Preset, config: "modeling.BertConfig", name: str
+) -> tuple["FeaturesModel", list[str]]:
     head = MODELS[name]
-    folder.check_head(head)
-    becomes_theirs = _becomes_huggingface(options, checkpoint)
-    if becomes_theirs:
-        _check_network(checkpoint, head, folder)
-    tokenizer, rows = _read_tokenizer(options, config, folder)
     model_class = getattr(modeling, head)
     model, report = model_class.load_preset(folder, config=config)
     if head != kinds.ENCODER and all(
-        name.startswith("bert/") for name in report.loaded
+        weight.startswith("bert/") for weight in report.loaded
     ):
-        raise ValueError(f"{start} contains no weights of --model={name}")
+        raise ValueError(
+            f"{folder.weights} contains no weights of --model={name}"
+        )
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
-    if rows is not None:
-        model = modeling.extend_model(model, rows)
-    length = folder.max_length(head, config.max_position_embeddings)
+    return model, report.missing
+
+
+# Writes the copy of a model to --output_dir, without the weights `missing`,
+# which the checkpoint lacks.
+def _write_copy(
+    options: Config,
+    folder: presets.Preset,
+    model: "FeaturesModel",
+    tokenizer: tokenization.FullTokenizer,
+    *,
+    missing: Sequence[str],
+    becomes_theirs: bool,
+) -> None:
+    head = kinds.kind_of(model)
+    length = folder.max_length(head, model.config.max_position_embeddings)
     labels = folder.labels if kinds.KINDS[head].has_labels else None
+    changed: Sequence[str] = ()
+    if options.extended_vocab_file:
+        changed = ("bert_config", "tokenizer")
     files = descriptions.describe_copy(
         folder,
         model,
         descriptions.HUGGINGFACE if becomes_theirs else descriptions.WEIGHTS,
         {"max_seq_length": length},
-        changed=() if rows is None else ("bert_config", "tokenizer"),
+        changed=changed,
         labels=labels,
         tokenizer=tokenizer,
     )
@@ -232,8 +245,33 @@ def main(parsed: flags.Parsed[Config]) -> None:
         options.output_dir,
         tokenizer=tokenizer,
         labels=labels,
-        leave_out=report.missing,
+        leave_out=missing,
         files=files,
+    )
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
+    """Converts a checkpoint. Checks all inputs before it writes a file."""
+    options = parsed.config
+    folder = presets.read(options.init_checkpoint, "--init_checkpoint")
+    checkpoint = modeling.find_checkpoint(folder)
+    config = modeling.load_config(options.bert_config_file or folder.path)
+    name = options.model or _find_model(checkpoint, folder)
+    folder.check_head(MODELS[name])
+    becomes_theirs = _becomes_huggingface(options, checkpoint)
+    if becomes_theirs:
+        _check_network(checkpoint, MODELS[name], folder)
+    tokenizer, rows = _read_tokenizer(options, config, folder)
+    model, missing = _load_model(folder, config, name)
+    if rows is not None:
+        model = modeling.extend_model(model, rows)
+    _write_copy(
+        options,
+        folder,
+        model,
+        tokenizer,
+        missing=missing,
+        becomes_theirs=becomes_theirs,
     )
     logging.info("Wrote %s", options.output_dir)
 

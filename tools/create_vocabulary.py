@@ -15,6 +15,7 @@ import functools
 import itertools
 import os
 import time
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
@@ -86,46 +87,95 @@ def _find_casing_file(config: Config) -> str | None:
     return None if os.path.isfile(path) else path
 
 
+def count_words(
+    input_files: Sequence[str], do_lower_case: bool
+) -> collections.Counter[str]:
+    """Counts the words of text files. Warns if bytes are not UTF-8.
+
+    Raises:
+        OSError, ValueError: as `text_files.read_lines` raises them.
+    """
+    dropped: collections.Counter[str] = collections.Counter()
+    lines = itertools.chain.from_iterable(
+        text_files.read_lines(path, dropped) for path in input_files
+    )
+    counts = vocabulary.count_words(
+        progress.track(lines, None, "line", "Reading"), do_lower_case
+    )
+    for path, count in dropped.items():
+        logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
+    return counts
+
+
+def extend_vocabulary(
+    old: Sequence[str], counts: Mapping[str, int], num_new_words: int | None
+) -> list[str]:
+    """Adds words of a text to a vocabulary, and prints how many it adds.
+
+    Args:
+        old: the WordPieces of the vocabulary, in the order of their ids.
+        counts: {word: number of occurrences in the text}.
+        num_new_words: maximum number of words to add. None = the number of
+            [unusedN] entries.
+
+    Raises:
+        ValueError: there is no word to add.
+    """
+    vocab = vocabulary.extend_vocabulary(old, counts, num_new_words)
+    num_added = len(vocab) - len(old)
+    num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
+    _, before = vocabulary.count_pieces(old, counts)
+    _, after = vocabulary.count_pieces(vocab, counts)
+    print(
+        f"{num_replaced + num_added:,} new words: {num_replaced:,} replace "
+        f"[unusedN], {num_added:,} are at the end; the input now consists of "
+        f"{after:,} WordPieces instead of {before:,}"
+    )
+    return vocab
+
+
+def create_vocabulary(
+    config: Config, old: Sequence[str] | None, counts: Mapping[str, int]
+) -> list[str]:
+    """Learns the vocabulary of a text, or extends a vocabulary.
+
+    Args:
+        config: flags of the tool.
+        old: the WordPieces of --extend, None without this flag.
+        counts: {word: number of occurrences in the text}.
+
+    Raises:
+        ValueError: as `vocabulary.learn_vocabulary` raises it, or there is no
+            word to add.
+    """
+    if old is not None:
+        return extend_vocabulary(old, counts, config.num_new_words)
+    return vocabulary.learn_vocabulary(
+        counts, config.vocab_size, config.num_unused
+    )
+
+
+# Returns the WordPieces of --extend, None without this flag.
+def _read_vocabulary(config: Config) -> Sequence[str] | None:
+    if not config.extend:
+        return None
+    tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)
+    tokenizer.check_vocab()
+    return tokenizer.tokens
+
+
 def main(parsed: flags.Parsed[Config]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     config = parsed.config
     start = time.monotonic()
     casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    if config.extend:
-        extended = tokenization.FullTokenizer(
-            config.extend, config.do_lower_case
-        )
-        extended.check_vocab()
-    dropped: collections.Counter[str] = collections.Counter()
-    lines = itertools.chain.from_iterable(
-        text_files.read_lines(path, dropped) for path in input_files
-    )
-    counts = vocabulary.count_words(
-        progress.track(lines, None, "line", "Reading"), config.do_lower_case
-    )
-    for path, count in dropped.items():
-        logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
+    old = _read_vocabulary(config)
+    counts = count_words(input_files, config.do_lower_case)
     logging.info("Learning from %d different words", len(counts))
+    # Open the output first. If it cannot be written, nothing is learned.
     with atomic_open(config.output_file) as file:
-        if config.extend:
-            old = extended.tokens
-            vocab = vocabulary.extend_vocabulary(
-                old, counts, config.num_new_words
-            )
-            num_added = len(vocab) - len(old)
-            num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
-            _, before = vocabulary.count_pieces(old, counts)
-            _, after = vocabulary.count_pieces(vocab, counts)
-            print(
-                f"{num_replaced + num_added:,} new words: {num_replaced:,} "
-                f"replace [unusedN], {num_added:,} are at the end; the input "
-                f"now consists of {after:,} WordPieces instead of {before:,}"
-            )
-        else:
-            vocab = vocabulary.learn_vocabulary(
-                counts, config.vocab_size, config.num_unused
-            )
+        vocab = create_vocabulary(config, old, counts)
         file.write("".join(f"{token}\n" for token in vocab).encode())
     if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)

@@ -10,7 +10,7 @@ export with --do_eval.
 
 import dataclasses
 import functools
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from absl import logging
 
@@ -22,6 +22,9 @@ from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind
 from modeling import kinds, presets
+
+if TYPE_CHECKING:
+    from modeling.model import FeaturesModel
 
 # {value of --task: kind of model to export for it}.
 _MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
@@ -58,13 +61,13 @@ class Config(flags.Config):
         return self
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
-    """Loads the model, and writes --export_dir."""
-    # Import late, so that --help does not wait until TensorFlow is loaded.
-    from training import checks
+def find_kind(config: Config, preset: presets.Preset) -> str:
+    """Returns the name of the model class to export.
 
-    config = parsed.config
-    preset = presets.read(config.model, "--model")
+    Raises:
+        ValueError: neither --task nor a file names the task of the model, or
+            the head was trained for another task.
+    """
     kind = _MODELS.get(config.task or "", preset.head)
     if kind is None:
         raise ValueError(
@@ -75,17 +78,43 @@ def main(parsed: flags.Parsed[Config]) -> None:
         kind = kinds.ENCODER
     if config.task != "embed":
         preset.check_head(kind)
-    tokenizer = FullTokenizer.from_preset(preset)
-    logging.info("Loading the weights of %s", preset.weights)
+    return kind
+
+
+def load_model(preset: presets.Preset, kind: str) -> "FeaturesModel":
+    """Loads a model of the class `kind` from a folder.
+
+    Raises:
+        ValueError: the folder lacks weights of the model.
+        OSError: a file is missing or cannot be read.
+    """
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from training import checks
+
     if kind == kinds.ENCODER:
         preset.warn_of_pooling()
     model, report = getattr(modeling, kind).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
     checks.check_loaded(report, needs_head=not is_pair)
-    preset.check_identity(model.config, tokenizer)
+    return model
+
+
+def create_options(
+    config: Config,
+    preset: presets.Preset,
+    model: "FeaturesModel",
+    tokenizer: FullTokenizer,
+) -> "serving.ExportOptions":
+    """Returns the options of the export, from the flags and the folder.
+
+    Raises:
+        ValueError: a file beside the weights that states their maximum length
+            is malformed.
+    """
+    kind = kinds.kind_of(model)
     longest = model.config.max_position_embeddings
-    options = serving.ExportOptions(
+    return serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
         or preset.max_length(kind, longest),
@@ -94,6 +123,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
         quantize=config.export.quantize,
         weights=preset,
     )
+
+
+def settings_of_head(preset: presets.Preset, kind: str) -> dict[str, Any]:
+    """Returns {setting of the head: value} that the folder records."""
     settings = {
         **preset.settings,
         "labels": preset.labels,
@@ -103,6 +136,20 @@ def main(parsed: flags.Parsed[Config]) -> None:
     if kind == kinds.SPAN_LABELER and trim_padding is not None:
         # A flag of the training, by which answers are decoded too.
         settings["trim_padding"] = trim_padding
+    return settings
+
+
+def main(parsed: flags.Parsed[Config]) -> None:
+    """Loads the model, and writes --export_dir."""
+    config = parsed.config
+    preset = presets.read(config.model, "--model")
+    kind = find_kind(config, preset)
+    tokenizer = FullTokenizer.from_preset(preset)
+    logging.info("Loading the weights of %s", preset.weights)
+    model = load_model(preset, kind)
+    preset.check_identity(model.config, tokenizer)
+    options = create_options(config, preset, model, tokenizer)
+    settings = settings_of_head(preset, kind)
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
     serving.export(export_dir, model, settings, options)

@@ -10,7 +10,13 @@ from absl import logging
 from command_line import flags
 from data.classification import metrics
 from data.classification.features import InputExample
-from data.io.tables import DELIMITERS, Layout, Table, check_columns, form_of
+from data.io.tables import (
+    Layout,
+    LayoutOptions,
+    Table,
+    check_columns,
+    form_of,
+)
 from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (
@@ -51,7 +57,7 @@ _USUAL = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class TableOptions(LayoutOptions):
     """Options for reading a table: its columns and the kind of its labels."""
 
     text_column: str = flags.training(
@@ -84,18 +90,6 @@ class TableOptions:
     label_separator: str = flags.head(
         ",",
         "With --output_mode=multilabel, text between two labels in a cell.",
-    )
-    quoting: bool = flags.training(
-        True,
-        'In CSV and TSV files, treat " as the quote around a cell, not as an '
-        "ordinary character.",
-    )
-    delimiter: str | None = flags.training(
-        None,
-        "Character between the cells of CSV and TSV. By default, it is a tab "
-        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
-        "line contains. CSV without a header line needs this flag.",
-        choices=DELIMITERS,
     )
 
 

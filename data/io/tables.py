@@ -6,12 +6,14 @@ any size needs only the memory of a few rows. Errors name the file and the line.
 """
 
 import csv
+import dataclasses
 import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from command_line import flags
 from data.io import text_files
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -60,6 +62,24 @@ class Layout(NamedTuple):
 
 
 _DEFAULT = Layout()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """Flags of scripts that read tables: the layout of CSV and TSV."""
+
+    quoting: bool = flags.training(
+        True,
+        'In CSV and TSV files, treat " as the quote around a cell, not as an '
+        "ordinary character.",
+    )
+    delimiter: str | None = flags.training(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is a tab "
+        "in TSV. In CSV, it is the comma, semicolon or tab that the header "
+        "line contains. CSV without a header line needs this flag.",
+        choices=DELIMITERS,
+    )
 
 
 def form_of(path: StrPath) -> str | None:
