@@ -132,9 +132,9 @@ class TextModel:
         """
         if not self._tasks:
             raise ValueError(
-                f"{self.path} accepts no text: it contains no "
-                f"{presets.FILE} that names a task; export the model "
-                "again, with --vocab_file"
+                f"{self.path} accepts no text: it was exported without "
+                "--vocab_file, or its model chooses among several texts. Use "
+                "its signature `ids`"
             )
         if name not in (None, *self._tasks):
             raise ValueError(

@@ -271,3 +271,14 @@ def test_what_tests_share_is_in_support():
         is_test = path.name.startswith("test_") or path.name == "conftest.py"
         folder = path.relative_to(ROOT / "tests").parts[0]
         assert is_test or folder in elsewhere, path
+
+
+def test_the_main_of_a_script_is_a_short_list_of_its_steps():
+    lengths = {
+        path.name: node.end_lineno - node.lineno + 1
+        for path in (*ROOT.glob("*.py"), *sources("tools"))
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name == "main"
+    }
+    assert len(lengths) > 10
+    assert max(lengths.values()) <= 25, lengths
