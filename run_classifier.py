@@ -58,9 +58,11 @@ class Config(DataFileConfig):
     # shares of each label.
     split_flags = (
         *DataFileConfig.split_flags,
+        "delimiter",
         "label_column",
         "label_separator",
         "output_mode",
+        "quoting",
         "text_b_column",
         "text_column",
     )

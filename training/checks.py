@@ -15,7 +15,7 @@ from modeling.labels import similar_labels
 from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
 from training.splits import describe_data
-from training.start import Start, check_lengths
+from training.start import Start, check_lengths, check_split_flags
 from training.task import Split, Task, suffix_of
 
 # Matches the names of weights and slots that another model of this project
@@ -106,7 +106,7 @@ def check_split(start: Start, splits: Mapping[str, Split]) -> None:
 
     Raises:
         ValueError: --data_file is not the file that the run in --output_dir was
-            trained on.
+            trained on, or flags would split it in another way.
     """
     preset = start.preset
     if not (preset and preset.split) or "data_file" not in start.command:
@@ -118,6 +118,8 @@ def check_split(start: Start, splits: Mapping[str, Split]) -> None:
     data = {name: (file, checksum) for name, file, _, checksum in described}
     file, checksum = data.get("eval", ("", recorded.checksum))
     if checksum == recorded.checksum:
+        # The user may have renamed the file.
+        check_split_flags(start.config, preset, frozenset(start.command))
         return
     reason = (
         f"--data_file: {file} is not the file that {preset.source} was "

@@ -139,8 +139,11 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
         stated = _stated_flags(parsed, preset)
         source = os.path.join(preset.path, presets.FILE)
         config = flags.fill(config, parsed.given, stated, source)
-    if preset and not trains:
-        _check_split(parsed, preset)
+    splits_again = "data_file" in parsed.given and not trains
+    if splits_again and preset and preset.split and preset.is_resumed:
+        # `checks.check_split` checks a copy of the run, which may score another
+        # file.
+        check_split_flags(config, preset, parsed.given)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -170,20 +173,34 @@ def _stated_flags(
     return stated
 
 
-# Raises a ValueError if flags would split --data_file in another way than the
-# run, whose train set would then be a part of the dev set.
-def _check_split(parsed: flags.Parsed[Config], preset: Preset) -> None:
-    if not (preset.split and "data_file" in parsed.given):
-        return
-    values = flags.flat(parsed.config)
+def check_split_flags(
+    config: TrainingConfig, preset: Preset, given: frozenset[str]
+) -> None:
+    """Checks that flags split --data_file as the run did.
+
+    Otherwise rows of the run's train set would be a part of the dev set.
+
+    Args:
+        config: the completed flags.
+        preset: Preset of the run's weights.
+        given: names of the flags that the user set.
+
+    Raises:
+        ValueError: a flag differs.
+    """
+    values = flags.flat(config)
     flags_of_run = preset.training.get("flags", {})
-    for name in parsed.given & {*parsed.config.split_flags}:
+    for name in config.split_flags:
         recorded = flags_of_run.get(name, values[name])
         if values[name] != recorded:
+            is_kept = name not in given and recorded is not None
+            advice = (
+                f"Set --{name}={recorded}" if is_kept else "Remove the flag"
+            )
             raise ValueError(
                 f"--{name}={values[name]}: {preset.source} was trained on a "
                 f"split with --{name}={recorded}, so another dev set would "
-                "contain rows that it was trained on. Remove the flag"
+                f"contain rows that it was trained on. {advice}"
             )
 
 

@@ -81,6 +81,59 @@ def test_another_split_is_refused(trained, flags, culprit):
     assert contents(trained / "run") == before
 
 
+@pytest.fixture(scope="module")
+def named(tmp_path_factory, model_flags, rows):
+    """The folder of a run whose flags named a column of its table."""
+    folder = tmp_path_factory.mktemp("named")
+    with (folder / "table.csv").open("w", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["title", "text", "label"])
+        titles = [" ".join(text.split()[-3:]) for text, _ in rows]
+        table.writerows(
+            [title, text, label]
+            for title, (text, label) in zip(titles, rows, strict=True)
+        )
+    flags = model_flags | parse_flags("""
+        --data_file=table.csv --output_dir=run --num_train_epochs=1
+        --text_column=title
+    """)
+    script_runner.run("run_classifier.py", folder, **flags).check()
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["output_dir", "init_checkpoint"])
+@pytest.mark.parametrize("name", ["table.csv", "renamed.csv"])
+def test_another_column_of_the_runs_table_is_refused(named, model, name):
+    shutil.copy(named / "table.csv", named / "renamed.csv")
+    before = contents(named / "run")
+    flags = {"output_dir": "new", "data_file": name} | {model: "run"}
+    error = run_later(named, **flags).error
+    assert "Set --text_column=title" in error
+    assert contents(named / "run") == before
+
+
+@pytest.mark.slow
+def test_a_copy_of_the_model_scores_a_table_with_other_columns(trained, rows):
+    with (trained / "reviews.csv").open("w", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [
+                ("review", "label", "text"),
+                *[(text, label, "another text") for text, label in rows],
+            ]
+        )
+    done = run_later(
+        trained,
+        init_checkpoint="run",
+        output_dir="reviewed",
+        data_file="reviews.csv",
+        text_column="review",
+        dev_fraction=0.5,
+    )
+    done.check()
+    assert "Do not trust its scores" in done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["more", "sorted", "corrected"])
 def test_another_table_is_not_scored(trained, rows, change):
