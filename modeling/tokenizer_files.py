@@ -100,7 +100,8 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
     """Reads what transformers' files in a folder state about its tokenizer.
 
     Logs a warning if the tokenizer keeps other words whole than BERT's five
-    special tokens, because a FullTokenizer splits them like other text.
+    special tokens, because a FullTokenizer splits them like other text. Logs
+    one too if two files state different casings.
 
     Returns:
         {"do_lower_case": whether text is lower-cased, "file": path that states
@@ -124,10 +125,19 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
         )
     normalizer = files[2].get("normalizer") or {}
     stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
-    for is_lower_case, path in zip(stated, paths[::2], strict=True):
-        if isinstance(is_lower_case, bool):
-            return {"do_lower_case": is_lower_case, "file": path}
-    return {}
+    found = [
+        {"do_lower_case": is_lower_case, "file": path}
+        for is_lower_case, path in zip(stated, paths[::2], strict=True)
+        if isinstance(is_lower_case, bool)
+    ]
+    if len(set(stated)) == len(found) == 2:
+        # transformers reads tokenizer_config.json first.
+        _warn(
+            f"{paths[0]} sets lower-casing to {stated[0]}, but {paths[2]} to "
+            f"{stated[1]}. This program uses the first file, as transformers "
+            "does"
+        )
+    return found[0] if found else {}
 
 
 def _check_options(values: Mapping[str, Any], path: str) -> None:

@@ -56,12 +56,16 @@ def test_another_tokenizer_is_refused(tmp_path, caplog):
         assert kind in caplog.text
 
 
-def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path):
+def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path, caplog):
     tokenizer = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
     # transformers reads tokenizer_config.json first.
     assert read(tmp_path, tokenizer=tokenizer) is False
     assert read(tmp_path, tokenizer_config={}) is False
+    assert not caplog.text
     assert read(tmp_path, tokenizer_config={"do_lower_case": True}) is True
+    # One line names both files.
+    for name in ("tokenizer_config.json", "tokenizer.json"):
+        assert str(tmp_path / name) in caplog.text
     assert read_tokenizer(tmp_path)["file"].endswith("tokenizer_config.json")
     (tmp_path / "tokenizer_config.json").unlink()
     assert read(tmp_path, tokenizer={"normalizer": None}) is None
