@@ -201,12 +201,16 @@ def format_card(
     origin = description["origin"]
     settings = {**origin.get("settings", {}), **task}
     is_unfinished = kind == RUN and not files
+    # With --noload_best, a run reports its last step.
+    reports_best = bool(
+        description.get("best_step") and task.get("load_best", True)
+    )
     parts = [
         _format_metadata(task["name"]) if kind == HUGGINGFACE else [],
         [_MARK] if kind == RUN else [],
         [f"# {_format_title(settings, labels)}", ""],
         [_UNFINISHED, ""] if is_unfinished else [],
-        _format_results(results, description.get("best_step")),
+        _format_results(results, reports_best),
         _format_use(
             kind=kind,
             settings=settings,
@@ -214,7 +218,7 @@ def format_card(
             table=table,
             is_unfinished=is_unfinished,
         ),
-        _format_files(kind, files),
+        _format_files(kind, files, reports_best),
         _format_model(task, labels, do_lower_case),
         _format_training(origin),
         ["## License", "", "Not stated yet: add your license here."],
@@ -255,12 +259,12 @@ def _format_title(
 
 
 def _format_results(
-    results: Mapping[str, float] | None, best_step: int | None
+    results: Mapping[str, float] | None, reports_best: bool
 ) -> list[str]:
     if not results:
         return []
     lines = ["## Results", "", *format_markdown(results), ""]
-    if best_step:
+    if reports_best:
         lines += ["The dev set chose the step: expect less on other data.", ""]
     return lines
 
@@ -334,7 +338,9 @@ def _format_model(
     return [*lines, ""]
 
 
-def _format_files(kind: str, files: Mapping[str, int]) -> list[str]:
+def _format_files(
+    kind: str, files: Mapping[str, int], reports_best: bool
+) -> list[str]:
     if not files:
         return []
     lines = ["## Files", "", "| file | contents | MB |", "|---|---|---|"]
@@ -345,7 +351,7 @@ def _format_files(kind: str, files: Mapping[str, int]) -> list[str]:
     if kind == EXPORT:
         return [*lines, "This folder is complete: hand it on as it is.", ""]
     lines.append("After the end of the run, you may delete `state`.")
-    if "best" in files:
+    if "best" in files and reports_best:
         lines += [
             "You may delete `model.ckpt-*` too, as `best` is the model. But",
             "then the run's command would train again from the start.",

@@ -24,6 +24,25 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
     assert not descriptions.is_own_card(path)
 
 
+def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
+    task = {"name": "BertClassifier"}
+    model = {"version": 1, "best_step": 5, "origin": {"settings": {}}}
+    files = {"best": 5, "model.ckpt-7.index": 5}
+
+    def card(**settings):
+        return descriptions.format_card(
+            model | {"task": task | settings},
+            descriptions.RUN,
+            results={"f1": 0.5},
+            files=files,
+        )
+
+    claims = ("The dev set chose the step", "`best` is the model")
+    assert all(claim in card(load_best=True) for claim in claims)
+    # The model that the run reports is model.ckpt-7.
+    assert not any(claim in card(load_best=False) for claim in claims)
+
+
 def test_command_names_files_but_no_folders(tmp_path):
     teacher = tmp_path / "secret" / "teacher"
     options = toy_task.create_flags(
