@@ -173,6 +173,11 @@ class Preset:
             stated = self.training.get("tokenizer", {}).get("do_lower_case")
         return stated
 
+    @property
+    def data(self) -> dict[str, list]:
+        """{split that the run read: [name of the file, rows, checksum]}."""
+        return _data_of(self.training)
+
     def decision_flags(self) -> dict[str, Any]:
         """Returns {flag: recorded value} for a command that does not train.
 
@@ -423,10 +428,14 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     )
 
 
+def _data_of(training: Mapping[str, Any]) -> dict[str, list]:
+    entries = [entry for entry in training.get("data", ()) if len(entry) == 4]
+    return {name: entry for name, *entry in entries}
+
+
 def _read_split(training: Mapping[str, Any]) -> RecordedSplit | None:
     # Returns how a run split its --data_file, None if it had none.
-    entries = [entry for entry in training.get("data", ()) if len(entry) == 4]
-    data = {name: entry for name, *entry in entries}
+    data = _data_of(training)
     if not {"train", "eval"} <= data.keys():
         return None
     train_file, num_train_rows, train_checksum = data["train"]

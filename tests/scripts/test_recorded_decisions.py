@@ -149,6 +149,28 @@ def test_another_table_is_not_scored(trained, rows, change):
     assert contents(trained / "run") == before
 
 
+@pytest.mark.slow
+def test_a_folder_with_the_table_is_not_scored(trained):
+    (trained / "data").mkdir()
+    shutil.copy(trained / "table.csv", trained / "data/dev.csv")
+    before = contents(trained / "run")
+    flags = {"data_file": None, "data_dir": "data", "do_eval": True}
+    error = run_later(trained, **flags).error
+    assert "dev.csv" in error and "table.csv" in error
+    assert contents(trained / "run") == before
+
+
+@pytest.mark.slow
+def test_scores_of_another_dev_set_are_not_replaced_in_silence(trained, rows):
+    shutil.copytree(trained / "run", trained / "replaced")
+    (trained / "other").mkdir()
+    write_table(trained / "other/dev.csv", rows[:20])
+    flags = {"data_file": None, "data_dir": "other", "do_eval": True}
+    done = run_later(trained, output_dir="replaced", **flags).check()
+    assert "dev.csv is not the dev set of --output_dir=replaced" in done.stderr
+    assert "which was of table.csv" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory, tiny):
     """The folder of a run on SQuAD that answered without padding."""
