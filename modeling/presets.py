@@ -183,11 +183,16 @@ class Preset:
 
         These flags are of the training, but a command that evaluates, predicts
         or exports the trained model must decide the same.
+
+        Raises:
+            ValueError: `trim_padding` is neither true nor false.
         """
         recorded = self.training.get("flags", {})
         # The copy of a model may state it with the settings of the head.
         trim_padding = self.settings.get("trim_padding")
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
+        if decisions["trim_padding"] is not None:
+            _check_entries(decisions, os.path.join(self.path, FILE))
         if self.split:
             decisions |= self.split.flags
         return decisions
