@@ -23,6 +23,7 @@ from modeling.checkpoints.huggingface import (
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.sources import load_entries
 from modeling.labels import find_order
 from modeling.presets import Preset
 
@@ -42,6 +43,18 @@ def _tf1() -> ModuleType:
     from modeling.checkpoints import tf1
 
     return tf1
+
+
+# Returns (reader, file) of another library's weights, None for other paths. See
+# sources.py for what a reader is.
+def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
+    # These formats need h5py or TensorFlow.
+    from modeling.checkpoints import kerashub, object_graph, tf_h5
+
+    for reader in (kerashub, tf_h5, object_graph):
+        if file := reader.find(path):
+            return reader, file
+    return None
 
 
 def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
@@ -65,6 +78,10 @@ def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
         path = path.weights
     if file := find_huggingface(path):
         read_huggingface_shapes(file)
+        return file
+    if found := _find_foreign(path):
+        reader, file = found
+        reader.open_entries(file)
         return file
     file = find_tf1_checkpoint(path, best, described)
     _tf1().check_tf1_files(file)
@@ -127,6 +144,10 @@ def load_checkpoint(
         path = path.weights
     if file := find_huggingface(path):
         report = load_huggingface(model, file, layers)
+    elif found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        report = load_entries(model, file, entries, layers)
     else:
         prefix = find_tf1_checkpoint(path, best, described)
         report = _tf1().load_tf1_checkpoint(model, prefix, layers)
@@ -158,6 +179,10 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """
     if find_huggingface(path):
         return read_huggingface_shapes(path)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return {name: entry.shape for name, entry in entries.items()}
     return _tf1().read_tf1_shapes(path)
 
 
