@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
+from modeling import saved_models
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.kinds import (
     ARCHITECTURES,
@@ -105,6 +106,8 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 def load_config(path: StrPath) -> BertConfig:
     """Reads a `bert_config.json` or a Hugging Face `config.json`.
 
+    Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
+
     Args:
         path: path of the file or its folder.
 
@@ -117,9 +120,13 @@ def load_config(path: StrPath) -> BertConfig:
     if os.path.isdir(path):
         names = ("bert_config.json", CONFIG_FILE)
         files = [os.path.join(path, name) for name in names]
+        if saved_models.is_encoder(path):
+            files.append(os.path.join(path, saved_models.FILE))
         path = next(filter(os.path.isfile, files), files[0])
-    values = read_json(path)
     folder, name = os.path.split(path)
+    if name == saved_models.FILE and saved_models.is_encoder(folder):
+        return _parse_config(saved_models.read_config(folder), path)
+    values = read_json(path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
     # it by the pytorch_model.bin beside it.
     if not {"model_type", "architectures"} & values.keys() and not (

@@ -19,7 +19,7 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
-from modeling import hub, kinds
+from modeling import hub, kinds, saved_models
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
@@ -120,7 +120,8 @@ class Preset:
         weights: path that was passed to `read`: the folder, or a checkpoint in
             it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
-        config_file: path of the configuration, or None if it is missing.
+        config_file: path of the configuration, or None if it is missing. For
+            an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         tokenizer: result of `read_tokenizer`, {} if nothing is stated.
@@ -402,6 +403,13 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         head, settings = read_head(theirs)
     training = described.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
+    # TF-Hub's encoders state these in other places.
+    configs = ["bert_config.json", CONFIG_FILE]
+    vocabularies = ["vocab.txt", TOKENIZER_FILE]
+    if saved_models.is_encoder(folder):
+        configs.append(saved_models.FILE)
+        vocabularies.append(saved_models.VOCAB_FILE)
+        tokenizer = tokenizer or saved_models.read_tokenizer(folder)
     _check_casing(folder, tokenizer, training)
     named = [(folder / FILE, x.get("labels")) for x in (settings, training)]
     if theirs:
@@ -410,8 +418,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         path=str(folder),
         weights=path,
         flag=flag,
-        config_file=find("bert_config.json", CONFIG_FILE),
-        vocab_file=find("vocab.txt", TOKENIZER_FILE),
+        config_file=find(*configs),
+        vocab_file=find(*vocabularies),
         tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
