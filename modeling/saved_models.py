@@ -8,6 +8,7 @@ reads the weights.
 
 import os
 import re
+from types import ModuleType
 from typing import Any
 
 from files.paths import StrPath
@@ -44,11 +45,7 @@ def read_config(folder: StrPath) -> dict[str, Any]:
         OSError: the weights cannot be read.
         ValueError: the SavedModel contains no BERT.
     """
-    # This module needs Keras.
-    from modeling.checkpoints import object_graph
-
-    prefix = _find(folder)
-    entries = object_graph.open_entries(prefix)
+    entries = _entries().open_entries(_find(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -74,15 +71,18 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
     Raises:
         OSError: the weights cannot be read.
     """
-    from modeling.checkpoints import object_graph
-
     prefix = _find(folder)
-    if object_graph.find(prefix) is None:
-        return {}
-    casing = object_graph.read_casing(prefix)
+    casing = _entries().read_casing(prefix)
     if casing is None:
         return {}
     return {"do_lower_case": casing, "file": f"{prefix}.index"}
+
+
+def _entries() -> ModuleType:
+    # The module loads TensorFlow, which most folders do not need.
+    from modeling.checkpoints import object_entries
+
+    return object_entries
 
 
 def _find(folder: StrPath) -> str:

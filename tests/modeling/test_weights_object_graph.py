@@ -193,6 +193,32 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
     np.testing.assert_allclose(found, pooled @ logits + bias, atol=1e-5)
 
 
+def their_name(name):
+    """Returns the name in `save_weights` of transformers 4 for Google's."""
+    name = name.replace("/layer_", "/layer_._")
+    name = re.sub(r"(?<=_embeddings)$", "/embeddings", name)
+    if name.endswith("output_weights"):
+        return "model/classifier/kernel"
+    return f"model/{name.replace('output_bias', 'classifier/bias')}"
+
+
+def test_weights_of_transformers(tmp_path):
+    config = modeling.load_config(WEIGHTS / "v1_items")
+    saved = modeling.BertClassifier(config, 3)
+    saved.build()
+    values, graph = {}, TrackableObjectGraph()
+    for name, variable in modeling.named_variables(saved).items():
+        if "seed" not in name:
+            value = variable.numpy()
+            value = value.T if name == "output_weights" else value
+            add(values, graph, their_name(name), name, value)
+    write_checkpoint(tmp_path / "weights", values, graph)
+    model = modeling.BertClassifier.from_preset(tmp_path, config=config)
+    assert model.num_labels == 3
+    weights = zip(model.weights, saved.weights, strict=True)
+    assert all((one.numpy() == other.numpy()).all() for one, other in weights)
+
+
 def refused(folder, message, error=ValueError):
     with pytest.raises(error, match=message) as raised:
         modeling.BertModel.from_preset(folder)
