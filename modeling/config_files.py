@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
+from modeling import kerashub_files
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.kinds import (
     ARCHITECTURES,
@@ -66,6 +67,8 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
         OSError, ValueError: `read_json` raises an error.
     """
     values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        return kerashub_files.read_settings(os.path.dirname(path))
     kind = values.get("problem_type")
     names = values.get("architectures")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
@@ -103,7 +106,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 
 
 def load_config(path: StrPath) -> BertConfig:
-    """Reads a `bert_config.json` or a Hugging Face `config.json`.
+    """Reads a `bert_config.json`, or a `config.json` of another library.
 
     Args:
         path: path of the file or its folder.
@@ -119,6 +122,9 @@ def load_config(path: StrPath) -> BertConfig:
         files = [os.path.join(path, name) for name in names]
         path = next(filter(os.path.isfile, files), files[0])
     values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        entries = kerashub_files.network_entries(values, path)
+        return _parse_config(entries, path)
     folder, name = os.path.split(path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
     # it by the pytorch_model.bin beside it.

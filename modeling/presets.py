@@ -19,7 +19,7 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
-from modeling import hub, kinds
+from modeling import hub, kerashub_files, kinds
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
@@ -411,11 +411,11 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         weights=path,
         flag=flag,
         config_file=find("bert_config.json", CONFIG_FILE),
-        vocab_file=find("vocab.txt", TOKENIZER_FILE),
+        vocab_file=find("vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE),
         tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
-        pooling=_read_pooling(folder),
+        pooling=_read_pooling(folder) or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
         split=_read_split(training),
