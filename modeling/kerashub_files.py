@@ -15,21 +15,13 @@ from absl import logging
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER
+from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
 TASK_WEIGHTS_FILE = "task.weights.h5"
 TASK_FILE = "task.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
-# {class of KerasHub, or of KerasNLP: class of this project}.
-_HEADS = {
-    "BertBackbone": ENCODER,
-    "BertTextEmbedder": ENCODER,
-    "BertTextClassifier": CLASSIFIER,
-    "BertClassifier": CLASSIFIER,
-    "BertMaskedLM": PRETRAINER,
-}
 # {entry of BertConfig: entry of a BertBackbone}.
 _SIZES = {
     "vocab_size": "vocabulary_size",
@@ -39,7 +31,11 @@ _SIZES = {
     "intermediate_size": "intermediate_dim",
 }
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
-_DEFAULTS = {"dropout": 0.1, "max_sequence_length": 512, "num_segments": 2}
+_DEFAULTS: dict[str, Any] = {
+    "dropout": 0.1,
+    "max_sequence_length": 512,
+    "num_segments": 2,
+}
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
 _TOKENIZER = {
     "lowercase": (True, False),
@@ -67,7 +63,7 @@ def has_preset(folder: StrPath) -> bool:
 
 def read_object(
     values: Mapping[str, Any], path: str, *names: str
-) -> Mapping[str, Any]:
+) -> dict[str, Any]:
     """Returns `config` of a serialized object of KerasHub.
 
     Args:
@@ -132,8 +128,8 @@ def read_task(folder: StrPath) -> tuple[str, Mapping[str, Any]]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = read_object(values, path, *_HEADS)
-    head = _HEADS[values["class_name"]]
+    entries = read_object(values, path, *KERASHUB_TASKS)
+    head = KERASHUB_TASKS[values["class_name"]]
     num_labels = entries.get("num_classes")
     if head == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(

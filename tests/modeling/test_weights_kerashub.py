@@ -18,6 +18,7 @@ from modeling import kinds, presets
 from modeling.checkpoints.names import original_name
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
+from tests.support.script_runner import run
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub"
 INPUTS = np.load(RECORDED / "in.npz")
@@ -282,3 +283,42 @@ def test_the_vocabulary_is_not_in_tokenizer_json(classifier):
     (classifier / "assets/tokenizer/vocabulary.txt").unlink()
     with pytest.raises(ValueError, match="assets/tokenizer"):
         FullTokenizer.from_preset(classifier)
+
+
+def test_tools_and_training_take_a_preset(classifier, tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [f"word {i % 7} boat,{'abc'[i % 3]}\n" for i in range(40)]
+    table.write_text("text,label\n" + "".join(rows))
+    run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        init_checkpoint=classifier,
+        output_dir="run",
+        num_train_epochs=1,
+        train_batch_size=8,
+    ).check()
+    run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        teacher=classifier,
+        init_checkpoint=classifier,
+        output_dir="student",
+        num_train_epochs=1,
+        train_batch_size=8,
+    ).check()
+    run("tools.export", tmp_path, model=classifier, export_dir="export").check()
+    recorded = np.load(RECORDED / "out_c.npz")["logits"]
+    for output_format in ("tf1", "huggingface"):
+        run(
+            "tools.convert_checkpoint",
+            tmp_path,
+            init_checkpoint=classifier,
+            output_dir=output_format,
+            output_format=output_format,
+        ).check()
+        model = modeling.BertClassifier.from_preset(tmp_path / output_format)
+        assert_close(model(FEATURES), recorded, tolerance=1e-5)
+        tokenizer = FullTokenizer.from_preset(tmp_path / output_format)
+        assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
