@@ -15,6 +15,16 @@ import numpy as np
 
 from modeling.checkpoints.sources import Entry
 
+# Damaged files raise errors of many types, which do not name the file.
+_ERRORS = (
+    LookupError,
+    OSError,
+    RuntimeError,
+    SystemError,
+    TypeError,
+    ValueError,
+)
+
 
 def open_datasets(path: str) -> dict[str, Entry]:
     """Returns {name of a dataset: Entry} of an HDF5 file.
@@ -54,11 +64,11 @@ def open_datasets(path: str) -> dict[str, Entry]:
 
 @contextlib.contextmanager
 def _named_errors(path: str) -> Iterator[None]:
-    # Damaged files raise errors of many types, which do not name the file.
     try:
         yield
-    except (LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
+    except _ERRORS as error:
+        # The cause of a SystemError is the error of a callback.
+        reason = " ".join(str(error.__cause__ or error).split())
         if reason.startswith(path):
             raise
         raise OSError(
