@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import saved_models
+from modeling import kerashub_files, saved_models
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.kinds import (
     ARCHITECTURES,
@@ -67,6 +67,8 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
         OSError, ValueError: `read_json` raises an error.
     """
     values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        return kerashub_files.read_settings(os.path.dirname(path))
     kind = values.get("problem_type")
     names = values.get("architectures")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
@@ -104,7 +106,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 
 
 def load_config(path: StrPath) -> BertConfig:
-    """Reads a `bert_config.json` or a Hugging Face `config.json`.
+    """Reads a `bert_config.json`, or a `config.json` of another library.
 
     Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
 
@@ -127,6 +129,8 @@ def load_config(path: StrPath) -> BertConfig:
     if name == saved_models.FILE and saved_models.is_encoder(folder):
         return _parse_config(saved_models.read_config(folder), path)
     values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        return _parse_config(kerashub_files.network_entries(values, path), path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
     # it by the pytorch_model.bin beside it.
     if not {"model_type", "architectures"} & values.keys() and not (

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from command_line import flags
 from files.json_files import read_json
+from modeling import kerashub_files
 
 Flags = TypeVar("Flags", bound=flags.Config)
 
@@ -35,11 +36,17 @@ _DESCRIPTIONS = (
     "modules.json",
     "sentence_bert_config.json",
     "1_Pooling/config.json",
+    kerashub_files.TASK_FILE,
+    kerashub_files.VOCAB_FILE,
 )
 _SAFETENSORS = (
     "model.safetensors",
     "model.safetensors.index.json",
     "model-*-of-*.safetensors",
+)
+_KERASHUB = (
+    kerashub_files.WEIGHTS_FILE,
+    kerashub_files.TASK_WEIGHTS_FILE,
 )
 _PICKLES = (
     "pytorch_model.bin",
@@ -79,6 +86,11 @@ def download(path: str) -> str:
     name, revision = match.groups()
     folder = _fetch(path, name, revision)
     # Check the small files before the large ones are downloaded.
+    commit = folder.name
+    if kerashub_files.has_preset(folder):
+        # Other networks and tasks are errors.
+        kerashub_files.read_settings(folder)
+        return str(_fetch(path, name, commit, _KERASHUB))
     config = folder / "config.json"
     kind = read_json(config).get("model_type") if config.is_file() else None
     if kind != "bert":
@@ -87,7 +99,6 @@ def download(path: str) -> str:
             + (f"model_type is {kind!r}" if kind else "there is no config.json")
             + ". Choose another model"
         )
-    commit = folder.name
     folder = _fetch(path, name, commit, _SAFETENSORS)
     if not any(folder.glob("*.safetensors")):
         if not importlib.util.find_spec("torch"):

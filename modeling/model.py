@@ -101,10 +101,13 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
+        # Readers compare the sizes that files state, so find the weights before
+        # a model of these sizes is created.
+        file = find_checkpoint(preset)
         is_own = preset.head == cls.__name__
         has_labels = "num_labels" in inspect.signature(cls).parameters
         if has_labels and (is_own or preset.head is None):
-            shapes = read_shapes(find_checkpoint(preset))
+            shapes = read_shapes(file)
             # Google's name and Hugging Face's name of the head's bias.
             for name in {"output_bias", "classifier.bias"} & shapes.keys():
                 options.setdefault("num_labels", shapes[name][0])

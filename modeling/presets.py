@@ -19,7 +19,7 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
-from modeling import hub, kinds, saved_models
+from modeling import hub, kerashub_files, kinds, saved_models
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
@@ -405,7 +405,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     tokenizer = read_tokenizer(folder)
     # TF-Hub's encoders state these in other places.
     configs = ["bert_config.json", CONFIG_FILE]
-    vocabularies = ["vocab.txt", TOKENIZER_FILE]
+    vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
     if saved_models.is_encoder(folder):
         configs.append(saved_models.FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
@@ -423,7 +423,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
-        pooling=_read_pooling(folder),
+        pooling=_read_pooling(folder) or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
         split=_read_split(training),

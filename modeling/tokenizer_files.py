@@ -16,6 +16,7 @@ from absl import logging
 
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
+from modeling import kerashub_files
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -113,6 +114,8 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
     names = (CONFIG_FILE, _MAP_FILE, TOKENIZER_FILE, _ADDED_FILE)
     paths = [os.path.join(folder, name) for name in names]
     files = [read_json(x) if os.path.isfile(x) else {} for x in paths]
+    if kerashub_files.is_kerashub(files[2]):
+        return kerashub_files.read_casing(files[2], paths[2])
     for path, values in zip(paths[:2], files, strict=False):
         _check_options(values, path)
     words = {*files.pop()}.union(*map(_special_words, files))
@@ -180,6 +183,11 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
             message names the file.
     """
     values = parse_json(contents, path)
+    if kerashub_files.is_kerashub(values):
+        raise ValueError(
+            f"{path} contains no vocabulary. Set the preset's file "
+            f"{kerashub_files.VOCAB_FILE}"
+        )
 
     def find(name: str, default: object = None) -> Any:  # noqa: ANN401  of JSON
         section, key = name.split(".")
