@@ -169,13 +169,17 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
 
 
 def load_huggingface(
-    model: keras.Model, path: str, layers: Sequence[int] | None = None
+    model: keras.Model,
+    path: str,
+    layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Loads the Hugging Face BERT that `find_huggingface` returned.
 
-    See `load_checkpoint` for the arguments. The returned report lists Google's
-    names, but `unused` lists Hugging Face's names. The file may lack the
-    pooler, as masked LM and question answering models do.
+    See `load_checkpoint` and `restore_variables` for the arguments. The
+    returned report lists Google's names, but `unused` lists Hugging Face's
+    names. The file may lack the pooler, as masked LM and question answering
+    models do.
     """
     if not model.built:
         model.build()
@@ -223,6 +227,7 @@ def load_huggingface(
         dtypes=dtypes,
         read=read,
         layers=layers,
+        new_head=new_head,
     )
 
 
