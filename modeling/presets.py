@@ -91,7 +91,7 @@ _NOT_IDENTITY = {
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -319,7 +319,7 @@ def _compared_entries(
 ) -> dict[str, Any]:
     # Returns the entries of a bert_config.json that must not differ.
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}
 
 
