@@ -23,6 +23,7 @@ from modeling import hub, kinds
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
+    config_names,
     load_config,
     read_config_labels,
     read_head,
@@ -410,7 +411,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         path=str(folder),
         weights=path,
         flag=flag,
-        config_file=find("bert_config.json", CONFIG_FILE),
+        config_file=find(*config_names(path)),
         vocab_file=find("vocab.txt", TOKENIZER_FILE),
         tokenizer=tokenizer,
         head=head,

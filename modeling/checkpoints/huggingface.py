@@ -27,20 +27,15 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.config_files import CONFIG_FILE, config_entries
+from modeling.config_files import (
+    CONFIG_FILE,
+    HUGGINGFACE_WEIGHTS,
+    config_entries,
+)
 from modeling.kinds import ENCODER, kind_of
 from modeling.tokenizer_files import Tokenizer, tokenizer_files
 
-WEIGHTS_FILE = "model.safetensors"
-# Names of files of weights, and of index files, which list the file that
-# contains each tensor. If a folder contains several of these files, the first
-# in this list is read.
-_FILES = (
-    WEIGHTS_FILE,
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-    "pytorch_model.bin.index.json",
-)
+WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
@@ -95,7 +90,7 @@ def find_huggingface(path: StrPath) -> str | None:
     """
     if _IS_WEIGHTS.search(str(path)):
         return str(path)
-    files = [os.path.join(path, name) for name in _FILES]
+    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
     first = next(filter(os.path.isfile, files), None)
     if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
         raise ValueError(
