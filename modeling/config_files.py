@@ -6,6 +6,7 @@ Google's tanh approximation.
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,19 @@ if TYPE_CHECKING:
     import keras
 
 CONFIG_FILE = "config.json"
+# Names of files of weights, and of index files, which list the file that
+# contains each tensor. If a folder contains several of these files, the first
+# in this list is read.
+HUGGINGFACE_WEIGHTS = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+# Other weights that config.json describes. They are read before a checkpoint
+# with a NAME.index, which bert_config.json describes.
+_KERAS_WEIGHTS = ("model.weights.h5", "tf_model.h5", "tf_model.h5.index.json")
+_IS_WEIGHTS = re.compile(r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$")
 
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, config_entries writes the last.
@@ -105,13 +119,31 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     return labels
 
 
+def config_names(path: StrPath) -> tuple[str, str]:
+    """Returns the names of the configurations of weights, the likelier first.
+
+    A folder may contain both files, and weights for each of them. "gelu" is
+    another function in config.json than in bert_config.json.
+
+    Args:
+        path: file, prefix of the files or folder of the weights.
+    """
+    files = [os.path.join(path, x) for x in HUGGINGFACE_WEIGHTS]
+    files += [os.path.join(path, x) for x in _KERAS_WEIGHTS]
+    names = ("bert_config.json", CONFIG_FILE)
+    if _IS_WEIGHTS.search(str(path)) or any(map(os.path.isfile, files)):
+        return names[1], names[0]
+    return names
+
+
 def load_config(path: StrPath) -> BertConfig:
     """Reads a `bert_config.json`, or a `config.json` of another library.
 
     Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
 
     Args:
-        path: path of the file or its folder.
+        path: path of the file or its folder. If the folder contains both files,
+            the function reads the one that describes the folder's weights.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -120,8 +152,7 @@ def load_config(path: StrPath) -> BertConfig:
     """
     path = str(path)
     if os.path.isdir(path):
-        names = ("bert_config.json", CONFIG_FILE)
-        files = [os.path.join(path, name) for name in names]
+        files = [os.path.join(path, name) for name in config_names(path)]
         if saved_models.is_encoder(path):
             files.append(os.path.join(path, saved_models.FILE))
         path = next(filter(os.path.isfile, files), files[0])

@@ -23,6 +23,7 @@ from modeling import hub, kerashub_files, kinds, saved_models
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
+    config_names,
     load_config,
     read_config_labels,
     read_head,
@@ -91,7 +92,7 @@ _NOT_IDENTITY = {
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -320,7 +321,7 @@ def _compared_entries(
 ) -> dict[str, Any]:
     # Returns the entries of a bert_config.json that must not differ.
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}
 
 
@@ -404,7 +405,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     training = described.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
     # TF-Hub's encoders state these in other places.
-    configs = ["bert_config.json", CONFIG_FILE]
+    configs = [*config_names(path)]
     vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
     if saved_models.is_encoder(folder):
         configs.append(saved_models.FILE)

@@ -46,6 +46,8 @@ def load_teacher(
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
     folder.check_identity(bert_config, start.tokenizer, given)
+    if config.distillation.distill_alpha:
+        folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.
     if bert_config.vocab_size != student.vocab_size:
         raise ValueError(

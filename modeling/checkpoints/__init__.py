@@ -22,6 +22,7 @@ from modeling.checkpoints.huggingface import (
     read_huggingface_shapes,
 )
 from modeling.checkpoints.names import original_name
+from modeling.checkpoints.new_heads import find_other_outputs, head_weights
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.sources import load_entries
 from modeling.labels import find_order
@@ -94,6 +95,7 @@ def load_checkpoint(
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
     best: bool | None = None,
+    replaces_head: bool = False,
 ) -> LoadReport:
     """Loads a checkpoint in Google's or Hugging Face's format into a model.
 
@@ -115,6 +117,11 @@ def load_checkpoint(
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
             training run. None = as the run reports (its flag --load_best).
+        replaces_head: whether the head keeps its random values if the folder
+            contains a head of another kind, with other labels or with another
+            number of outputs. The log says so. If False, another number of
+            outputs is an error, and the function loads any other head that
+            fits.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the
@@ -134,38 +141,75 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
-    if labels and not isinstance(path, Preset):
-        path = presets.read(path)
-    described = None
-    saved = None
+    preset = None
     if isinstance(path, Preset):
-        described = path.described
-        saved = path.labels
-        path = path.weights
-    if file := find_huggingface(path):
-        report = load_huggingface(model, file, layers)
-    elif found := _find_foreign(path):
-        reader, file = found
-        entries = reader.open_entries(file)
-        report = load_entries(model, file, entries, layers)
-    else:
-        prefix = find_tf1_checkpoint(path, best, described)
-        report = _tf1().load_tf1_checkpoint(model, prefix, layers)
+        preset = path
+    elif labels or replaces_head:
+        preset = presets.read(path)
+    new_head: Sequence[str] = ()
+    if preset and replaces_head:
+        new_head = _find_new_head(model, preset, labels, best)
+    report = _load_file(model, preset or path, layers, best, new_head)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
+    saved = preset.labels if preset else None
     order = find_order(saved or (), labels)
-    if order and order != sorted(order):
+    if preset and order and order != sorted(order):
         names = ", ".join(labels[0])
-        logging.info("%s: reordered the outputs to %s", path, names)
+        logging.info("%s: reordered the outputs to %s", preset.weights, names)
         for variable in model.weights:
             name = original_name(variable)
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
+
+
+def _load_file(
+    model: keras.Model,
+    path: StrPath | Preset,
+    layers: Sequence[int] | None,
+    best: bool | None,
+    new_head: Sequence[str],
+) -> LoadReport:
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
+    if file := find_huggingface(path):
+        return load_huggingface(model, file, layers, new_head)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return load_entries(model, file, entries, layers, new_head)
+    prefix = find_tf1_checkpoint(path, best, described)
+    return _tf1().load_tf1_checkpoint(model, prefix, layers, new_head)
+
+
+# Returns the names of the head's weights if the folder's head is of no use for
+# the model, else nothing. Logs why.
+def _find_new_head(
+    model: keras.Model,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+    best: bool | None,
+) -> Sequence[str]:
+    if not model.built:
+        model.build()
+    names = head_weights(model)
+    if not names:
+        return ()
+    shapes = read_shapes(find_checkpoint(preset, best))
+    reason = find_other_outputs(model, preset, shapes, labels)
+    if not reason:
+        return ()
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(names)
+    )
+    return names
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

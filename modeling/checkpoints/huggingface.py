@@ -27,20 +27,15 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.config_files import CONFIG_FILE, config_entries
+from modeling.config_files import (
+    CONFIG_FILE,
+    HUGGINGFACE_WEIGHTS,
+    config_entries,
+)
 from modeling.kinds import ENCODER, kind_of
 from modeling.tokenizer_files import Tokenizer, tokenizer_files
 
-WEIGHTS_FILE = "model.safetensors"
-# Names of files of weights, and of index files, which list the file that
-# contains each tensor. If a folder contains several of these files, the first
-# in this list is read.
-_FILES = (
-    WEIGHTS_FILE,
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-    "pytorch_model.bin.index.json",
-)
+WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
@@ -95,7 +90,7 @@ def find_huggingface(path: StrPath) -> str | None:
     """
     if _IS_WEIGHTS.search(str(path)):
         return str(path)
-    files = [os.path.join(path, name) for name in _FILES]
+    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
     first = next(filter(os.path.isfile, files), None)
     if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
         raise ValueError(
@@ -169,13 +164,17 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
 
 
 def load_huggingface(
-    model: keras.Model, path: str, layers: Sequence[int] | None = None
+    model: keras.Model,
+    path: str,
+    layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Loads the Hugging Face BERT that `find_huggingface` returned.
 
-    See `load_checkpoint` for the arguments. The returned report lists Google's
-    names, but `unused` lists Hugging Face's names. The file may lack the
-    pooler, as masked LM and question answering models do.
+    See `load_checkpoint` and `restore_variables` for the arguments. The
+    returned report lists Google's names, but `unused` lists Hugging Face's
+    names. The file may lack the pooler, as masked LM and question answering
+    models do.
     """
     if not model.built:
         model.build()
@@ -223,6 +222,7 @@ def load_huggingface(
         dtypes=dtypes,
         read=read,
         layers=layers,
+        new_head=new_head,
     )
 
 

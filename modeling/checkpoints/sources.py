@@ -47,6 +47,7 @@ def load_entries(
     path: str,
     entries: Mapping[str, Entry],
     layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Assigns the entries of a file to a model.
 
@@ -56,6 +57,7 @@ def load_entries(
         entries: {Google's name: Entry}. Entries that Google's BERT lacks have
             the names of the file, and are reported as unused.
         layers: as in `load_checkpoint`.
+        new_head: as in `restore_variables`.
 
     Raises:
         ValueError: as `restore_variables` raises it, or the file contains
@@ -72,6 +74,7 @@ def load_entries(
         dtypes={name: entry.dtype for name, entry in entries.items()},
         read=lambda name: entries[name].read(),
         layers=layers,
+        new_head=new_head,
     )
 
 
