@@ -57,6 +57,9 @@ def load_teacher(
         )
     if labels:
         checks.check_labels(folder, labels)
+    # Readers compare the sizes that files state, so find the weights before a
+    # model of these sizes is created.
+    modeling.find_checkpoint(folder)
     model = create_model(
         bert_config,
         **folder.network,

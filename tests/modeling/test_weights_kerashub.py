@@ -310,6 +310,17 @@ def test_tools_and_training_take_a_preset(classifier, tmp_path):
         num_train_epochs=1,
         train_batch_size=8,
     ).check()
+    large = shutil.copytree(classifier, tmp_path / "large")
+    edit(large / "config.json", num_layers=1_000_000)
+    failed = run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        teacher=large,
+        init_checkpoint=classifier,
+        output_dir="failed",
+    )
+    assert "contains 3 blocks" in failed.stderr
     run("tools.export", tmp_path, model=classifier, export_dir="export").check()
     recorded = np.load(RECORDED / "out_c.npz")["logits"]
     for output_format in ("tf1", "huggingface"):
