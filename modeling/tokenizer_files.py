@@ -20,6 +20,9 @@ from modeling import kerashub_files
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
+# More rows than the vocabulary of any BERT has. Unused ids become empty lines,
+# so one large id in a small file would fill the memory.
+_MOST_ROWS = 2**22
 # Files of transformers before version 5.
 _MAP_FILE = "special_tokens_map.json"
 _ADDED_FILE = "added_tokens.json"
@@ -217,6 +220,12 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
         raise ValueError(
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
+        )
+    if max(tokens) >= _MOST_ROWS:
+        raise ValueError(
+            f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
+            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
+            "save the tokenizer again"
         )
     lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
     return "".join(lines).encode("utf-8", "ignore"), lower_case
