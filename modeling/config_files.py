@@ -121,10 +121,11 @@ def load_config(path: StrPath) -> BertConfig:
     values = read_json(path)
     folder, name = os.path.split(path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
-    # it by the pytorch_model.bin beside it.
+    # it by the weights beside it.
+    weights = ("pytorch_model.bin", "tf_model.h5")
     if not {"model_type", "architectures"} & values.keys() and not (
         name == CONFIG_FILE
-        and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
+        and any(os.path.isfile(os.path.join(folder, x)) for x in weights)
     ):
         return _parse_config(values, path)
     values = {**_DEFAULTS, **values}
