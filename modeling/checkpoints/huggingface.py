@@ -140,6 +140,11 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
                 read=functools.partial(file.get_tensor, name),
             )
         return tensors
+    except _OtherContentsError as error:
+        raise ValueError(
+            f"{path} must contain the state_dict of a BERT, names and tensors. "
+            f"It contains {error}. Save the state_dict alone"
+        ) from error
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
         raise OSError(
@@ -197,12 +202,21 @@ def lacks_entry(file: str, name: str, index: str) -> OSError:
     )
 
 
+class _OtherContentsError(Exception):
+    """A file of torch contains something else than named tensors."""
+
+
 # With `weights_only`, torch runs no code of a pickle.
 def _open_pickle(path: str) -> dict[str, _Tensor]:
     # An optional package, which few checkpoints need.
     import torch
 
     state = torch.load(path, map_location="cpu", weights_only=True)
+    if not isinstance(state, Mapping):
+        raise _OtherContentsError(f"a {type(state).__name__}")
+    for name, value in state.items():
+        if not (isinstance(name, str) and isinstance(value, torch.Tensor)):
+            raise _OtherContentsError(f"{name!r}: a {type(value).__name__}")
     return {
         name: _Tensor(
             value.shape,
