@@ -54,7 +54,6 @@ _DEFAULTS = {
 _ALLOWED: dict[str, list] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
-    "model_type": ["bert"],
     "position_embedding_type": ["absolute"],
 }
 
@@ -130,6 +129,12 @@ def load_config(path: StrPath) -> BertConfig:
         return _parse_config(values, path)
     values = {**_DEFAULTS, **values}
     values["hidden_act"] = values["hidden_act"] or "linear"
+    if values["model_type"] != "bert":
+        raise ValueError(
+            f"{path}: `model_type` is {values['model_type']!r}, so these are "
+            "weights of another network than BERT, which this project does not "
+            "read. Choose a model whose `model_type` is bert"
+        )
     for key, allowed in _ALLOWED.items():
         if values[key] not in allowed:
             raise ValueError(
