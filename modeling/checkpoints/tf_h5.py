@@ -147,8 +147,8 @@ def _list_names(path: str, file: h5py.File) -> list[str]:
     # must not leave the visitor.
     file.visititems_links(links.__setitem__)
     for name, link in links.items():
-        if not isinstance(name, str):
-            raise _RefusedError(f"{path}: the name {name!r:.80} is not UTF-8")
+        if not (isinstance(name, str) and name.isprintable()):
+            raise _RefusedError(f"{path}: the name {name!r} is not printable")
         if not isinstance(link, h5py.HardLink):
             raise _RefusedError(
                 f"{path}: {name} is a link to another place, which is not "

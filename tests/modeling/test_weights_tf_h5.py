@@ -10,6 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from modeling import kinds, presets
+from tests.support import script_runner
 from tests.support.golden import ROOT
 
 WEIGHTS = ROOT / "tests/testdata/weights"
@@ -213,6 +214,10 @@ def diverge(file):
     file[QUERY][3, 4] = np.nan
 
 
+def name_in_lines(file):
+    file["bert/a\nb"] = np.zeros(2, "f4")
+
+
 def store_another_head(file):
     file["scorer/model/scorer/kernel:0"] = np.zeros((32, 7), "f4")
 
@@ -239,6 +244,7 @@ def store_another_copy(file):
             "lacks 1 of .* bert/encoder/layer_1/attention/self/query/kernel",
         ),
         (diverge, r"query/kernel in .* nan at \[3, 4\]"),
+        (name_in_lines, "'bert/a.nb' is not printable"),
         (store_another_head, r"scorer/kernel:0 with shape \[32, 7\]"),
         (store_another_copy, "word_embeddings/weight:0 twice"),
     ],
@@ -269,3 +275,36 @@ def test_groups_that_contain_each_other_end(tmp_path):
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         file["bert/again"] = file["/"]
     assert modeling.BertClassifier.from_preset(folder).num_labels == 3
+
+
+@pytest.mark.slow
+def test_commands_take_the_folder(tmp_path):
+    rows = [
+        f"{number} {word},{word}"
+        for number in range(40)
+        for word in ("boat", "farm", "inn")
+    ]
+    (tmp_path / "texts.csv").write_text("\n".join(["text,label", *rows]))
+    flags = {"data_file": "texts.csv", "max_seq_length": 12}
+    script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        **flags | {"init_checkpoint": CLASSIFIER, "output_dir": "run"},
+        num_train_epochs=1,
+        export_dir="trained",
+    ).check()
+    assert (tmp_path / "run/model.ckpt-3.index").is_file()
+    script_runner.run(
+        "tools.export", tmp_path, model=CLASSIFIER, export_dir="export"
+    ).check()
+    assert (tmp_path / "export/saved_model.pb").is_file()
+    script_runner.run(
+        "tools.convert_checkpoint",
+        tmp_path,
+        init_checkpoint=CLASSIFIER,
+        output_dir="new",
+    ).check()
+    same = modeling.BertClassifier.from_preset(tmp_path / "new")
+    model = modeling.BertClassifier.from_preset(CLASSIFIER)
+    for one, other in zip(model.weights, same.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
