@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +66,6 @@ def find_tf1_checkpoint(
     return path
 
 
-def has_tf1_checkpoint(folder: StrPath) -> bool:
-    """Returns whether a folder contains a NAME.index of TensorFlow."""
-    return bool(_find_indexes(os.listdir(folder)))
-
-
-def _find_indexes(names: Iterable[str]) -> list[str]:
-    # Skip the files ._NAME that macOS creates beside each file.
-    return re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
-
-
 def find_best(
     folder: StrPath, described: Mapping[str, Any] | None = None
 ) -> str | None:
@@ -115,7 +105,8 @@ def _find_newest(path: str) -> str:
     for name in re.findall(newest, text, re.M):
         if f"{name}.index" in names:
             return os.path.join(path, name)
-    indexes = _find_indexes(names)
+    # Skip the files ._NAME that macOS creates beside each file.
+    indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
     if "saved_model.pb" in names and not indexes:
         raise ValueError(f"{path} is an export; set the folder of its weights")
     if not indexes:

@@ -5,17 +5,14 @@ The file lists a weight as LAYER/MODEL/ and its name in the model, such as
 files of a model in several shards lack LAYER/MODEL/.
 """
 
-import contextlib
-import functools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-import h5py
 import numpy as np
 
 from files.paths import StrPath
-from modeling.checkpoint_folders import has_tf1_checkpoint
+from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.huggingface import lacks_entry, read_places
 from modeling.checkpoints.sources import Entry
 
@@ -58,14 +55,12 @@ _KNOWN = re.compile(
 def find(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
-    The file is tf_model.h5, or the index of a model in several files. In a
-    folder that contains a TF1 checkpoint too, that checkpoint is used.
+    The file is tf_model.h5, or the index of a model in several files.
     """
     if os.path.basename(path) in _FILES:
         return str(path)
     files = [os.path.join(path, name) for name in _FILES]
-    file = next(filter(os.path.isfile, files), None)
-    return None if file and has_tf1_checkpoint(path) else file
+    return next(filter(os.path.isfile, files), None)
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
@@ -79,10 +74,11 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     """
     entries: dict[str, Entry] = {}
     for stored, entry in _open_stored(path).items():
-        name = _google_name(stored)
+        # A name that is not UTF-8 is of the type bytes.
+        name = _google_name(str(stored))
         if not _KNOWN.fullmatch(name):
             raise ValueError(
-                f"{path} contains {stored} with shape {list(entry.shape)}, "
+                f"{path} contains {stored!r} with shape {list(entry.shape)}, "
                 "which is no weight of a BERT or of a head that transformers "
                 "has. Save the encoder alone with TFBertModel.save_pretrained, "
                 "and use its folder"
@@ -107,84 +103,18 @@ def _google_name(stored: str) -> str:
 # Returns {name in the file: entry}, of all files if `path` is an index.
 def _open_stored(path: str) -> dict[str, Entry]:
     if not path.endswith(".index.json"):
-        return _open_file(path)
+        return open_datasets(path)
     files: dict[str, dict[str, Entry]] = {}
     entries = {}
     for name, place in read_places(path, ".h5").items():
         if place not in files:
-            files[place] = _open_file(place)
+            files[place] = open_datasets(place)
         # The index lists MODEL/ before the names, the files do not.
         stored = name if name in files[place] else name.partition("/")[2]
         if stored not in files[place]:
             raise lacks_entry(place, name, path)
         entries[stored] = files[place][stored]
     return entries
-
-
-class _RefusedError(ValueError):
-    """The file is well-formed, but refers to something outside of itself."""
-
-
-def _open_file(path: str) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
-    with _readable(path), h5py.File(path, "r") as file:
-        for name in _list_names(path, file):
-            item = file[name]
-            if isinstance(item, h5py.Dataset):
-                _check_storage(path, name, item)
-                entries[name] = Entry(
-                    shape=item.shape or (),
-                    dtype=str(item.dtype),
-                    read=functools.partial(_read, path, name),
-                )
-    return entries
-
-
-# Returns the names of all groups and datasets. Follows no link to elsewhere.
-def _list_names(path: str, file: h5py.File) -> list[str]:
-    links: dict[str | bytes, object] = {}
-    # Visits each link once, even if groups contain each other. An exception
-    # must not leave the visitor.
-    file.visititems_links(links.__setitem__)
-    for name, link in links.items():
-        if not (isinstance(name, str) and name.isprintable()):
-            raise _RefusedError(f"{path}: the name {name!r} is not printable")
-        if not isinstance(link, h5py.HardLink):
-            raise _RefusedError(
-                f"{path}: {name} is a link to another place, which is not "
-                "followed. Save the model again"
-            )
-    return [str(name) for name in links]
-
-
-# The values must be in the file itself, and be stored there.
-def _check_storage(path: str, name: str, item: h5py.Dataset) -> None:
-    if item.is_virtual or item.external:
-        raise _RefusedError(
-            f"{path}: the values of {name} are in other files, which are not "
-            "read. Save the model again"
-        )
-    if item.size and not item.id.get_storage_size():
-        raise OSError(f"{name} contains no values")
-
-
-def _read(path: str, name: str) -> np.ndarray:
-    with _readable(path), h5py.File(path, "r") as file:
-        return np.asarray(file[name][()])
-
-
-@contextlib.contextmanager
-def _readable(path: str) -> Iterator[None]:
-    try:
-        yield
-    except _RefusedError:
-        raise
-    except Exception as error:
-        # h5py raises many types of errors for damaged files.
-        reason = " ".join(str(error).split())
-        raise OSError(
-            f"{path} cannot be read: {reason}; download it again"
-        ) from error
 
 
 def _transposed(entry: Entry) -> Entry:
@@ -195,7 +125,7 @@ def _transposed(entry: Entry) -> Entry:
 # equal, because the model uses one of them for both.
 def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:
     different = ValueError(
-        f"{path} contains {stored} twice, with different values, but BERT "
+        f"{path} contains {stored!r} twice, with different values, but BERT "
         "shares this weight. Save the model again"
     )
     if first[:2] != second[:2]:
