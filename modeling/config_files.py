@@ -69,7 +69,6 @@ _DEFAULTS = {
 _ALLOWED: dict[str, list] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
-    "model_type": ["bert"],
     "position_embedding_type": ["absolute"],
 }
 
@@ -163,14 +162,21 @@ def load_config(path: StrPath) -> BertConfig:
     if kerashub_files.is_kerashub(values):
         return _parse_config(kerashub_files.network_entries(values, path), path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
-    # it by the pytorch_model.bin beside it.
+    # it by the weights beside it.
+    weights = ("pytorch_model.bin", "tf_model.h5")
     if not {"model_type", "architectures"} & values.keys() and not (
         name == CONFIG_FILE
-        and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
+        and any(os.path.isfile(os.path.join(folder, x)) for x in weights)
     ):
         return _parse_config(values, path)
     values = {**_DEFAULTS, **values}
     values["hidden_act"] = values["hidden_act"] or "linear"
+    if values["model_type"] != "bert":
+        raise ValueError(
+            f"{path}: `model_type` is {values['model_type']!r}, so these are "
+            "weights of another network than BERT, which this project does not "
+            "read. Choose a model whose `model_type` is bert"
+        )
     for key, allowed in _ALLOWED.items():
         if values[key] not in allowed:
             raise ValueError(

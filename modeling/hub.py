@@ -53,6 +53,11 @@ _PICKLES = (
     "pytorch_model.bin.index.json",
     "pytorch_model-*-of-*.bin",
 )
+_TENSORFLOW = (
+    "tf_model.h5",
+    "tf_model.h5.index.json",
+    "tf_model-*-of-*.h5",
+)
 
 
 def source_of(folder: str) -> str | None:
@@ -101,13 +106,26 @@ def download(path: str) -> str:
         )
     folder = _fetch(path, name, commit, _SAFETENSORS)
     if not any(folder.glob("*.safetensors")):
-        if not importlib.util.find_spec("torch"):
-            raise ValueError(
-                f"{path} contains no model.safetensors, and other weights can "
-                "only be read with torch. Run `pip install torch`"
-            )
-        folder = _fetch(path, name, commit, _PICKLES)
+        folder = _fetch_older(path, name, commit)
     return str(folder)
+
+
+def _fetch_older(path: str, name: str, commit: str) -> Path:
+    # Returns the folder with the first kind of older weights in a repository.
+    has_torch = importlib.util.find_spec("torch")
+    for weights in (_PICKLES, _TENSORFLOW) if has_torch else (_TENSORFLOW,):
+        folder = _fetch(path, name, commit, weights)
+        if any(file for pattern in weights for file in folder.glob(pattern)):
+            return folder
+    if not has_torch:
+        raise ValueError(
+            f"{path} contains no model.safetensors or tf_model.h5, and other "
+            "weights can only be read with torch. Run `pip install torch`"
+        )
+    raise ValueError(
+        f"{path} contains no model.safetensors, pytorch_model.bin or "
+        "tf_model.h5. Choose another model"
+    )
 
 
 def download_flags(config: Flags, *names: str) -> Flags:

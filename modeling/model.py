@@ -130,6 +130,8 @@ class FeaturesModel(keras.Model):
         """
         config = options.pop("config", None) or preset.load_config()
         if config is None:
+            # Says which other library's weights the folder contains.
+            find_checkpoint(preset)
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )

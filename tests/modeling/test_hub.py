@@ -43,6 +43,7 @@ KERASHUB = {
     )
 }
 ROBERTA = KERASHUB["config.json"].replace(b"BertB", b"RobertaB")
+TENSORFLOW = {**PICKLED, "tf_model.h5": b"x"}
 MODELS = {
     "some/kerashub": KERASHUB | {"metadata.json": b"{}", "README.md": b"x"},
     "some/roberta": KERASHUB | {"config.json": ROBERTA},
@@ -50,6 +51,8 @@ MODELS = {
     "some/private": BERT,
     "some/gated": BERT,
     "some/pickled": PICKLED,
+    "some/keras": TENSORFLOW,
+    "some/old": {k: v for k, v in TENSORFLOW.items() if not k.endswith("bin")},
     "some/gpt": BERT | {"config.json": b'{"model_type": "gpt2"}'},
     "some/empty": OTHERS,
 }
@@ -181,6 +184,15 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
     # Without a network, the cache is enough.
     assert download(path, HF_HUB_OFFLINE="1") == f"{folder} {source}"
     assert "by hand" in download("hf://some/gpt", HF_HUB_OFFLINE="1")
+
+
+@pytest.mark.parametrize("path", ["hf://some/old", "hf://some/keras torch"])
+def test_tensorflows_weights_are_read_if_there_are_no_others(
+    hub, download, tmp_path, path
+):
+    folder, _ = download(*path.split()).split()
+    assert (tmp_path / folder / "tf_model.h5").is_file()
+    assert "pytorch_model.bin" not in hub.sent
 
 
 @pytest.mark.parametrize(
