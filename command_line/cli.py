@@ -271,6 +271,13 @@ def _describe_error(
 ) -> object:
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: pip install -r requirements.txt"
+    if isinstance(error, MemoryError):
+        # Python's own MemoryError has no message, and NumPy's names the array.
+        reason = (
+            "There is not enough memory. Use a smaller batch, length or model, "
+            "and check the sizes that the files of the model state"
+        )
+        return f"{error}. {reason}" if str(error) else reason
     if isinstance(error, OSError) and error.filename is not None:
         for flag in given:
             if error.filename in flag.parts:

@@ -11,6 +11,19 @@ from absl import logging
 from files.paths import StrPath
 from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
 
+# {what it is, and what to do: pattern of the names of its files and folders} of
+# weights that are not read.
+_OTHERS = {
+    "weights of Flax. Convert them with transformers 4 (from_flax=True) to "
+    "model.safetensors": r"flax_model.*\.msgpack(\.index\.json)?",
+    "a part of a checkpoint of DeepSpeed. Merge its parts into "
+    "pytorch_model.bin with DeepSpeed's zero_to_fp32.py, and put it beside "
+    "config.json": r"global_step\d+|(zero_pp|mp)_rank_\d+.*|zero_to_fp32\.py",
+    "a file of torch whose contents depend on a program. Save the state_dict "
+    "of its BERT as pytorch_model.bin, beside "
+    "config.json": r"(?!optimizer|scheduler).+\.(pt|pth)",
+}
+
 
 def find_tf1_checkpoint(
     path: StrPath,
@@ -45,6 +58,8 @@ def find_tf1_checkpoint(
         found = find_best(path, described) if best else None
         return found or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
+        if os.path.isfile(path):
+            _explain_others(*os.path.split(path))
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file is {path}.index"
         )
@@ -94,6 +109,8 @@ def _find_newest(path: str) -> str:
     indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
     if "saved_model.pb" in names and not indexes:
         raise ValueError(f"{path} is an export; set the folder of its weights")
+    if not indexes:
+        _explain_others(path, *names)
     if len(indexes) != 1:
         raise FileNotFoundError(
             f"The folder {path} must contain exactly one checkpoint: a "
@@ -101,3 +118,12 @@ def _find_newest(path: str) -> str:
             f"pytorch_model.bin. Found: {', '.join(indexes or names)[:200]}"
         )
     return os.path.join(path, indexes[0])
+
+
+# Raises a ValueError if a name is one of another library's weights.
+def _explain_others(folder: str, *names: str) -> None:
+    for explanation, pattern in _OTHERS.items():
+        for name in names:
+            if re.fullmatch(pattern, name):
+                path = os.path.join(folder, name)
+                raise ValueError(f"{path} is {explanation}")

@@ -6,11 +6,13 @@ Google's tanh approximation.
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
+from modeling import kerashub_files, saved_models
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.kinds import (
     ARCHITECTURES,
@@ -28,6 +30,19 @@ if TYPE_CHECKING:
     import keras
 
 CONFIG_FILE = "config.json"
+# Names of files of weights, and of index files, which list the file that
+# contains each tensor. If a folder contains several of these files, the first
+# in this list is read.
+HUGGINGFACE_WEIGHTS = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+# Other weights that config.json describes. They are read before a checkpoint
+# with a NAME.index, which bert_config.json describes.
+_KERAS_WEIGHTS = ("model.weights.h5", "tf_model.h5", "tf_model.h5.index.json")
+_IS_WEIGHTS = re.compile(r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$")
 
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, config_entries writes the last.
@@ -54,7 +69,6 @@ _DEFAULTS = {
 _ALLOWED: dict[str, list] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
-    "model_type": ["bert"],
     "position_embedding_type": ["absolute"],
 }
 
@@ -66,6 +80,8 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
         OSError, ValueError: `read_json` raises an error.
     """
     values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        return kerashub_files.read_settings(os.path.dirname(path))
     kind = values.get("problem_type")
     names = values.get("architectures")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
@@ -102,11 +118,31 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     return labels
 
 
-def load_config(path: StrPath) -> BertConfig:
-    """Reads a `bert_config.json` or a Hugging Face `config.json`.
+def config_names(path: StrPath) -> tuple[str, str]:
+    """Returns the names of the configurations of weights, the likelier first.
+
+    A folder may contain both files, and weights for each of them. "gelu" is
+    another function in config.json than in bert_config.json.
 
     Args:
-        path: path of the file or its folder.
+        path: file, prefix of the files or folder of the weights.
+    """
+    files = [os.path.join(path, x) for x in HUGGINGFACE_WEIGHTS]
+    files += [os.path.join(path, x) for x in _KERAS_WEIGHTS]
+    names = ("bert_config.json", CONFIG_FILE)
+    if _IS_WEIGHTS.search(str(path)) or any(map(os.path.isfile, files)):
+        return names[1], names[0]
+    return names
+
+
+def load_config(path: StrPath) -> BertConfig:
+    """Reads a `bert_config.json`, or a `config.json` of another library.
+
+    Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
+
+    Args:
+        path: path of the file or its folder. If the folder contains both files,
+            the function reads the one that describes the folder's weights.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -115,20 +151,32 @@ def load_config(path: StrPath) -> BertConfig:
     """
     path = str(path)
     if os.path.isdir(path):
-        names = ("bert_config.json", CONFIG_FILE)
-        files = [os.path.join(path, name) for name in names]
+        files = [os.path.join(path, name) for name in config_names(path)]
+        if saved_models.is_encoder(path):
+            files.append(os.path.join(path, saved_models.FILE))
         path = next(filter(os.path.isfile, files), files[0])
-    values = read_json(path)
     folder, name = os.path.split(path)
+    if name == saved_models.FILE and saved_models.is_encoder(folder):
+        return _parse_config(saved_models.read_config(folder), path)
+    values = read_json(path)
+    if kerashub_files.is_kerashub(values):
+        return _parse_config(kerashub_files.network_entries(values, path), path)
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
-    # it by the pytorch_model.bin beside it.
+    # it by the weights beside it.
+    weights = ("pytorch_model.bin", "tf_model.h5")
     if not {"model_type", "architectures"} & values.keys() and not (
         name == CONFIG_FILE
-        and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
+        and any(os.path.isfile(os.path.join(folder, x)) for x in weights)
     ):
         return _parse_config(values, path)
     values = {**_DEFAULTS, **values}
     values["hidden_act"] = values["hidden_act"] or "linear"
+    if values["model_type"] != "bert":
+        raise ValueError(
+            f"{path}: `model_type` is {values['model_type']!r}, so these are "
+            "weights of another network than BERT, which this project does not "
+            "read. Choose a model whose `model_type` is bert"
+        )
     for key, allowed in _ALLOWED.items():
         if values[key] not in allowed:
             raise ValueError(

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from command_line import flags
 from files.json_files import read_json
+from modeling import kerashub_files
 
 Flags = TypeVar("Flags", bound=flags.Config)
 
@@ -35,16 +36,27 @@ _DESCRIPTIONS = (
     "modules.json",
     "sentence_bert_config.json",
     "1_Pooling/config.json",
+    kerashub_files.TASK_FILE,
+    kerashub_files.VOCAB_FILE,
 )
 _SAFETENSORS = (
     "model.safetensors",
     "model.safetensors.index.json",
     "model-*-of-*.safetensors",
 )
+_KERASHUB = (
+    kerashub_files.WEIGHTS_FILE,
+    kerashub_files.TASK_WEIGHTS_FILE,
+)
 _PICKLES = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
     "pytorch_model-*-of-*.bin",
+)
+_TENSORFLOW = (
+    "tf_model.h5",
+    "tf_model.h5.index.json",
+    "tf_model-*-of-*.h5",
 )
 
 
@@ -79,6 +91,11 @@ def download(path: str) -> str:
     name, revision = match.groups()
     folder = _fetch(path, name, revision)
     # Check the small files before the large ones are downloaded.
+    commit = folder.name
+    if kerashub_files.has_preset(folder):
+        # Other networks and tasks are errors.
+        kerashub_files.read_settings(folder)
+        return str(_fetch(path, name, commit, _KERASHUB))
     config = folder / "config.json"
     kind = read_json(config).get("model_type") if config.is_file() else None
     if kind != "bert":
@@ -87,16 +104,28 @@ def download(path: str) -> str:
             + (f"model_type is {kind!r}" if kind else "there is no config.json")
             + ". Choose another model"
         )
-    commit = folder.name
     folder = _fetch(path, name, commit, _SAFETENSORS)
     if not any(folder.glob("*.safetensors")):
-        if not importlib.util.find_spec("torch"):
-            raise ValueError(
-                f"{path} contains no model.safetensors, and other weights can "
-                "only be read with torch. Run `pip install torch`"
-            )
-        folder = _fetch(path, name, commit, _PICKLES)
+        folder = _fetch_older(path, name, commit)
     return str(folder)
+
+
+def _fetch_older(path: str, name: str, commit: str) -> Path:
+    # Returns the folder with the first kind of older weights in a repository.
+    has_torch = importlib.util.find_spec("torch")
+    for weights in (_PICKLES, _TENSORFLOW) if has_torch else (_TENSORFLOW,):
+        folder = _fetch(path, name, commit, weights)
+        if any(file for pattern in weights for file in folder.glob(pattern)):
+            return folder
+    if not has_torch:
+        raise ValueError(
+            f"{path} contains no model.safetensors or tf_model.h5, and other "
+            "weights can only be read with torch. Run `pip install torch`"
+        )
+    raise ValueError(
+        f"{path} contains no model.safetensors, pytorch_model.bin or "
+        "tf_model.h5. Choose another model"
+    )
 
 
 def download_flags(config: Flags, *names: str) -> Flags:

@@ -99,6 +99,14 @@ ARCHITECTURES = {
     },
 }
 
+# {task of KerasHub, or before it of KerasNLP: class of this project}.
+KERASHUB_TASKS = {
+    "BertClassifier": CLASSIFIER,
+    "BertMaskedLM": PRETRAINER,
+    "BertTextClassifier": CLASSIFIER,
+    "BertTextEmbedder": ENCODER,
+}
+
 
 def kind_of(model: object) -> str:
     """Returns the name of a model's kind, which is the name of its class."""

@@ -7,7 +7,7 @@ batch.
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import keras
@@ -21,7 +21,9 @@ from modeling.checkpoints import (
     load_checkpoint,
     read_shapes,
 )
+from modeling.checkpoints.new_heads import count_outputs
 from modeling.config import BertConfig
+from modeling.labels import check_labels
 from modeling.ops import Features, Outputs, Tensor
 
 # All features that records may contain. A model accepts even the features that
@@ -65,24 +67,46 @@ class FeaturesModel(keras.Model):
     }
 
     @classmethod
-    def from_preset(cls, path: StrPath, **options: Any) -> Self:
+    def from_preset(
+        cls,
+        path: StrPath,
+        *,
+        labels: Sequence[str] | None = None,
+        **options: Any,
+    ) -> Self:
         """Creates a model with the configuration and the weights of a folder.
+
+        If you ask for another `num_labels`, for other `labels` or for a class
+        with another head than the folder's, the head starts at random values.
+        The log says so.
 
         Args:
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+            labels: names of the outputs, in order. If the folder names the same
+                labels in another order, the head's outputs are reordered. By
+                default, as in the folder.
             **options: arguments of the class, such as `config` or `num_labels`.
                 By default, as in the folder.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
             ValueError: the folder contains no BERT, or weights of other shapes.
+                Or `num_labels` is not the number of `labels`.
         """
+        if labels is not None:
+            number = options.setdefault("num_labels", len(labels))
+            check_labels(labels, num_labels=number)
         preset = presets.read(path)
         if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
             preset.warn_of_pooling()
-        model, report = cls.load_preset(preset, **options)
+        model, report = cls.load_preset(
+            preset,
+            labels=() if labels is None else [labels],
+            replaces_head=True,
+            **options,
+        )
         if report.missing:
             logging.warning(
                 "%s lacks %s, which start at random values.",
@@ -93,21 +117,33 @@ class FeaturesModel(keras.Model):
 
     @classmethod
     def load_preset(
-        cls, preset: presets.Preset, **options: Any
+        cls,
+        preset: presets.Preset,
+        *,
+        labels: Sequence[Sequence[str]] = (),
+        replaces_head: bool = False,
+        **options: Any,
     ) -> tuple[Self, LoadReport]:
-        """Creates a model like `from_preset`. Returns it, and a LoadReport."""
+        """Creates a model like `from_preset`. Returns it, and a LoadReport.
+
+        See `load_checkpoint` for `labels` and `replaces_head`.
+        """
         config = options.pop("config", None) or preset.load_config()
         if config is None:
+            # Says which other library's weights the folder contains.
+            find_checkpoint(preset)
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
+        # Readers compare the sizes that files state, so find the weights before
+        # a model of these sizes is created.
+        file = find_checkpoint(preset)
         is_own = preset.head == cls.__name__
         has_labels = "num_labels" in inspect.signature(cls).parameters
         if has_labels and (is_own or preset.head is None):
-            shapes = read_shapes(find_checkpoint(preset))
-            # Google's name and Hugging Face's name of the head's bias.
-            for name in {"output_bias", "classifier.bias"} & shapes.keys():
-                options.setdefault("num_labels", shapes[name][0])
+            number = count_outputs(read_shapes(file))
+            if number is not None:
+                options.setdefault("num_labels", number)
         for name, value in preset.network.items():
             # The LSTM of --bilstm belongs to the head.
             if value and (is_own or name != "bilstm"):
@@ -115,7 +151,10 @@ class FeaturesModel(keras.Model):
         if has_labels and "num_labels" not in options:
             raise ValueError(f"{preset.path} does not state num_labels")
         model = cls(config, **options)
-        return model, load_checkpoint(model, preset)
+        report = load_checkpoint(
+            model, preset, labels=labels, replaces_head=replaces_head
+        )
+        return model, report
 
     def check_features(self, features: Mapping[str, Any]) -> None:
         """Checks the names of features.

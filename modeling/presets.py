@@ -19,10 +19,11 @@ from absl import logging
 from files.folders import VERSION
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
-from modeling import hub, kinds
+from modeling import hub, kerashub_files, kinds, saved_models
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
+    config_names,
     load_config,
     read_config_labels,
     read_head,
@@ -91,7 +92,7 @@ _NOT_IDENTITY = {
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +121,8 @@ class Preset:
         weights: path that was passed to `read`: the folder, or a checkpoint in
             it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
-        config_file: path of the configuration, or None if it is missing.
+        config_file: path of the configuration, or None if it is missing. For
+            an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         tokenizer: result of `read_tokenizer`, {} if nothing is stated.
@@ -329,7 +331,7 @@ def _compared_entries(
 ) -> dict[str, Any]:
     # Returns the entries of a bert_config.json that must not differ.
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}
 
 
@@ -412,6 +414,13 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         head, settings = read_head(theirs)
     training = described.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
+    # TF-Hub's encoders state these in other places.
+    configs = [*config_names(path)]
+    vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
+    if saved_models.is_encoder(folder):
+        configs.append(saved_models.FILE)
+        vocabularies.append(saved_models.VOCAB_FILE)
+        tokenizer = tokenizer or saved_models.read_tokenizer(folder)
     _check_casing(folder, tokenizer, training)
     named = [(folder / FILE, x.get("labels")) for x in (settings, training)]
     if theirs:
@@ -420,12 +429,12 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         path=str(folder),
         weights=path,
         flag=flag,
-        config_file=find("bert_config.json", CONFIG_FILE),
-        vocab_file=find("vocab.txt", TOKENIZER_FILE),
+        config_file=find(*configs),
+        vocab_file=find(*vocabularies),
         tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
-        pooling=_read_pooling(folder),
+        pooling=_read_pooling(folder) or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
         split=_read_split(training),

@@ -16,9 +16,13 @@ from absl import logging
 
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
+from modeling import kerashub_files
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
+# More rows than the vocabulary of any BERT has. Unused ids become empty lines,
+# so one large id in a small file would fill the memory.
+_MOST_ROWS = 2**22
 # Files of transformers before version 5.
 _MAP_FILE = "special_tokens_map.json"
 _ADDED_FILE = "added_tokens.json"
@@ -114,6 +118,8 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
     names = (CONFIG_FILE, _MAP_FILE, TOKENIZER_FILE, _ADDED_FILE)
     paths = [os.path.join(folder, name) for name in names]
     files = [read_json(x) if os.path.isfile(x) else {} for x in paths]
+    if kerashub_files.is_kerashub(files[2]):
+        return kerashub_files.read_casing(files[2], paths[2])
     for path, values in zip(paths[:2], files, strict=False):
         _check_options(values, path)
     words = {*files.pop()}.union(*map(_special_words, files))
@@ -190,6 +196,11 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
             message names the file.
     """
     values = parse_json(contents, path)
+    if kerashub_files.is_kerashub(values):
+        raise ValueError(
+            f"{path} contains no vocabulary. Set the preset's file "
+            f"{kerashub_files.VOCAB_FILE}"
+        )
 
     def find(name: str, default: object = None) -> Any:  # noqa: ANN401  of JSON
         section, key = name.split(".")
@@ -219,6 +230,12 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
         raise ValueError(
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
+        )
+    if max(tokens) >= _MOST_ROWS:
+        raise ValueError(
+            f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
+            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
+            "save the tokenizer again"
         )
     lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
     return "".join(lines).encode("utf-8", "ignore"), lower_case

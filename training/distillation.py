@@ -46,6 +46,8 @@ def load_teacher(
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
     folder.check_identity(bert_config, start.tokenizer, given)
+    if config.distillation.distill_alpha:
+        folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.
     if bert_config.vocab_size != student.vocab_size:
         raise ValueError(
@@ -55,6 +57,9 @@ def load_teacher(
         )
     if labels:
         checks.check_labels(folder, labels)
+    # Readers compare the sizes that files state, so find the weights before a
+    # model of these sizes is created.
+    modeling.find_checkpoint(folder)
     model = create_model(
         bert_config,
         **folder.network,

@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import records
+from modeling import presets
 from modeling.presets import Preset, folder_of
 from training.start import Start
 
@@ -26,6 +27,10 @@ def describe_start(start: Start) -> dict[str, Any]:
         **config.network,
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
+    if teacher:
+        found["teacher_network"] = describe_network(
+            presets.read(teacher, "--teacher")
+        )
     if start.tokenizer:
         found["tokenizer"] = start.tokenizer.identity
     checkpoint = config.model.init_checkpoint
@@ -37,10 +42,27 @@ def describe_start(start: Start) -> dict[str, Any]:
         if len(set(map(os.path.realpath, folders))) == 2:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
-            found["init_checkpoint"] = fingerprint_checkpoint(
-                preset or checkpoint
-            )
+            preset = preset or presets.read(checkpoint, "--init_checkpoint")
+            found["init_checkpoint"] = fingerprint_checkpoint(preset)
+            found["init_checkpoint_network"] = describe_network(preset)
     return found
+
+
+def describe_network(preset: Preset) -> dict[str, Any]:
+    """Returns what interprets the weights in a folder, {name: value}.
+
+    Equal weights with another number of heads, another activation or labels in
+    another order are another model. None = no file states the value.
+
+    Raises:
+        ValueError: the configuration is not that of a BERT.
+    """
+    config = preset.load_config()
+    return {
+        **{name: getattr(config, name, None) for name in presets.INVISIBLE},
+        **preset.network,
+        "labels": preset.labels,
+    }
 
 
 def fingerprint(files: Iterable[str]) -> list[list]:

@@ -225,6 +225,8 @@ class Trainer(BatchPredictor):
                 layers,
                 labels=self._output_names,
                 best=None if config.loads_best else False,
+                # Training may begin with the model of another task.
+                replaces_head=config.training.do_train,
             )
             if not config.training.do_train:
                 # Pretraining exports models without a masked LM head.

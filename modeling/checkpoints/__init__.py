@@ -22,7 +22,9 @@ from modeling.checkpoints.huggingface import (
     read_huggingface_shapes,
 )
 from modeling.checkpoints.names import original_name
+from modeling.checkpoints.new_heads import find_other_outputs, head_weights
 from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.sources import load_entries
 from modeling.labels import find_order
 from modeling.presets import Preset
 
@@ -42,6 +44,18 @@ def _tf1() -> ModuleType:
     from modeling.checkpoints import tf1
 
     return tf1
+
+
+# Returns (reader, file) of another library's weights, None for other paths. See
+# sources.py for what a reader is.
+def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
+    # These formats need h5py or TensorFlow.
+    from modeling.checkpoints import kerashub, object_graph, tf_h5
+
+    for reader in (kerashub, tf_h5, object_graph):
+        if file := reader.find(path):
+            return reader, file
+    return None
 
 
 def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
@@ -66,6 +80,10 @@ def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
     if file := find_huggingface(path):
         read_huggingface_shapes(file)
         return file
+    if found := _find_foreign(path):
+        reader, file = found
+        reader.open_entries(file)
+        return file
     file = find_tf1_checkpoint(path, best, described)
     _tf1().check_tf1_files(file)
     return file
@@ -77,6 +95,7 @@ def load_checkpoint(
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
     best: bool | None = None,
+    replaces_head: bool = False,
 ) -> LoadReport:
     """Loads a checkpoint in Google's or Hugging Face's format into a model.
 
@@ -98,6 +117,11 @@ def load_checkpoint(
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
             training run. None = as the run reports (its flag --load_best).
+        replaces_head: whether the head keeps its random values if the folder
+            contains a head of another kind, with other labels or with another
+            number of outputs. The log says so. If False, another number of
+            outputs is an error, and the function loads any other head that
+            fits.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the
@@ -117,34 +141,75 @@ def load_checkpoint(
             f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
-    if labels and not isinstance(path, Preset):
-        path = presets.read(path)
-    described = None
-    saved = None
+    preset = None
     if isinstance(path, Preset):
-        described = path.described
-        saved = path.labels
-        path = path.weights
-    if file := find_huggingface(path):
-        report = load_huggingface(model, file, layers)
-    else:
-        prefix = find_tf1_checkpoint(path, best, described)
-        report = _tf1().load_tf1_checkpoint(model, prefix, layers)
+        preset = path
+    elif labels or replaces_head:
+        preset = presets.read(path)
+    new_head: Sequence[str] = ()
+    if preset and replaces_head:
+        new_head = _find_new_head(model, preset, labels, best)
+    report = _load_file(model, preset or path, layers, best, new_head)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
+    saved = preset.labels if preset else None
     order = find_order(saved or (), labels)
-    if order and order != sorted(order):
+    if preset and order and order != sorted(order):
         names = ", ".join(labels[0])
-        logging.info("%s: reordered the outputs to %s", path, names)
+        logging.info("%s: reordered the outputs to %s", preset.weights, names)
         for variable in model.weights:
             name = original_name(variable)
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
+
+
+def _load_file(
+    model: keras.Model,
+    path: StrPath | Preset,
+    layers: Sequence[int] | None,
+    best: bool | None,
+    new_head: Sequence[str],
+) -> LoadReport:
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
+    if file := find_huggingface(path):
+        return load_huggingface(model, file, layers, new_head)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return load_entries(model, file, entries, layers, new_head)
+    prefix = find_tf1_checkpoint(path, best, described)
+    return _tf1().load_tf1_checkpoint(model, prefix, layers, new_head)
+
+
+# Returns the names of the head's weights if the folder's head is of no use for
+# the model, else nothing. Logs why.
+def _find_new_head(
+    model: keras.Model,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+    best: bool | None,
+) -> Sequence[str]:
+    if not model.built:
+        model.build()
+    names = head_weights(model)
+    if not names:
+        return ()
+    shapes = read_shapes(find_checkpoint(preset, best))
+    reason = find_other_outputs(model, preset, shapes, labels)
+    if not reason:
+        return ()
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(names)
+    )
+    return names
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
@@ -158,6 +223,10 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """
     if find_huggingface(path):
         return read_huggingface_shapes(path)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return {name: entry.shape for name, entry in entries.items()}
     return _tf1().read_tf1_shapes(path)
 
 

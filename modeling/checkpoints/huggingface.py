@@ -27,20 +27,15 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.config_files import CONFIG_FILE, config_entries
+from modeling.config_files import (
+    CONFIG_FILE,
+    HUGGINGFACE_WEIGHTS,
+    config_entries,
+)
 from modeling.kinds import ENCODER, kind_of
 from modeling.tokenizer_files import Tokenizer, tokenizer_files
 
-WEIGHTS_FILE = "model.safetensors"
-# Names of files of weights, and of index files, which list the file that
-# contains each tensor. If a folder contains several of these files, the first
-# in this list is read.
-_FILES = (
-    WEIGHTS_FILE,
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-    "pytorch_model.bin.index.json",
-)
+WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
@@ -95,7 +90,7 @@ def find_huggingface(path: StrPath) -> str | None:
     """
     if _IS_WEIGHTS.search(str(path)):
         return str(path)
-    files = [os.path.join(path, name) for name in _FILES]
+    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
     first = next(filter(os.path.isfile, files), None)
     if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
         raise ValueError(
@@ -121,11 +116,7 @@ class _Tensor(NamedTuple):
 # Returns {name: tensor} of a file, or of all files that an index names.
 def _open_tensors(path: str) -> dict[str, _Tensor]:
     if path.endswith(".index.json"):
-        places = read_json(path).get("weight_map") or {}
-        tensors: dict[str, _Tensor] = {}
-        for place in set(places.values()):
-            tensors |= _open_tensors(os.path.join(os.path.dirname(path), place))
-        return tensors
+        return _open_shards(path)
     if path.endswith(".bin") and not importlib.util.find_spec("torch"):
         raise ValueError(
             f"{path} can only be read with torch. Run `pip install torch`"
@@ -144,11 +135,70 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
                 read=functools.partial(file.get_tensor, name),
             )
         return tensors
+    except _OtherContentsError as error:
+        raise ValueError(
+            f"{path} must contain the state_dict of a BERT, names and tensors. "
+            f"It contains {error}. Save the state_dict alone"
+        ) from error
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
         raise OSError(
             f"{path} cannot be read: {error}; download it again"
         ) from error
+
+
+# Each tensor comes from the file that the index names. Another file may contain
+# an older tensor with the same name.
+def _open_shards(path: str) -> dict[str, _Tensor]:
+    ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
+    places = read_places(path, ending)
+    files = {file: _open_tensors(file) for file in {*places.values()}}
+    for name, file in places.items():
+        if name not in files[file]:
+            raise lacks_entry(file, name, path)
+    return {name: files[file][name] for name, file in places.items()}
+
+
+def read_places(path: str, ending: str) -> dict[str, str]:
+    """Returns {name: path of the file that contains it} of an index.
+
+    Args:
+        path: path of the index, NAME.index.json.
+        ending: ending of the names of the files.
+
+    Raises:
+        OSError: the index cannot be read.
+        ValueError: the index is malformed, or names a file in another folder.
+    """
+    places = read_json(path).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise ValueError(
+            f"{path}: `weight_map` must be an object of names and files. "
+            f"Received: {places!r:.80}"
+        )
+    for name, place in places.items():
+        if (
+            not isinstance(place, str)
+            or not place.endswith(ending)
+            or re.search(r"[/\\\0]", place)
+        ):
+            raise ValueError(
+                f"{path}: `weight_map` must list a *{ending} of this folder "
+                f"for {name}. Received: {place!r:.80}"
+            )
+    folder = os.path.dirname(path)
+    return {name: os.path.join(folder, file) for name, file in places.items()}
+
+
+def lacks_entry(file: str, name: str, index: str) -> OSError:
+    """Returns the error for a file without an entry that its index lists."""
+    return OSError(
+        f"{file} lacks {name}, which {index} lists there; download both again"
+    )
+
+
+class _OtherContentsError(Exception):
+    """A file of torch contains something else than named tensors."""
 
 
 # With `weights_only`, torch runs no code of a pickle.
@@ -157,6 +207,11 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
     import torch
 
     state = torch.load(path, map_location="cpu", weights_only=True)
+    if not isinstance(state, Mapping):
+        raise _OtherContentsError(f"a {type(state).__name__}")
+    for name, value in state.items():
+        if not (isinstance(name, str) and isinstance(value, torch.Tensor)):
+            raise _OtherContentsError(f"{name!r}: a {type(value).__name__}")
     return {
         name: _Tensor(
             value.shape,
@@ -169,13 +224,17 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
 
 
 def load_huggingface(
-    model: keras.Model, path: str, layers: Sequence[int] | None = None
+    model: keras.Model,
+    path: str,
+    layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Loads the Hugging Face BERT that `find_huggingface` returned.
 
-    See `load_checkpoint` for the arguments. The returned report lists Google's
-    names, but `unused` lists Hugging Face's names. The file may lack the
-    pooler, as masked LM and question answering models do.
+    See `load_checkpoint` and `restore_variables` for the arguments. The
+    returned report lists Google's names, but `unused` lists Hugging Face's
+    names. The file may lack the pooler, as masked LM and question answering
+    models do.
     """
     if not model.built:
         model.build()
@@ -223,6 +282,7 @@ def load_huggingface(
         dtypes=dtypes,
         read=read,
         layers=layers,
+        new_head=new_head,
     )
 
 

@@ -31,12 +31,15 @@ class LoadReport:
         missing: names of the variables that the checkpoint lacks. They keep
             their values, so a new head starts with random values.
         unused: names of the checkpoint's entries that the model lacks.
+        new_head: names of the head's variables, if the checkpoint contains the
+            head of another task. They keep their random values too.
     """
 
     path: str
     loaded: list[str]
     missing: list[str]
     unused: list[str]
+    new_head: Sequence[str] = ()
 
 
 def restore_variables(
@@ -46,6 +49,7 @@ def restore_variables(
     dtypes: Mapping[str, str],
     read: Callable[[str], Tensor],
     layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
 
@@ -62,6 +66,8 @@ def restore_variables(
         read: function (Google's name of an entry) -> array of its values.
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = the block with the same number.
+        new_head: Google's names of the variables that keep their values, even
+            if the checkpoint contains them.
 
     Raises:
         ValueError: a variable of the encoder is missing, a shape differs, a
@@ -78,9 +84,14 @@ def restore_variables(
         )
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
-    missing = [name for name in variables if sources[name] not in shapes]
+    kept = {*new_head}
+    missing = [
+        name
+        for name in variables
+        if name not in kept and sources[name] not in shapes
+    ]
     _check_complete(path, sources, missing=missing, there=shapes)
-    loaded = [name for name in variables if sources[name] in shapes]
+    loaded = [name for name in variables if name not in {*missing, *kept}]
     for name in loaded:
         source = sources[name]
         there = list(shapes[source])
@@ -100,17 +111,22 @@ def restore_variables(
         _check_values(path, source, read(source), variables[name].dtype)
     for name in loaded:
         variables[name].assign(read(sources[name]))
-    _log(path, variables, missing)
-    used = {sources[name] for name in loaded}
+    _log(path, variables, loaded, missing)
+    used = {sources[name] for name in variables}
     unused = [name for name in shapes if name not in used]
     return LoadReport(
-        path=str(path), loaded=loaded, missing=missing, unused=unused
+        path=str(path),
+        loaded=loaded,
+        missing=missing,
+        unused=unused,
+        new_head=new_head,
     )
 
 
 def _log(
     path: StrPath,
     variables: Mapping[str, keras.Variable],
+    loaded: Sequence[str],
     missing: Sequence[str],
 ) -> None:
     note = ""
@@ -119,9 +135,9 @@ def _log(
         note = f"; {len(missing)} start at random values: {names}"
     is_usual = not any(map(_OPTIONAL.match, missing))
     log = logging.info if is_usual else logging.warning
-    log("%s: %d variables loaded%s", path, len(variables) - len(missing), note)
+    log("%s: %d variables loaded%s", path, len(loaded), note)
     for name, variable in variables.items():
-        mark = "" if name in missing else ", *INIT_FROM_CKPT*"
+        mark = ", *INIT_FROM_CKPT*" if name in loaded else ""
         logging.debug(
             "  name = %s, shape = %s%s", name, tuple(variable.shape), mark
         )

@@ -38,6 +38,7 @@ def load_tf1_checkpoint(
     model: keras.Model,
     prefix: str,
     layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Loads a TF1 checkpoint into a model.
 
@@ -48,6 +49,7 @@ def load_tf1_checkpoint(
         model: model to set the weights of.
         prefix: prefix of the checkpoint's files.
         layers: as in `load_checkpoint`.
+        new_head: as in `restore_variables`.
     """
     with open_tf1_checkpoint(prefix) as (reader, readable):
         all_shapes = reader.get_variable_to_shape_map()
@@ -78,6 +80,7 @@ def load_tf1_checkpoint(
             dtypes=names,
             read=read,
             layers=layers,
+            new_head=new_head,
         )
 
 

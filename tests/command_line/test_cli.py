@@ -48,6 +48,26 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
     assert done.stderr.endswith("error: interrupted\n")
 
 
+OUT_OF_MEMORY = """
+from command_line import cli, flags
+
+def main(config):
+    raise MemoryError({text!r})
+
+cli.run(main, flags.Config)
+"""
+
+
+@pytest.mark.parametrize("text", ["", "Unable to allocate 7 GiB"])
+def test_a_lack_of_memory_has_words(tmp_path, text):
+    script = tmp_path / "script.py"
+    script.write_text(OUT_OF_MEMORY.format(text=text))
+    done = script_runner.run(script, tmp_path)
+    line = done.stderr.splitlines()[-1]
+    assert done.status == 1 and line.startswith(f"error: {text}")
+    assert "not enough memory" in line
+
+
 @pytest.mark.slow
 def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     flags["export_dir"] = tmp_path / "export"

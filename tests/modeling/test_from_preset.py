@@ -1,5 +1,6 @@
 """Models that are created from the folder of their weights."""
 
+import dataclasses
 import shutil
 
 import pytest
@@ -70,3 +71,28 @@ def test_a_folder_without_a_model(tmp_path):
     for kind in (modeling.BertModel, FullTokenizer):
         with pytest.raises(FileNotFoundError, match=str(tmp_path)):
             kind.from_preset(tmp_path)
+
+
+def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
+    """In config.json, "gelu" is another function than in bert_config.json."""
+    exact = dataclasses.replace(tiny_config(), hidden_act="gelu_erf")
+    theirs = built(modeling.BertClassifier(exact, 2))
+    modeling.save_huggingface(theirs, tmp_path / "model")
+    modeling.save_release(
+        built(modeling.BertClassifier(tiny_config(), 2)), tmp_path / "google"
+    )
+    for file in (tmp_path / "google").iterdir():
+        shutil.copy(file, tmp_path / "model")
+    for name, activation in (
+        ("", "gelu_erf"),
+        ("model.safetensors", "gelu_erf"),
+        ("bert_model.ckpt", "gelu"),
+    ):
+        path = tmp_path / "model" / name
+        found = modeling.BertClassifier.from_preset(path)
+        assert found.config.hidden_act == activation, name
+    assert modeling.load_config(tmp_path / "model") == exact
+    # Without the file that describes them, the other one counts.
+    (tmp_path / "model/config.json").unlink()
+    found = modeling.BertClassifier.from_preset(tmp_path / "model")
+    assert found.config.hidden_act == "gelu"

@@ -30,11 +30,29 @@ OTHERS = dict.fromkeys(
 )
 PICKLED = {**BERT, "pytorch_model.bin": b"x"}
 del PICKLED["model.safetensors"]
+PRESET = ROOT / "tests/testdata/weights/kerashub/classifier"
+KERASHUB = {
+    name: (PRESET / name).read_bytes()
+    for name in (
+        "config.json",
+        "task.json",
+        "tokenizer.json",
+        "assets/tokenizer/vocabulary.txt",
+        "model.weights.h5",
+        "task.weights.h5",
+    )
+}
+ROBERTA = KERASHUB["config.json"].replace(b"BertB", b"RobertaB")
+TENSORFLOW = {**PICKLED, "tf_model.h5": b"x"}
 MODELS = {
+    "some/kerashub": KERASHUB | {"metadata.json": b"{}", "README.md": b"x"},
+    "some/roberta": KERASHUB | {"config.json": ROBERTA},
     "some/bert": BERT | OTHERS,
     "some/private": BERT,
     "some/gated": BERT,
     "some/pickled": PICKLED,
+    "some/keras": TENSORFLOW,
+    "some/old": {k: v for k, v in TENSORFLOW.items() if not k.endswith("bin")},
     "some/gpt": BERT | {"config.json": b'{"model_type": "gpt2"}'},
     "some/empty": OTHERS,
 }
@@ -168,6 +186,15 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
     assert "by hand" in download("hf://some/gpt", HF_HUB_OFFLINE="1")
 
 
+@pytest.mark.parametrize("path", ["hf://some/old", "hf://some/keras torch"])
+def test_tensorflows_weights_are_read_if_there_are_no_others(
+    hub, download, tmp_path, path
+):
+    folder, _ = download(*path.split()).split()
+    assert (tmp_path / folder / "tf_model.h5").is_file()
+    assert "pytorch_model.bin" not in hub.sent
+
+
 @pytest.mark.parametrize(
     "path, says",
     [
@@ -178,6 +205,7 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
         ("hf://some/gated", "gated"),
         ("hf://some/gpt", "gpt2"),
         ("hf://some/empty", "no config.json"),
+        ("hf://some/roberta", "RobertaBackbone"),
         ("hf://some/pickled torch", "pip install torch"),
         ("hf://some/bert huggingface_hub", "requirements/hub.txt"),
     ],
@@ -185,8 +213,15 @@ def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
 def test_one_line_says_why_there_is_no_model(hub, download, path, says):
     error = download(*path.split())
     assert error.startswith("error: ") and says in error and "\n" not in error
-    large = ("model.safetensors", "pytorch_model.bin")
+    large = ("model.safetensors", "pytorch_model.bin", "model.weights.h5")
     assert not {*hub.sent}.intersection(large)
+
+
+def test_a_preset_of_kerashub_is_downloaded(hub, download, tmp_path):
+    folder, source = download("hf://some/kerashub").split()
+    assert source == f"hf://some/kerashub@{COMMIT}"
+    assert read(tmp_path / folder) == KERASHUB
+    assert sorted(hub.sent) == sorted(KERASHUB)
 
 
 def test_a_token_and_a_missing_network(download):

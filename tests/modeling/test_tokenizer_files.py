@@ -5,7 +5,8 @@ import json
 import pytest
 
 from modeling import presets
-from modeling.tokenizer_files import read_tokenizer
+from modeling.tokenizer_files import parse_tokenizer, read_tokenizer
+from tests.support import tokenizer_json
 
 
 def read(folder, **files):
@@ -96,3 +97,13 @@ def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
         read(tmp_path, **files)
     (message,) = caplog.messages
     assert "[E1]" in message and "[CLS]" not in message
+
+
+def test_one_large_id_does_not_fill_the_memory(tmp_path):
+    ids = {token: row for row, token in enumerate(tokenizer_json.TOKENS)}
+    vocab = ids | {"far": 5_000_000}
+    path = tokenizer_json.write(
+        tmp_path / "tokenizer.json", [("model", "vocab", vocab)]
+    )
+    with pytest.raises(ValueError, match="the id of 'far' is 5000000"):
+        parse_tokenizer(path.read_bytes(), str(path))

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import modeling
+import run_classifier
+from command_line.flags import create
 from modeling import presets
 from tests.conftest import write_config
 from tests.support import script_runner, toy_task
@@ -153,6 +155,28 @@ def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
     ):
         with pytest.raises(ValueError, match=culprit):
             distillation.load_teacher(start, modeling.BertSpanLabeler, labels)
+
+
+def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
+    """Its outputs have the same names and number, but are of words."""
+    config = modeling.load_config(options["bert_config_file"])
+    tagger = built(modeling.BertTokenClassifier(config, 2))
+    labels = ["no", "yes"]
+    modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
+    options["teacher"] = str(tmp_path / "tagger")
+    options["data_dir"] = None
+
+    def load(**changes):
+        flags = create(run_classifier.Config, **options, **changes)
+        start = toy_task.create_start(flags, config)
+        return distillation.load_teacher(
+            start, ToyTask().create_model, [labels]
+        )
+
+    with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
+        load()
+    # A student may learn from the last block only.
+    assert load(distill_alpha=0.0)
 
 
 @pytest.mark.slow

@@ -55,6 +55,75 @@ def test_old_names_there_and_back(tmp_path):
     assert_same_bits(written, tensors)
 
 
+def write_shards(folder, places, shards):
+    """Writes shards, and an index with this {name: file}. Returns it."""
+    for file, tensors in shards.items():
+        safetensors.numpy.save_file(tensors, folder / file)
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": places}))
+    return index
+
+
+def test_a_tensor_in_two_shards_is_the_one_that_the_index_names(tmp_path):
+    tensors = create_tensors()
+    old = {name: value + 1 for name, value in tensors.items()}
+    for file, other in ("12", "21"):
+        folder = tmp_path / file
+        folder.mkdir()
+        shards = {f"{file}.safetensors": tensors, f"{other}.safetensors": old}
+        # The last tensor is in the other file.
+        *names, last = sorted(tensors)
+        places = dict.fromkeys(names, f"{file}.safetensors")
+        places[last] = f"{other}.safetensors"
+        write_shards(folder, places, shards)
+        model = BertModel(load_config(folder))
+        load_checkpoint(model, folder)
+        save_huggingface(model, folder / "back")
+        written = safetensors.numpy.load_file(folder / "back/model.safetensors")
+        assert_same_bits(written, tensors | {last: old[last]})
+
+
+def test_a_shard_without_its_tensor_is_named(tmp_path):
+    tensors = create_tensors()
+    name, *others = tensors
+    places = dict.fromkeys(others, "1.safetensors") | {name: "2.safetensors"}
+    shards = {
+        "1.safetensors": tensors,
+        "2.safetensors": {others[0]: tensors[others[0]]},
+    }
+    write_shards(tmp_path, places, shards)
+    with pytest.raises(OSError, match=rf"2.safetensors lacks {name}, which .*"):
+        find_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        None,
+        5,
+        [1],
+        {},
+        {"a": 1},
+        {"a": None},
+        {"a": ["1.safetensors"]},
+        {"a": ""},
+        {"a": "../1.safetensors"},
+        {"a": "/1.safetensors"},
+        {"a": "1\0.safetensors"},
+        {"a": "1.bin"},
+        # An index that lists itself.
+        {"a": "model.safetensors.index.json"},
+    ],
+    ids=str,
+)
+def test_an_index_of_other_types_is_named(tmp_path, places):
+    index = write_shards(tmp_path, places, {})
+    with pytest.raises(ValueError, match=f"{index}: `weight_map`") as caught:
+        find_checkpoint(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
 def test_weights_in_several_files(tmp_path):
     tensors = create_tensors()
     names = sorted(tensors)

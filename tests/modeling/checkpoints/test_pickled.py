@@ -73,3 +73,19 @@ def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path):
         with pytest.raises(OSError, match=f"{path} cannot be read: "):
             find_checkpoint(tmp_path)
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("kind", [list, dict, "nested", "numbered"])
+def test_contents_that_are_no_state_are_named(tmp_path, kind):
+    torch = pytest.importorskip("torch")
+    tensor = torch.zeros(2)
+    contents = {
+        list: [tensor],
+        dict: {"step": 5},
+        "nested": {"model": {"a": tensor}},
+        "numbered": {1: tensor},
+    }
+    path = tmp_path / "pytorch_model.bin"
+    torch.save(contents[kind], path)
+    with pytest.raises(ValueError, match=f"{path} must .* Save the state_dict"):
+        find_checkpoint(tmp_path)

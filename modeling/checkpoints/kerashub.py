@@ -1,0 +1,247 @@
+"""Reads the weights of KerasHub's presets.
+
+A preset is a folder: config.json describes the network, whose weights are in
+model.weights.h5. If task.json describes a head, its weights are in
+task.weights.h5. The datasets in these files are numbered, not named.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from files.paths import StrPath
+from modeling import kerashub_files
+from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.sources import Entry
+from modeling.config import BertConfig
+from modeling.config_files import CONFIG_FILE, load_config
+from modeling.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
+from modeling.kinds import CLASSIFIER, PRETRAINER
+
+# The scope of all layers. Keras 2 named it differently.
+_SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
+# Matches the state of a training, and of dropout.
+_STATE = re.compile(r"optimizer/|(?:.*/)?seed_generator(?:_\d+)?/")
+_BLOCK = re.compile(r"transformer_encoder(?:_\d+)?/")
+
+
+class _Target(NamedTuple):
+    # Where a dataset belongs.
+    name: str  # Google's name.
+    stored: tuple[int, ...]  # Shape in the file.
+    shape: tuple[int, ...]  # Shape in the model.
+    transposed: bool = False
+
+
+def find(path: StrPath) -> str | None:
+    """Returns the file of the weights at a path, None for other formats.
+
+    Raises:
+        OSError: the folder contains a preset without its weights.
+    """
+    path = os.fspath(path)
+    folder, name = os.path.split(path)
+    if name in (WEIGHTS_FILE, TASK_WEIGHTS_FILE):
+        path = folder
+    if not kerashub_files.has_preset(path):
+        return None
+    file = os.path.join(path, WEIGHTS_FILE)
+    _check_exists(file)
+    return file
+
+
+def _check_exists(file: str) -> None:
+    if not os.path.isfile(file):
+        raise FileNotFoundError(
+            f"There is no {file}. Save or download the preset again, with its "
+            "weights in one file"
+        )
+
+
+def open_entries(path: str) -> Mapping[str, Entry]:
+    """Returns {Google's name: Entry} of the file that `find` returned.
+
+    Raises:
+        OSError: a file is missing or cannot be read.
+        ValueError: the files contain other weights than config.json and
+            task.json describe. The message names the first.
+    """
+    folder = os.path.dirname(path)
+    config = load_config(os.path.join(folder, CONFIG_FILE))
+    stored = _open(path)
+    blocks = {m[0] for m in map(_BLOCK.match, stored) if m}
+    # The number is compared first, because it sets the number of targets.
+    if len(blocks) != config.num_hidden_layers:
+        raise ValueError(
+            f"{path} contains {len(blocks)} blocks, but {CONFIG_FILE} states "
+            f"num_layers={config.num_hidden_layers}. Correct {CONFIG_FILE}"
+        )
+    entries = _match(path, stored, _network(config))
+    head, task = kerashub_files.read_task(folder)
+    targets = {}
+    if head == CLASSIFIER:
+        targets = _classifier(config, task["num_classes"])
+    elif head == PRETRAINER:
+        targets = _masked_lm(config)
+    if targets:
+        file = os.path.join(folder, TASK_WEIGHTS_FILE)
+        _check_exists(file)
+        entries |= _match(file, _open(file), targets)
+    return entries
+
+
+# Returns {name without the scope: Entry} of the weights in a file.
+def _open(path: str) -> dict[str, Entry]:
+    return {
+        _SCOPE.sub("", name, count=1): entry
+        for name, entry in open_datasets(path).items()
+        if not _STATE.match(name)
+    }
+
+
+# Returns {Google's name: Entry} of a file that must contain all targets, and
+# nothing else.
+def _match(
+    path: str, stored: Mapping[str, Entry], targets: Mapping[str, _Target]
+) -> dict[str, Entry]:
+    for name, entry in stored.items():
+        target = targets.get(name)
+        if target is None:
+            raise ValueError(
+                f"{path} contains {name} of the shape {list(entry.shape)}, "
+                "which BERT lacks. Use another model"
+            )
+        if tuple(entry.shape) != target.stored:
+            raise ValueError(
+                f"{name} has the shape {list(entry.shape)} in {path}, but "
+                f"{list(target.stored)} by the JSON files beside it. Correct "
+                "them"
+            )
+    if missing := targets.keys() - stored.keys():
+        first = next(name for name in targets if name in missing)
+        raise ValueError(
+            f"{path} lacks {first} of the shape "
+            f"{list(targets[first].stored)}. Save or download it again"
+        )
+    return {
+        target.name: _convert(stored[name], target)
+        for name, target in targets.items()
+    }
+
+
+def _convert(entry: Entry, target: _Target) -> Entry:
+    def read() -> np.ndarray:
+        value = entry.read().reshape(target.stored)
+        if target.transposed:
+            value = value.T
+        return value.reshape(target.shape)
+
+    return Entry(shape=target.shape, dtype=entry.dtype, read=read)
+
+
+# The following functions return {name in the file: _Target}.
+
+
+def _network(config: BertConfig) -> dict[str, _Target]:
+    width = config.hidden_size
+    tables = {
+        "reversible_embedding": ("word", config.vocab_size),
+        "position_embedding": ("position", config.max_position_embeddings),
+        "embedding": ("token_type", config.type_vocab_size),
+    }
+    targets = {}
+    for layer, (name, rows) in tables.items():
+        target = f"bert/embeddings/{name}_embeddings"
+        targets[f"{layer}/vars/0"] = _same(target, rows, width)
+    targets |= _norm("layer_normalization", "bert/embeddings", width)
+    targets |= _dense("dense", "bert/pooler/dense", width, width)
+    for index in range(config.num_hidden_layers):
+        targets |= _block(config, index)
+    return targets
+
+
+def _block(config: BertConfig, index: int) -> dict[str, _Target]:
+    width = config.hidden_size
+    wide = config.intermediate_size
+    num_heads = config.num_attention_heads
+    heads = (num_heads, width // num_heads)
+    layer = "transformer_encoder" + (f"_{index}" if index else "")
+    ours = f"bert/encoder/layer_{index}"
+    attention = f"{layer}/_self_attention_layer"
+    targets = {}
+    for name in ("query", "key", "value"):
+        theirs = f"{attention}/{name}_dense/vars"
+        name = f"{ours}/attention/self/{name}"
+        targets[f"{theirs}/0"] = _Target(
+            f"{name}/kernel", (width, *heads), (width, width)
+        )
+        targets[f"{theirs}/1"] = _Target(f"{name}/bias", heads, (width,))
+    theirs = f"{attention}/output_dense/vars"
+    name = f"{ours}/attention/output"
+    targets[f"{theirs}/0"] = _Target(
+        f"{name}/dense/kernel", (*heads, width), (width, width)
+    )
+    targets[f"{theirs}/1"] = _same(f"{name}/dense/bias", width)
+    targets |= _norm(f"{attention}_norm", name, width)
+    theirs = f"{layer}/_feedforward"
+    targets |= _dense(
+        f"{theirs}_intermediate_dense",
+        f"{ours}/intermediate/dense",
+        width,
+        wide,
+    )
+    targets |= _dense(
+        f"{theirs}_output_dense", f"{ours}/output/dense", wide, width
+    )
+    targets |= _norm(f"{theirs}_layer_norm", f"{ours}/output", width)
+    return targets
+
+
+def _classifier(config: BertConfig, num_labels: int) -> dict[str, _Target]:
+    width = config.hidden_size
+    return {
+        "dense/vars/0": _Target(
+            "output_weights",
+            (width, num_labels),
+            (num_labels, width),
+            transposed=True,
+        ),
+        "dense/vars/1": _same("output_bias", num_labels),
+    }
+
+
+def _masked_lm(config: BertConfig) -> dict[str, _Target]:
+    width = config.hidden_size
+    name = "cls/predictions"
+    head = "masked_lm_head"
+    transform = f"{name}/transform"
+    return {
+        **_dense(
+            f"{head}/_intermediate_dense", f"{transform}/dense", width, width
+        ),
+        **_norm(f"{head}/_intermediate_layer_norm", transform, width),
+        f"{head}/vars/0": _same(f"{name}/output_bias", config.vocab_size),
+    }
+
+
+def _same(name: str, *shape: int) -> _Target:
+    return _Target(name, shape, shape)
+
+
+def _dense(
+    layer: str, name: str, inputs: int, outputs: int
+) -> dict[str, _Target]:
+    return {
+        f"{layer}/vars/0": _same(f"{name}/kernel", inputs, outputs),
+        f"{layer}/vars/1": _same(f"{name}/bias", outputs),
+    }
+
+
+def _norm(layer: str, scope: str, width: int) -> dict[str, _Target]:
+    return {
+        f"{layer}/vars/0": _same(f"{scope}/LayerNorm/gamma", width),
+        f"{layer}/vars/1": _same(f"{scope}/LayerNorm/beta", width),
+    }

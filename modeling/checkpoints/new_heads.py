@@ -1,0 +1,86 @@
+"""Decides whether a model uses the head in a folder, or starts with a new one.
+
+A fine-tuned model is a good start for another task, or for other labels of the
+same task, but its head is not: it computes other outputs.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import keras
+
+from modeling import kinds
+from modeling.checkpoints.names import original_name
+from modeling.labels import find_order, first_labels
+from modeling.presets import Preset
+
+# Matches the names of the weights that are no part of a fine-tuned head.
+_NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
+# Google's name and Hugging Face's name of a head's bias.
+_BIASES = ("output_bias", "classifier.bias")
+
+
+def count_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
+    """Returns the number of outputs of a head, None without such a head.
+
+    Args:
+        shapes: {name in the file: shape} of a checkpoint's entries.
+    """
+    found = [shapes[name] for name in _BIASES if name in shapes]
+    return found[0][0] if found and len(found[0]) == 1 else None
+
+
+def head_weights(model: keras.Model) -> list[str]:
+    """Returns Google's names of the weights of a model's head.
+
+    They include the LSTM of --bilstm, which is trained with the head. The
+    pooler belongs to the encoder.
+    """
+    names = map(original_name, model.weights)
+    return [name for name in names if not _NOT_HEAD.match(name)]
+
+
+def find_other_outputs(
+    model: keras.Model,
+    preset: Preset,
+    shapes: Mapping[str, Sequence[int]],
+    labels: Sequence[Sequence[str]] = (),
+) -> str | None:
+    """Returns why a model cannot use the head in a folder, None if it can.
+
+    If the folder names neither its head nor its labels, only the number of
+    outputs tells them apart.
+
+    Args:
+        model: a built model.
+        preset: Preset of the folder.
+        shapes: {name in the file: shape} of its weights.
+        labels: alternative names of the model's outputs, as in
+            `load_checkpoint`.
+    """
+    source = preset.source
+    kind = kinds.kind_of(model)
+    if _is_other_kind(model, preset.head):
+        return f"{source} contains a {preset.head}, but the model is a {kind}"
+    if labels and preset.labels:
+        if find_order(preset.labels, labels):
+            return None
+        return (
+            f"{source} was trained with the labels "
+            f"{first_labels(preset.labels)}; the task has "
+            f"{first_labels(labels[0])}"
+        )
+    before = count_outputs(shapes)
+    biases = (w for w in model.weights if original_name(w) == "output_bias")
+    number = next((bias.shape[0] for bias in biases), before)
+    if before in (None, number):
+        return None
+    return f"{source} has {before} outputs, but the model has {number}"
+
+
+def _is_other_kind(model: keras.Model, head: str | None) -> bool:
+    names = [base.__name__ for base in type(model).__mro__]
+    # A user's own subclass has the head of the class that it extends.
+    known = next((name for name in names if name in kinds.KINDS), names[0])
+    are_bound = kinds.is_bound(head) and kinds.is_bound(known)
+    return are_bound and head not in (names[0], known)

@@ -1,0 +1,374 @@
+"""Reads object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
+
+In such a checkpoint, one entry is a graph, which lists the name of each
+variable, such as `transformer/layer_0/intermediate/kernel`, and the key of its
+value. The names are the same in all classes of encoders, and the keys are not.
+"""
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+from modeling.checkpoints.sources import NEXT_SENTENCE_POOLER, Entry
+from modeling.checkpoints.tf1 import check_tf1_files, open_tf1_checkpoint
+
+_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
+_BLOCK = r"(?:transformer|encoder)/layer_(\d{1,6})/"
+_TO_BLOCK = r"bert/encoder/layer_\1/"
+_DENSE = "(kernel|bias)"
+_NORMALIZED = "(gamma|beta)"
+# {pattern of a name: Google's name}. Any scope may precede a name. The names
+# with `embedding_postprocessor` are of the releases of 2019.
+_NAMES = {
+    "word_embeddings/embeddings": "bert/embeddings/word_embeddings",
+    "position_embedding/embeddings"
+    "|embedding_postprocessor/position_embeddings": (
+        "bert/embeddings/position_embeddings"
+    ),
+    "type_embeddings/embeddings|embedding_postprocessor/type_embeddings": (
+        "bert/embeddings/token_type_embeddings"
+    ),
+    rf"(?:embeddings|embedding_postprocessor)/layer_norm/{_NORMALIZED}": (
+        r"bert/embeddings/LayerNorm/\1"
+    ),
+    rf"{_BLOCK}self_attention/(query|key|value)/{_DENSE}": (
+        rf"{_TO_BLOCK}attention/self/\2/\3"
+    ),
+    rf"{_BLOCK}self_attention(?:/attention)?_output/{_DENSE}": (
+        rf"{_TO_BLOCK}attention/output/dense/\2"
+    ),
+    rf"{_BLOCK}self_attention_layer_norm/{_NORMALIZED}": (
+        rf"{_TO_BLOCK}attention/output/LayerNorm/\2"
+    ),
+    rf"{_BLOCK}(intermediate|output)/{_DENSE}": rf"{_TO_BLOCK}\2/dense/\3",
+    rf"{_BLOCK}output_layer_norm/{_NORMALIZED}": (
+        rf"{_TO_BLOCK}output/LayerNorm/\2"
+    ),
+    rf"pooler_transform/{_DENSE}": r"bert/pooler/dense/\1",
+    rf"cls/predictions/transform/dense/{_DENSE}": (
+        r"cls/predictions/transform/dense/\1"
+    ),
+    rf"cls/predictions/transform/LayerNorm/{_NORMALIZED}": (
+        r"cls/predictions/transform/LayerNorm/\1"
+    ),
+    "cls/predictions/output_bias/bias": "cls/predictions/output_bias",
+    rf"next_sentence/pooler_dense/{_DENSE}": rf"{NEXT_SENTENCE_POOLER}/\1",
+    "next_sentence/logits/kernel": "cls/seq_relationship/output_weights",
+    "next_sentence/logits/bias": "cls/seq_relationship/output_bias",
+}
+# The same for what `save_weights` of transformers 4 wrote, if a name matches
+# `_IS_TRANSFORMERS`.
+_IS_TRANSFORMERS = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
+_TRANSFORMERS_NAMES = {
+    r"bert/embeddings/(word|position|token_type)_embeddings/"
+    "(?:weight|embeddings)": r"bert/embeddings/\1_embeddings",
+    rf"bert/embeddings/LayerNorm/{_NORMALIZED}": (
+        r"bert/embeddings/LayerNorm/\1"
+    ),
+    r"bert/encoder/layer_\._(\d{1,6})/(.+)": r"bert/encoder/layer_\1/\2",
+    rf"bert/pooler/dense/{_DENSE}": r"bert/pooler/dense/\1",
+    r"(?:mlm___)?cls/predictions/bias": "cls/predictions/output_bias",
+    r"(?:mlm___)?cls/predictions/(transform/.+)": r"cls/predictions/\1",
+    r"(?:nsp___)?cls/seq_relationship/kernel": (
+        "cls/seq_relationship/output_weights"
+    ),
+    r"(?:nsp___)?cls/seq_relationship/bias": (
+        "cls/seq_relationship/output_bias"
+    ),
+    "qa_outputs/kernel": "cls/squad/output_weights",
+    "qa_outputs/bias": "cls/squad/output_bias",
+    "classifier/kernel": "output_weights",
+    "classifier/bias": "output_bias",
+}
+_LAYER = r"(?:_transformer_layers/|layer_with_weights-)(\d{1,6})/"
+# {pattern of a key: the variable's name}, for checkpoints without names. Any
+# scope may precede a key. `layer_with_weights-4` is the first block.
+_KEYS = {
+    "masked_lm/embedding_table|_embedding_layer/embeddings"
+    "|layer_with_weights-0/embeddings": "word_embeddings/embeddings",
+    "_position_embedding_layer/embeddings|layer_with_weights-1/embeddings": (
+        "position_embedding/embeddings"
+    ),
+    "_type_embedding_layer/embeddings|layer_with_weights-2/embeddings": (
+        "type_embeddings/embeddings"
+    ),
+    rf"(?:_embedding_norm_layer|layer_with_weights-3)/{_NORMALIZED}": (
+        r"embeddings/layer_norm/\1"
+    ),
+    rf"{_LAYER}_attention_layer/_(query|key|value)_dense/{_DENSE}": (
+        r"transformer/layer_\1/self_attention/\2/\3"
+    ),
+    rf"{_LAYER}_attention_layer/_output_dense/{_DENSE}": (
+        r"transformer/layer_\1/self_attention/attention_output/\2"
+    ),
+    rf"{_LAYER}_attention_layer_norm/{_NORMALIZED}": (
+        r"transformer/layer_\1/self_attention_layer_norm/\2"
+    ),
+    rf"{_LAYER}_(intermediate|output)_dense/{_DENSE}": (
+        r"transformer/layer_\1/\2/\3"
+    ),
+    rf"{_LAYER}_output_layer_norm/{_NORMALIZED}": (
+        r"transformer/layer_\1/output_layer_norm/\2"
+    ),
+    rf"(?:_pooler_layer|layer_with_weights-\d+)/{_DENSE}": (
+        r"pooler_transform/\1"
+    ),
+    rf"masked_lm/dense/{_DENSE}": r"cls/predictions/transform/dense/\1",
+    rf"masked_lm/layer_norm/{_NORMALIZED}": (
+        r"cls/predictions/transform/LayerNorm/\1"
+    ),
+    r"masked_lm/output_bias\.Sbias": "cls/predictions/output_bias/bias",
+    rf"next_sentence\.\.(pooler_dense|logits)/{_DENSE}": (
+        r"next_sentence/\1/\2"
+    ),
+}
+# Matches the keys and the names of an optimizer's variables.
+_STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
+_STATE_NAME = re.compile(
+    r"(?:^|/)(?:m|v|average|momentum|velocity)/"
+    r"|/(?:m|v|average|momentum|velocity)$"
+)
+_EMBEDDINGS = (
+    "bert/embeddings/word_embeddings",
+    "bert/embeddings/position_embeddings",
+    "bert/embeddings/token_type_embeddings",
+    "bert/embeddings/LayerNorm/gamma",
+    "bert/embeddings/LayerNorm/beta",
+)
+_OF_BLOCK = (
+    *(
+        f"attention/self/{part}/{name}"
+        for part in ("query", "key", "value")
+        for name in ("kernel", "bias")
+    ),
+    *(
+        f"{part}/dense/{name}"
+        for part in ("attention/output", "intermediate", "output")
+        for name in ("kernel", "bias")
+    ),
+    *(
+        f"{part}/LayerNorm/{name}"
+        for part in ("attention/output", "output")
+        for name in ("gamma", "beta")
+    ),
+)
+# Names of which a checkpoint contains all or none.
+_TOGETHER = (
+    ("bert/pooler/dense/kernel", "bert/pooler/dense/bias"),
+    ("output_weights", "output_bias"),
+    ("cls/squad/output_weights", "cls/squad/output_bias"),
+    (f"{NEXT_SENTENCE_POOLER}/kernel", f"{NEXT_SENTENCE_POOLER}/bias"),
+    (
+        "cls/seq_relationship/output_weights",
+        "cls/seq_relationship/output_bias",
+    ),
+    (
+        "cls/predictions/output_bias",
+        "cls/predictions/transform/dense/kernel",
+        "cls/predictions/transform/dense/bias",
+        "cls/predictions/transform/LayerNorm/gamma",
+        "cls/predictions/transform/LayerNorm/beta",
+    ),
+)
+# Attention has an axis of heads in these checkpoints, and none in Google's.
+_HEADS_AXIS = {
+    "self/query/kernel": 1,
+    "self/key/kernel": 1,
+    "self/value/kernel": 1,
+    "self/query/bias": 0,
+    "self/key/bias": 0,
+    "self/value/bias": 0,
+    "output/dense/kernel": 0,
+}
+
+
+class _Variable(NamedTuple):
+    name: str
+    key: str
+    shape: list[int]
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.name!r:.200} with shape {self.shape}"
+
+
+def has_graph(path: str) -> bool:
+    """Returns whether the checkpoint with this prefix is object-based.
+
+    Raises:
+        OSError: the index of the checkpoint cannot be read.
+    """
+    with open_tf1_checkpoint(path) as (reader, _):
+        return bool(reader.has_tensor(_GRAPH))
+
+
+def open_entries(path: str) -> Mapping[str, Entry]:
+    """Returns {Google's name: Entry} of the checkpoint with a prefix.
+
+    Raises:
+        OSError: the checkpoint cannot be read.
+        ValueError: the checkpoint lacks weights of a BERT, or contains other
+            weights. The message names the first such weight, and its shape.
+    """
+    found: dict[str, _Variable] = {}
+    others = []
+    variables = _read_variables(path)
+    names = _NAMES
+    if any(_IS_TRANSFORMERS.search(variable.name) for variable in variables):
+        names = _TRANSFORMERS_NAMES
+    for variable in variables:
+        name = _replace(names, variable.name)
+        if name is None:
+            others.append(variable)
+            continue
+        if name in found:
+            raise ValueError(
+                f"{path} contains several encoders: {found[name].key!r:.200} "
+                f"and {variable.key!r:.200} have the same name. Save one "
+                "encoder, and use its checkpoint"
+            )
+        found[name] = variable
+    _check_names(path, found, others)
+    return {name: _create_entry(path, name, found[name]) for name in found}
+
+
+def read_casing(path: str) -> bool | None:
+    """Returns the value of the variable do_lower_case, None without one.
+
+    Raises:
+        OSError: the checkpoint cannot be read.
+    """
+    key = f"do_lower_case{_ENDING}"
+    with open_tf1_checkpoint(path) as (reader, _):
+        dtype = reader.get_variable_to_dtype_map().get(key)
+        if dtype is None or dtype.name != "bool":
+            return None
+        if reader.get_variable_to_shape_map()[key]:
+            return None
+        return bool(reader.get_tensor(key))
+
+
+# Returns what replaces the pattern that matches a text, None without a match.
+def _replace(patterns: Mapping[str, str], text: str) -> str | None:
+    for pattern, replacement in patterns.items():
+        if match := re.fullmatch(rf"(?s:.*/)?(?:{pattern})", text):
+            return match.expand(replacement)
+    return None
+
+
+# Returns the variables of a checkpoint, without the state of its training.
+def _read_variables(path: str) -> list[_Variable]:
+    check_tf1_files(path)
+    with open_tf1_checkpoint(path) as (reader, _):
+        shapes = reader.get_variable_to_shape_map()
+        dtypes = reader.get_variable_to_dtype_map()
+        if shapes[_GRAPH] or dtypes[_GRAPH].name != "string":
+            raise _malformed(path, f"{_GRAPH} is no string")
+        graph = reader.get_tensor(_GRAPH)
+    variables = []
+    for name, key in _parse_graph(path, graph):
+        if key not in shapes:
+            raise _malformed(path, f"{key!r:.200} is missing")
+        variable = _Variable(name, key, shapes[key], dtypes[key].name)
+        is_weight = variable.shape and "float" in variable.dtype
+        if is_weight and not _STATE_KEY.search(key):
+            variables.append(variable)
+    return [x for x in variables if not _STATE_NAME.search(x.name)]
+
+
+# Yields (name, key) of each variable. Without names, the keys show the names.
+def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
+    try:
+        nodes = trackable_object_graph_pb2.TrackableObjectGraph.FromString(
+            graph
+        ).nodes
+    except DecodeError as error:
+        raise _malformed(path, f"{_GRAPH} is malformed") from error
+    values = [
+        (value.full_name, value.checkpoint_key)
+        for node in nodes
+        for value in node.attributes
+        if value.name == "VARIABLE_VALUE"
+    ]
+    for name, key in values:
+        yield name or _name_of_key(key), key
+
+
+def _name_of_key(key: str) -> str:
+    key = key.removesuffix(_ENDING)
+    name = _replace(_KEYS, key) or key
+    if "layer_with_weights-" in key:
+        # The first layers are the embeddings, and their normalization.
+        return re.sub(
+            r"/layer_(\d+)/", lambda match: f"/layer_{int(match[1]) - 4}/", name
+        )
+    return name
+
+
+def _malformed(path: str, reason: str) -> OSError:
+    return OSError(
+        f"The checkpoint {path} cannot be read: {reason}; download it again"
+    )
+
+
+# Raises a ValueError if a BERT has more variables, or less.
+def _check_names(
+    path: str, found: Mapping[str, _Variable], others: list[_Variable]
+) -> None:
+    expected = [*_EMBEDDINGS]
+    for block in range(_count_blocks(found)):
+        expected += [f"bert/encoder/layer_{block}/{name}" for name in _OF_BLOCK]
+    for names in _TOGETHER:
+        if found.keys() & {*names}:
+            expected += names
+    missing = [name for name in expected if name not in found]
+    if missing:
+        first = f"{others[0]}" if others else "no other variables"
+        raise ValueError(
+            f"{path} lacks {missing[0]}, a weight of a BERT. It contains "
+            f"{first}. Use the checkpoint of a BERT"
+        )
+    outside = [found[name] for name in found.keys() - {*expected}]
+    if others := [*others, *sorted(outside)]:
+        raise ValueError(
+            f"{path} contains {others[0]}, which is no weight of a BERT, or of "
+            "the heads that this program knows. Save the encoder "
+            "alone with tf.train.Checkpoint(model=encoder), and use its "
+            "checkpoint"
+        )
+
+
+def _count_blocks(names: Mapping[str, object]) -> int:
+    blocks = re.compile(r"bert/encoder/(layer_\d+)/")
+    return len({match[1] for match in map(blocks.match, names) if match})
+
+
+def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
+    shape = [*variable.shape]
+    num_heads = None
+    axis = _HEADS_AXIS.get(name.partition("/attention/")[2])
+    if axis is not None and len(shape) == 2 + name.endswith("/kernel"):
+        num_heads = shape[axis]
+        shape[axis : axis + 2] = [math.prod(shape[axis : axis + 2])]
+    is_transposed = name.endswith("output_weights")
+    return Entry(
+        shape=shape[::-1] if is_transposed else shape,
+        dtype=variable.dtype,
+        read=functools.partial(_read, path, variable.key, shape, is_transposed),
+        num_heads=num_heads,
+    )
+
+
+def _read(
+    path: str, key: str, shape: list[int], is_transposed: bool
+) -> np.ndarray:
+    with open_tf1_checkpoint(path) as (reader, _):
+        value = reader.get_tensor(key).reshape(shape)
+    return value.T if is_transposed else value

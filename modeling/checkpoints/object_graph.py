@@ -1,0 +1,57 @@
+"""Finds object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
+
+object_entries.py reads them.
+"""
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+
+from files.paths import StrPath
+from modeling import saved_models
+from modeling.checkpoint_folders import find_tf1_checkpoint
+from modeling.checkpoints.sources import Entry
+
+
+def _entries() -> ModuleType:
+    # Other backends of Keras lack TensorFlow, and the paths of other formats
+    # do not need it.
+    from modeling.checkpoints import object_entries
+
+    return object_entries
+
+
+def find(path: StrPath) -> str | None:
+    """Returns the prefix of the checkpoint at a path, None for other formats.
+
+    Raises:
+        OSError: the index of a checkpoint cannot be read.
+    """
+    prefix = _find_prefix(os.fspath(path))
+    if prefix is None:
+        return None
+    return prefix if _entries().has_graph(prefix) else None
+
+
+def _find_prefix(path: str) -> str | None:
+    if not os.path.isdir(path):
+        return path if os.path.isfile(f"{path}.index") else None
+    if saved_models.is_encoder(path):
+        return os.path.join(path, saved_models.VARIABLES)
+    if os.path.isfile(os.path.join(path, saved_models.MODEL_FILE)):
+        # This project writes TF1 checkpoints only.
+        return None
+    try:
+        return find_tf1_checkpoint(path, described={})
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def open_entries(path: str) -> Mapping[str, Entry]:
+    """Returns {Google's name: Entry} of the checkpoint that `find` returned.
+
+    Raises:
+        OSError, ValueError: as `object_entries.open_entries` raises them.
+    """
+    entries: Mapping[str, Entry] = _entries().open_entries(path)
+    return entries

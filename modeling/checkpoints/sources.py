@@ -1,0 +1,116 @@
+"""Loads weights that other libraries stored, under Google's names.
+
+A reader is a module for one format. It has two functions:
+
+    find(path)          -> the file of the format at a path, or None
+    open_entries(file)  -> {Google's name: Entry}
+
+Readers run no code of a file, and read a value only when it is asked for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import keras
+import numpy as np
+from absl import logging
+
+from modeling.checkpoints.names import original_name
+from modeling.checkpoints.restore import LoadReport, restore_variables
+
+POOLER = "bert/pooler/dense"
+# Name of a pooler that belongs to the head for next sentences, where the
+# encoder has a pooler of its own. Google's BERT has one pooler for both.
+NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
+_NEXT_SENTENCE = "cls/seq_relationship/output_weights"
+
+
+class Entry(NamedTuple):
+    """An entry of a file, in the shape that the model's variable has.
+
+    Attributes:
+        shape: shape of the value that `read` returns.
+        dtype: name of its type, such as "float32".
+        read: function that reads the value.
+        num_heads: number of attention heads that the shape in the file shows,
+            None if it shows none.
+    """
+
+    shape: Sequence[int]
+    dtype: str
+    read: Callable[[], np.ndarray]
+    num_heads: int | None = None
+
+
+def load_entries(
+    model: keras.Model,
+    path: str,
+    entries: Mapping[str, Entry],
+    layers: Sequence[int] | None = None,
+    new_head: Sequence[str] = (),
+) -> LoadReport:
+    """Assigns the entries of a file to a model.
+
+    Args:
+        model: any model of this package, built or not.
+        path: path of the file, for messages.
+        entries: {Google's name: Entry}. Entries that Google's BERT lacks have
+            the names of the file, and are reported as unused.
+        layers: as in `load_checkpoint`.
+        new_head: as in `restore_variables`.
+
+    Raises:
+        ValueError: as `restore_variables` raises it, or the file contains
+            another number of attention heads than the model.
+    """
+    if not model.built:
+        model.build()
+    entries = _with_one_pooler(model, path, entries)
+    _check_heads(model, path, entries)
+    return restore_variables(
+        model,
+        path,
+        shapes={name: entry.shape for name, entry in entries.items()},
+        dtypes={name: entry.dtype for name, entry in entries.items()},
+        read=lambda name: entries[name].read(),
+        layers=layers,
+        new_head=new_head,
+    )
+
+
+# Returns the entries with the pooler that the model needs. Answers about next
+# sentences need the pooler of that head, and vectors need the encoder's.
+def _with_one_pooler(
+    model: keras.Model, path: str, entries: Mapping[str, Entry]
+) -> dict[str, Entry]:
+    start = f"{NEXT_SENTENCE_POOLER}/"
+    theirs = {name for name in entries if name.startswith(start)}
+    kept = {name: entries[name] for name in entries if name not in theirs}
+    names = {original_name(weight) for weight in model.weights}
+    if not theirs or f"{POOLER}/kernel" not in names:
+        return kept
+    has_head = _NEXT_SENTENCE in names & entries.keys()
+    if has_head or f"{POOLER}/kernel" not in entries:
+        taken = "the pooler of the head for next sentences"
+        for name in theirs:
+            kept[f"{POOLER}/{name.removeprefix(start)}"] = entries[name]
+    else:
+        taken = "the encoder's pooler"
+    logging.info("%s contains two poolers; loaded %s", path, taken)
+    return kept
+
+
+# With another number of heads, kernels of the same size mean something else.
+def _check_heads(
+    model: keras.Model, path: str, entries: Mapping[str, Entry]
+) -> None:
+    config = getattr(model, "config", None)
+    for name, entry in entries.items():
+        if config is None or entry.num_heads is None:
+            continue
+        if entry.num_heads != config.num_attention_heads:
+            raise ValueError(
+                f"{name} has {entry.num_heads} attention heads in {path}, but "
+                f"num_attention_heads is {config.num_attention_heads}. Correct "
+                "the configuration"
+            )

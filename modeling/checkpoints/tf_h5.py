@@ -1,0 +1,140 @@
+"""Reads tf_model.h5 of transformers 4, which TensorFlow's classes wrote.
+
+The file lists a weight as LAYER/MODEL/ and its name in the model, such as
+`bert/tf_bert_model/bert/encoder/layer_._0/intermediate/dense/kernel:0`. The
+files of a model in several shards lack LAYER/MODEL/.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from files.paths import StrPath
+from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.huggingface import lacks_entry, read_places
+from modeling.checkpoints.sources import Entry
+
+WEIGHTS_FILE = "tf_model.h5"
+_FILES = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
+# Matches LAYER/MODEL/ before the name of a weight.
+_SCOPES = re.compile(
+    r"^(?:[^/]+/){2,}?"
+    r"(?=(?:bert|cls|mlm___cls|nsp___cls|classifier|qa_outputs)/)"
+)
+# Patterns of names, and their replacements by Google's names.
+_RENAMED = (
+    (r":0$", ""),
+    (r"^(?:mlm|nsp)___cls/", "cls/"),
+    (r"/layer_\._(\d+)/", r"/layer_\1/"),
+    (r"/((?:word|position|token_type)_embeddings)/\w+$", r"/\1"),
+    (r"^cls/predictions/bias$", "cls/predictions/output_bias"),
+    (r"^classifier/kernel$", "output_weights"),
+    (r"^classifier/bias$", "output_bias"),
+    (r"^(cls/seq_relationship|cls/squad)/kernel$", r"\1/output_weights"),
+    (r"^(cls/seq_relationship|cls/squad)/bias$", r"\1/output_bias"),
+)
+# Matches Google's names of the weights of a BERT and of the heads.
+_DENSE = "(?:kernel|bias)"
+_NORMALIZED = "LayerNorm/(?:gamma|beta)"
+_KNOWN = re.compile(
+    r"bert/embeddings/(?:word_embeddings|position_embeddings"
+    rf"|token_type_embeddings|{_NORMALIZED})"
+    r"|bert/encoder/layer_\d+/(?:"
+    rf"attention/(?:self/(?:query|key|value)|output/dense)/{_DENSE}"
+    rf"|(?:intermediate|output)/dense/{_DENSE}"
+    rf"|(?:attention/)?output/{_NORMALIZED})"
+    rf"|bert/pooler/dense/{_DENSE}"
+    rf"|cls/predictions/(?:output_bias|transform/(?:dense/{_DENSE}"
+    rf"|{_NORMALIZED}))"
+    r"|(?:cls/(?:seq_relationship|squad)/)?output_(?:weights|bias)"
+)
+
+
+def find(path: StrPath) -> str | None:
+    """Returns the file of the weights at a path, None for other formats.
+
+    The file is tf_model.h5, or the index of a model in several files.
+    """
+    if os.path.basename(path) in _FILES:
+        return str(path)
+    files = [os.path.join(path, name) for name in _FILES]
+    return next(filter(os.path.isfile, files), None)
+
+
+def open_entries(path: str) -> Mapping[str, Entry]:
+    """Returns {Google's name: Entry} of the file that `find` returned.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file refers to other files, or contains a weight that
+            neither a BERT nor one of the heads has. The message names the
+            first such weight, and its shape.
+    """
+    entries: dict[str, Entry] = {}
+    for stored, entry in _open_stored(path).items():
+        # A name that is not UTF-8 is of the type bytes.
+        name = _google_name(str(stored))
+        if not _KNOWN.fullmatch(name):
+            raise ValueError(
+                f"{path} contains {stored!r} with shape {list(entry.shape)}, "
+                "which is no weight of a BERT or of a head that transformers "
+                "has. Save the encoder alone with TFBertModel.save_pretrained, "
+                "and use its folder"
+            )
+        if name.endswith("/output_weights") or name == "output_weights":
+            entry = _transposed(entry)
+        if name in entries:
+            # Each layer lists the weights that it shares with another layer.
+            entry = _same(path, stored, entries[name], entry)
+        entries[name] = entry
+    return entries
+
+
+def _google_name(stored: str) -> str:
+    name = _SCOPES.sub("", stored)
+    name = re.sub(r"^qa_outputs/", "cls/squad/", name)
+    for pattern, replacement in _RENAMED:
+        name = re.sub(pattern, replacement, name)
+    return name
+
+
+# Returns {name in the file: entry}, of all files if `path` is an index.
+def _open_stored(path: str) -> dict[str, Entry]:
+    if not path.endswith(".index.json"):
+        return open_datasets(path)
+    files: dict[str, dict[str, Entry]] = {}
+    entries = {}
+    for name, place in read_places(path, ".h5").items():
+        if place not in files:
+            files[place] = open_datasets(place)
+        # The index lists MODEL/ before the names, the files do not.
+        stored = name if name in files[place] else name.partition("/")[2]
+        if stored not in files[place]:
+            raise lacks_entry(place, name, path)
+        entries[stored] = files[place][stored]
+    return entries
+
+
+def _transposed(entry: Entry) -> Entry:
+    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
+
+
+# Returns the entry of a weight that a file contains twice. Its values must be
+# equal, because the model uses one of them for both.
+def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:
+    different = ValueError(
+        f"{path} contains {stored!r} twice, with different values, but BERT "
+        "shares this weight. Save the model again"
+    )
+    if first[:2] != second[:2]:
+        raise different
+
+    def read() -> np.ndarray:
+        value = first.read()
+        if not np.array_equal(value, second.read(), equal_nan=True):
+            raise different
+        return value
+
+    return first._replace(read=read)

@@ -1,0 +1,203 @@
+"""Reads the JSON files of KerasHub's presets. Imports no Keras.
+
+KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
+objects: `class_name`, `registered_name` and `config`. No object is created from
+these files.
+"""
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from absl import logging
+
+from files.json_files import read_json
+from files.paths import StrPath
+from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
+
+WEIGHTS_FILE = "model.weights.h5"
+TASK_WEIGHTS_FILE = "task.weights.h5"
+TASK_FILE = "task.json"
+VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
+
+# {entry of BertConfig: entry of a BertBackbone}.
+_SIZES = {
+    "vocab_size": "vocabulary_size",
+    "hidden_size": "hidden_dim",
+    "num_hidden_layers": "num_layers",
+    "num_attention_heads": "num_heads",
+    "intermediate_size": "intermediate_dim",
+}
+# Entries of a BertBackbone that may be missing, with KerasHub's defaults.
+_DEFAULTS: dict[str, Any] = {
+    "dropout": 0.1,
+    "max_sequence_length": 512,
+    "num_segments": 2,
+}
+# Values of a BertTokenizer that result in the tokens of Google's tokenizer.
+_TOKENIZER = {
+    "lowercase": (True, False),
+    "split": (True,),
+    "split_on_cjk": (True,),
+    "suffix_indicator": ("##",),
+    "oov_token": ("[UNK]",),
+}
+
+
+def is_kerashub(values: Mapping[str, Any]) -> bool:
+    """Returns whether the contents of a JSON file describe an object of Keras.
+
+    Files of this project, of Google and of transformers do not have these
+    entries.
+    """
+    return {"class_name", "config"} <= values.keys()
+
+
+def has_preset(folder: StrPath) -> bool:
+    """Returns whether a folder contains a preset of KerasHub."""
+    path = os.path.join(folder, "config.json")
+    return os.path.isfile(path) and is_kerashub(read_json(path))
+
+
+def read_object(
+    values: Mapping[str, Any], path: str, *names: str
+) -> dict[str, Any]:
+    """Returns `config` of a serialized object of KerasHub.
+
+    Args:
+        values: contents of the file.
+        path: path of the file, for messages.
+        *names: valid names of its class.
+
+    Raises:
+        ValueError: it is of another class, or its `config` is not an object.
+    """
+    name = values["class_name"]
+    origins = ("keras_hub", "keras_nlp")
+    registered = [f"{origin}>{name}" for origin in origins]
+    if name not in names or values.get("registered_name") not in registered:
+        shown = json.dumps(values.get("registered_name") or name)
+        raise ValueError(
+            f"{path} describes {shown:.80}, but of Keras's and KerasHub's "
+            f"classes, only {', '.join(names)} can be read. Use another model"
+        )
+    entries = values["config"]
+    if not isinstance(entries, dict):
+        raise ValueError(f"{path}: `config` must be an object")
+    return entries
+
+
+def network_entries(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Returns the entries of the bert_config.json of a BertBackbone.
+
+    Args:
+        values: contents of the preset's config.json.
+        path: path of the file, for messages.
+
+    Raises:
+        ValueError: it is another network, or lacks an entry.
+    """
+    entries = _DEFAULTS | read_object(values, path, "BertBackbone")
+    if missing := [x for x in _SIZES.values() if x not in entries]:
+        raise ValueError(f"{path} lacks `config.{missing[0]}`")
+    sizes = {ours: entries[theirs] for ours, theirs in _SIZES.items()}
+    return {
+        **sizes,
+        "hidden_act": "gelu",
+        "hidden_dropout_prob": entries["dropout"],
+        "attention_probs_dropout_prob": entries["dropout"],
+        "max_position_embeddings": entries["max_sequence_length"],
+        "type_vocab_size": entries["num_segments"],
+    }
+
+
+def read_task(folder: StrPath) -> tuple[str, Mapping[str, Any]]:
+    """Returns (class of this project, `config` of task.json) of a preset.
+
+    Without task.json, returns (the class of an encoder, {}).
+
+    Raises:
+        OSError, ValueError: `read_json` raises an error, or the task is
+            another.
+    """
+    path = os.path.join(folder, TASK_FILE)
+    if not os.path.isfile(path):
+        return ENCODER, {}
+    values = read_json(path)
+    if not is_kerashub(values):
+        raise ValueError(f"{path} must contain `class_name` and `config`")
+    entries = read_object(values, path, *KERASHUB_TASKS)
+    head = KERASHUB_TASKS[values["class_name"]]
+    num_labels = entries.get("num_classes")
+    if head == CLASSIFIER and type(num_labels) is not int:
+        raise ValueError(
+            f"{path}: `num_classes` must be a whole number. "
+            f"Received: {num_labels!r:.80}"
+        )
+    return head, entries
+
+
+def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
+    """Returns (class of the model, settings of its head) of a preset.
+
+    Raises:
+        OSError, ValueError: `read_json` raises an error, or the network or the
+            task is another.
+    """
+    path = os.path.join(folder, "config.json")
+    read_object(read_json(path), path, "BertBackbone")
+    head, entries = read_task(folder)
+    settings: dict[str, Any] = {}
+    if head == CLASSIFIER and entries.get("activation") == "sigmoid":
+        settings["output_mode"] = "multilabel"
+        settings["problem_type"] = "multi_label_classification"
+    return head, settings
+
+
+def read_pooling(folder: StrPath) -> str | None:
+    """Returns how a BertTextEmbedder pools, None if nothing but a mean."""
+    if not has_preset(folder):
+        return None
+    _, entries = read_task(folder)
+    mode = entries.get("pooling_mode", "mean")
+    return None if mode == "mean" else f"pooling by {mode}"
+
+
+def read_casing(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Returns what a preset's tokenizer.json states about its tokenizer.
+
+    KerasHub keeps accents by default, even of lower-cased text. Google's BERT,
+    whose weights KerasHub's presets contain, strips them from such text.
+
+    Returns:
+        {"do_lower_case": whether text is lower-cased, "file": path}.
+
+    Raises:
+        ValueError: it is another tokenizer, or has other options than Google's.
+    """
+    entries = read_object(values, path, "BertTokenizer")
+    # A cased tokenizer that strips accents is none of Google's.
+    lower_case = entries.get("lowercase", False)
+    allowed = _TOKENIZER | {"strip_accents": (False, lower_case)}
+    for name, expected in allowed.items():
+        value = entries.get(name, expected[0])
+        if json.dumps(value) not in map(json.dumps, expected):
+            raise ValueError(
+                f"{path}: `{name}` is {json.dumps(value):.80}, but this "
+                "program tokenizes only as Google's BERT does. Use another "
+                "model"
+            )
+    if lower_case and not entries.get("strip_accents"):
+        _warn(
+            f"{path}: KerasHub keeps the accents of this model's texts, but "
+            "this program strips them, as Google's BERT does"
+        )
+    return {"do_lower_case": lower_case, "file": path}
+
+
+@functools.cache
+def _warn(message: str) -> None:
+    # A command may read a folder several times.
+    logging.warning("%s", message)

@@ -1,0 +1,117 @@
+"""A fine-tuned model is the start for other labels, and for other tasks."""
+
+import numpy as np
+import pytest
+
+import modeling
+from tests.support.models import built, tiny_config
+
+WARNING = "The head starts at random values: "
+
+
+@pytest.fixture(params=["save_huggingface", "save_release"])
+def folder(request, tmp_path):
+    """A folder with a classifier of two labels."""
+    model = built(modeling.BertClassifier(tiny_config(), 2, seed=1))
+    modeling.named_variables(model)["output_bias"].assign([1.0, 2.0])
+    save = getattr(modeling, request.param)
+    save(model, tmp_path / "model", labels=["no", "yes"])
+    return tmp_path / "model"
+
+
+def load(folder, kind=modeling.BertClassifier, **options):
+    """Returns {Google's name: value} of a model that starts from a folder."""
+    model = kind.from_preset(folder, **options)
+    weights = modeling.named_variables(model)
+    return {name: np.asarray(value) for name, value in weights.items()}
+
+
+def check(before, now, caplog, says):
+    """Checks that only the head differs, and that one warning says so."""
+    [warning] = [r for r in caplog.records if r.levelname == "WARNING"]
+    names = "output_weights, output_bias"
+    assert says in warning.getMessage()
+    assert f"{WARNING}{names}" in warning.getMessage()
+    assert not now["output_bias"].any()
+    assert now["output_weights"].std() > 0
+    for name in before:
+        if name.startswith("bert/"):
+            np.testing.assert_array_equal(now[name], before[name], name)
+
+
+def test_another_number_of_labels(folder, caplog):
+    before = load(folder)
+    assert list(before["output_bias"]) == [1.0, 2.0]
+    assert not caplog.records or WARNING not in caplog.text
+    caplog.clear()
+    now = load(folder, num_labels=3)
+    check(before, now, caplog, "has 2 outputs, but the model has 3")
+    assert now["output_weights"].shape == (3, 16)
+    caplog.clear()
+    # The same number is the same head.
+    assert list(load(folder, num_labels=2)["output_bias"]) == [1.0, 2.0]
+    assert WARNING not in caplog.text
+
+
+def test_other_labels(folder, caplog):
+    before = load(folder)
+    caplog.clear()
+    now = load(folder, labels=["ham", "spam"])
+    check(before, now, caplog, "no, yes; the task has ham, spam")
+    caplog.clear()
+    now = load(folder, labels=["ham", "no", "yes"])
+    check(before, now, caplog, "no, yes; the task has ham, no, yes")
+    caplog.clear()
+    now = load(folder, labels=["yes", "no"])
+    assert list(now["output_bias"]) == [2.0, 1.0]
+    np.testing.assert_array_equal(
+        now["output_weights"], before["output_weights"][::-1]
+    )
+    assert WARNING not in caplog.text
+    with pytest.raises(ValueError, match="must name 3"):
+        load(folder, labels=["no", "yes"], num_labels=3)
+
+
+def test_a_head_of_another_kind(tmp_path, caplog):
+    saved = built(modeling.BertTokenClassifier(tiny_config(), 2, seed=1))
+    modeling.save_huggingface(saved, tmp_path / "model")
+    before = load(tmp_path / "model", modeling.BertTokenClassifier)
+    caplog.clear()
+    now = load(tmp_path / "model", num_labels=2)
+    check(before, now, caplog, "contains a BertTokenClassifier")
+    with pytest.raises(ValueError, match="does not state num_labels"):
+        load(tmp_path / "model")
+
+
+def test_a_subclass_keeps_the_head_of_its_class(folder, caplog):
+    class Classifier(modeling.BertClassifier):
+        pass
+
+    now = load(folder, Classifier, num_labels=2)
+    assert list(now["output_bias"]) == [1.0, 2.0]
+    assert WARNING not in caplog.text
+
+
+def test_other_contradictions_are_errors(folder):
+    """Only what somebody asked for begins anew."""
+    model = modeling.BertClassifier(tiny_config(), 3)
+    with pytest.raises(ValueError, match="output_weights has shape"):
+        modeling.load_checkpoint(model, folder)
+    config = tiny_config(hidden_size=8, intermediate_size=16)
+    with pytest.raises(ValueError, match="has shape"):
+        load(folder, num_labels=3, config=config)
+
+
+def test_the_lstm_is_a_part_of_the_head(tmp_path, caplog):
+    config = tiny_config()
+    saved = built(modeling.BertClassifier(config, 2, bilstm=True, seed=1))
+    modeling.save_release(saved, tmp_path / "model")
+    before = load(tmp_path / "model", bilstm=True)
+    caplog.clear()
+    now = load(tmp_path / "model", bilstm=True, num_labels=3)
+    names = [name for name in before if name.startswith("bilstm/")]
+    assert names
+    for name in names:
+        assert name in caplog.text
+        if before[name].any() and "bias" not in name:
+            assert (now[name] != before[name]).any()

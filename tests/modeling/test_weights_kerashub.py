@@ -1,0 +1,337 @@
+"""Presets of KerasHub.
+
+KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
+random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
+"""
+
+import json
+import shutil
+
+import h5py
+import ml_dtypes
+import numpy as np
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from modeling import kinds, presets
+from modeling.checkpoints.names import original_name
+from tests.support.golden import ROOT
+from tests.support.kinds import assert_close
+from tests.support.script_runner import run
+
+RECORDED = ROOT / "tests/testdata/weights/kerashub"
+INPUTS = np.load(RECORDED / "in.npz")
+FEATURES = {
+    "input_ids": INPUTS["ids"],
+    "input_mask": INPUTS["mask"],
+    "segment_ids": INPUTS["seg"],
+}
+QUERY = "layers/transformer_encoder/_self_attention_layer/query_dense/vars/0"
+MASKED_LM = {
+    "_intermediate_dense/vars/0": (32, 32),
+    "_intermediate_dense/vars/1": (32,),
+    "_intermediate_layer_norm/vars/0": (32,),
+    "_intermediate_layer_norm/vars/1": (32,),
+    "vars/0": (1600,),
+}
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    return shutil.copytree(RECORDED / "classifier", tmp_path / "preset")
+
+
+@pytest.fixture
+def backbone(classifier):
+    for name in ("task.json", "task.weights.h5", "preprocessor.json"):
+        (classifier / name).unlink()
+    return classifier
+
+
+@pytest.fixture
+def masked_lm(classifier):
+    """A preset of a BertMaskedLM, and its head's values."""
+    edit(classifier / "task.json", class_name="BertMaskedLM")
+    edit(classifier / "task.json", registered_name="keras_hub>BertMaskedLM")
+    random = np.random.default_rng(0)
+    values = {
+        name: random.normal(size=shape).astype("float32")
+        for name, shape in MASKED_LM.items()
+    }
+    with h5py.File(classifier / "task.weights.h5", "w") as file:
+        for name, value in values.items():
+            file[f"layers/masked_lm_head/{name}"] = value
+    return classifier, values
+
+
+def edit(path, **entries):
+    """Changes entries of a JSON file, or of its `config`."""
+    values = json.loads(path.read_text())
+    for name, value in entries.items():
+        place = values if name in values else values["config"]
+        place[name] = value
+    path.write_text(json.dumps(values))
+
+
+def test_a_backbone_computes_what_kerashub_computes(backbone):
+    model = modeling.BertModel.from_preset(backbone)
+    outputs = model(*FEATURES.values())
+    recorded = np.load(RECORDED / "out.npz")
+    for name in ("sequence_output", "pooled_output"):
+        assert_close(outputs[name], recorded[name], tolerance=1e-5)
+
+
+def test_a_classifier_computes_what_kerashub_computes(classifier):
+    logits = np.load(RECORDED / "out_c.npz")["logits"]
+    for path in (classifier, classifier / "task.weights.h5"):
+        model = modeling.BertClassifier.from_preset(path)
+        assert_close(model(FEATURES), logits, tolerance=1e-5)
+
+
+def test_the_head_of_a_masked_lm(masked_lm):
+    folder, values = masked_lm
+    assert presets.read(folder).head == kinds.PRETRAINER
+    model = modeling.BertPretrainer.from_preset(folder)
+    named = {original_name(x): x.numpy() for x in model.weights}
+    names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")
+    names = [f"transform/{name}" for name in names] + ["output_bias"]
+    for name, value in zip(names, values.values(), strict=True):
+        assert (named[f"cls/predictions/{name}"] == value).all()
+
+
+def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
+    preset = presets.read(classifier)
+    assert preset.load_config() == modeling.BertConfig(
+        vocab_size=1600,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        hidden_act="gelu",
+        max_position_embeddings=48,
+        type_vocab_size=2,
+        layer_norm_eps=1e-12,
+    )
+    assert (preset.head, preset.do_lower_case) == (kinds.CLASSIFIER, True)
+    vocab_file = classifier / "assets/tokenizer/vocabulary.txt"
+    assert preset.vocab_file == str(vocab_file)
+    tokenizer = FullTokenizer.from_preset(classifier)
+    assert tokenizer.vocab_bytes == vocab_file.read_bytes()
+    edit(classifier / "tokenizer.json", lowercase=False)
+    assert not FullTokenizer.from_preset(classifier).do_lower_case
+
+
+def test_kept_accents_are_said(classifier, caplog):
+    presets.read(classifier)
+    assert "keeps the accents" in caplog.text
+    caplog.clear()
+    # It is said once, so the second preset has another path.
+    folder = classifier.rename(classifier.with_name("other"))
+    edit(folder / "tokenizer.json", strip_accents=True)
+    presets.read(folder)
+    assert not caplog.text
+
+
+def test_an_embedder_that_does_not_average(classifier):
+    edit(
+        classifier / "task.json",
+        class_name="BertTextEmbedder",
+        registered_name="keras_hub>BertTextEmbedder",
+        pooling_mode="cls",
+    )
+    preset = presets.read(classifier)
+    assert (preset.head, preset.pooling) == (kinds.ENCODER, "pooling by cls")
+    modeling.BertModel.from_preset(classifier)
+
+
+def test_files_of_keras_2_and_of_bfloat16(backbone):
+    path = backbone / "model.weights.h5"
+    with h5py.File(path, "r+") as file:
+        file.move("layers", "_layer_checkpoint_dependencies")
+        file["layers/seed_generator/vars/0"] = np.zeros(2, "uint32")
+        name = QUERY.replace("layers", "_layer_checkpoint_dependencies")
+        value = file[name][()].astype(ml_dtypes.bfloat16)
+        del file[name]
+        file.create_dataset(name, data=value).attrs["dtype"] = "bfloat16"
+    entries = modeling.read_shapes(modeling.find_checkpoint(backbone))
+    assert len(entries) == 5 + 2 + 3 * 16
+    model = modeling.BertModel.from_preset(backbone)
+    outputs = model(*FEATURES.values())["pooled_output"]
+    recorded = np.load(RECORDED / "out.npz")["pooled_output"]
+    assert_close(outputs, recorded, tolerance=1e-2)
+
+
+@pytest.mark.parametrize(
+    "file, entries, says",
+    [
+        (
+            "config.json",
+            {
+                "class_name": "RobertaBackbone",
+                "registered_name": "keras_hub>RobertaBackbone",
+            },
+            "RobertaBackbone",
+        ),
+        ("config.json", {"registered_name": "own>BertBackbone"}, "own>"),
+        ("config.json", {"config": [1]}, "`config` must be"),
+        ("config.json", {"hidden_dim": "wide"}, "config.json: .*hidden_size"),
+        ("config.json", {"num_layers": 1_000_000}, "3 blocks"),
+        ("config.json", {"vocabulary_size": 10**9}, "reversible_embedding"),
+        ("config.json", {"num_heads": 8}, "key_dense"),
+        ("task.json", {"num_classes": 10**9}, "dense/vars/0"),
+        ("task.json", {"num_classes": None}, "num_classes"),
+        ("task.json", {"class_name": "Own"}, "task.json describes"),
+        ("tokenizer.json", {"class_name": "BytePair"}, "tokenizer.json"),
+        ("tokenizer.json", {"suffix_indicator": "@@"}, "suffix_indicator"),
+        ("tokenizer.json", {"lowercase": 1}, "lowercase"),
+    ],
+)
+def test_json_that_states_something_else(classifier, file, entries, says):
+    edit(classifier / file, **entries)
+    with pytest.raises(ValueError, match=f"^[^\n]*{says}[^\n]*$"):
+        modeling.BertClassifier.from_preset(classifier)
+
+
+def link_out(file, name):
+    file[name] = h5py.ExternalLink("other.h5", "x")
+
+
+def link_in(file, name):
+    file[name] = h5py.SoftLink("/vars")
+
+
+def store_out(file, name):
+    outside = [("other.bin", 0, 4096)]
+    file.create_dataset(name, (32, 4, 8), "float32", external=outside)
+
+
+def store_virtual(file, name):
+    layout = h5py.VirtualLayout((32, 4, 8), "float32")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (32, 4, 8))
+    file.create_virtual_dataset(name, layout)
+
+
+def store_nothing(file, name):
+    # Values that were never written take no place in the file.
+    file.create_dataset(name, (2**20, 2**20), "float32")
+
+
+def compress(file, name):
+    file.create_dataset(name, data=np.zeros((32, 4, 8)), compression="gzip")
+
+
+def store_text(file, name):
+    file[name] = "text"
+
+
+def store_integers(file, name):
+    file[name] = np.zeros((32, 4, 8), "int8")
+
+
+def store_another_shape(file, name):
+    file[name] = np.zeros((32, 4, 9), "float32")
+
+
+def store_more(file, name):
+    file["layers/lora/vars/0"] = np.zeros((3, 5), "float32")
+
+
+def store_less(file, name):
+    pass
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (link_out, "is a link"),
+        (link_in, "is a link"),
+        (store_out, "in another file"),
+        (store_virtual, "in another file"),
+        (store_nothing, "in part"),
+        (compress, "in chunks"),
+        (store_text, "no numbers"),
+        (store_integers, "int8"),
+        (store_another_shape, r"\[32, 4, 9\]"),
+        (store_more, r"lora/vars/0 of the shape \[3, 5\]"),
+        (store_less, r"query_dense/vars/0 of the shape \[32, 4, 8\]"),
+    ],
+)
+def test_h5_that_is_not_read(backbone, change, says):
+    with h5py.File(backbone / "model.weights.h5", "r+") as file:
+        del file[QUERY]
+        change(file, QUERY)
+    with pytest.raises(ValueError, match=f"^[^\n]*{says}[^\n]*$") as caught:
+        modeling.BertModel.from_preset(backbone)
+    assert str(backbone) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["model.weights.h5", "task.weights.h5"])
+def test_missing_and_cut_files(classifier, name):
+    path = classifier / name
+    content = path.read_bytes()
+    # The name of a group is no text.
+    damaged = content.replace(b"dense\0", b"\xffense\0")
+    for part in (damaged, content[:100], content[:-2000], b"not HDF5", b""):
+        path.write_bytes(part)
+        with pytest.raises(OSError, match=f"^[^\n]*{name}[^\n]*$"):
+            modeling.BertClassifier.from_preset(classifier)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=name):
+        modeling.BertClassifier.from_preset(classifier)
+
+
+def test_the_vocabulary_is_not_in_tokenizer_json(classifier):
+    (classifier / "assets/tokenizer/vocabulary.txt").unlink()
+    with pytest.raises(ValueError, match="assets/tokenizer"):
+        FullTokenizer.from_preset(classifier)
+
+
+def test_tools_and_training_take_a_preset(classifier, tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [f"word {i % 7} boat,{'abc'[i % 3]}\n" for i in range(40)]
+    table.write_text("text,label\n" + "".join(rows))
+    run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        init_checkpoint=classifier,
+        output_dir="run",
+        num_train_epochs=1,
+        train_batch_size=8,
+    ).check()
+    run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        teacher=classifier,
+        init_checkpoint=classifier,
+        output_dir="student",
+        num_train_epochs=1,
+        train_batch_size=8,
+    ).check()
+    large = shutil.copytree(classifier, tmp_path / "large")
+    edit(large / "config.json", num_layers=1_000_000)
+    failed = run(
+        "run_classifier",
+        tmp_path,
+        data_file=table,
+        teacher=large,
+        init_checkpoint=classifier,
+        output_dir="failed",
+    )
+    assert "contains 3 blocks" in failed.stderr
+    run("tools.export", tmp_path, model=classifier, export_dir="export").check()
+    recorded = np.load(RECORDED / "out_c.npz")["logits"]
+    for output_format in ("tf1", "huggingface"):
+        run(
+            "tools.convert_checkpoint",
+            tmp_path,
+            init_checkpoint=classifier,
+            output_dir=output_format,
+            output_format=output_format,
+        ).check()
+        model = modeling.BertClassifier.from_preset(tmp_path / output_format)
+        assert_close(model(FEATURES), recorded, tolerance=1e-5)
+        tokenizer = FullTokenizer.from_preset(tmp_path / output_format)
+        assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600

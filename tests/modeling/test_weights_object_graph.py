@@ -1,0 +1,303 @@
+"""Checkpoints and SavedModels of Model Garden, which TF-Hub published."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
+    TrackableObjectGraph,
+)
+
+import modeling
+from command_line import flags
+from data.text.tokenization import FullTokenizer
+from modeling import presets
+from tests.support.golden import ROOT
+from tools import convert_checkpoint
+
+WEIGHTS = ROOT / "tests/testdata/weights/modelgarden"
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
+NEXT_SENTENCE = "bert/next_sentence/"
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    return shutil.copytree(WEIGHTS / "v1_items", tmp_path / "checkpoint")
+
+
+@pytest.fixture
+def saved_model(tmp_path):
+    folder = shutil.copytree(WEIGHTS / "hub_v2_mlm", tmp_path / "saved_model")
+    # Nothing reads or runs this file.
+    (folder / "saved_model.pb").write_bytes(b"no SavedModel")
+    return folder
+
+
+def read_checkpoint(prefix):
+    """Returns ({key: value}, graph) of an object-based checkpoint."""
+    reader = tf.train.load_checkpoint(str(prefix))
+    keys = reader.get_variable_to_shape_map().keys() - {GRAPH}
+    graph = TrackableObjectGraph.FromString(reader.get_tensor(GRAPH))
+    return {key: reader.get_tensor(key) for key in keys}, graph
+
+
+def write_checkpoint(prefix, values, graph):
+    if isinstance(graph, TrackableObjectGraph):
+        graph = graph.SerializeToString()
+    values = {**values, GRAPH: graph}
+    tf.raw_ops.SaveV2(
+        prefix=str(prefix),
+        tensor_names=[*values],
+        shape_and_slices=[""] * len(values),
+        tensors=[*values.values()],
+    )
+
+
+def add(values, graph, name, key, value):
+    """Adds a variable to a checkpoint."""
+    values[key + ENDING] = value
+    graph.nodes.add().attributes.add(
+        name="VARIABLE_VALUE", full_name=name, checkpoint_key=key + ENDING
+    )
+
+
+def attributes(graph):
+    return [value for node in graph.nodes for value in node.attributes]
+
+
+def prefix_in(folder):
+    if (folder / "variables").is_dir():
+        return folder / "variables/variables"
+    return folder / "bert_model.ckpt-1"
+
+
+def check_outputs(folder, recorded):
+    """Compares all outputs of a model with those that its library computed."""
+    arrays = np.load(WEIGHTS / "in.npz")
+    expected = np.load(WEIGHTS / recorded)
+    features = {
+        "input_ids": arrays["ids"],
+        "input_mask": arrays["mask"],
+        "segment_ids": arrays["seg"],
+    }
+    encoded = modeling.BertModel.from_preset(folder)(features)
+    features["masked_lm_positions"] = np.tile([[1, 3, 5]], (4, 1))
+    pretrainer = modeling.BertPretrainer.from_preset(folder)
+    blocks = encoded["all_encoder_layers"]
+    found = {
+        "seq": encoded["sequence_output"],
+        "pool": encoded["pooled_output"],
+        "mlm": pretrainer(features)["masked_lm_logits"],
+        **{f"enc{i}": block for i, block in enumerate(blocks)},
+    }
+    assert found.keys() == {*expected} - {"nsp"}
+    for name, value in found.items():
+        np.testing.assert_allclose(value, expected[name], atol=1e-5)
+
+
+def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
+    check_outputs(checkpoint, "out_v1.npz")
+    check_outputs(checkpoint / "bert_model.ckpt-1", "out_v1.npz")
+    tokenizer = FullTokenizer.from_preset(checkpoint)
+    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+
+
+def test_a_saved_model_gives_the_recorded_outputs(saved_model):
+    check_outputs(saved_model, "out_v2.npz")
+    preset = presets.read(saved_model)
+    stated = modeling.load_config(WEIGHTS / "v1_items").to_dict()
+    derived = preset.load_config().to_dict()
+    assert derived | {"initializer_range": 0.2} == stated
+    assert modeling.load_config(saved_model).to_dict() == derived
+    assert preset.vocab_file == str(saved_model / "assets/vocab.txt")
+
+
+@pytest.mark.parametrize("casing", [False, True, None])
+def test_a_saved_model_states_its_casing(saved_model, casing):
+    values, graph = read_checkpoint(prefix_in(saved_model))
+    values[f"do_lower_case{ENDING}"] = 5 if casing is None else casing
+    write_checkpoint(prefix_in(saved_model), values, graph)
+    assert presets.read(saved_model).do_lower_case is casing
+    if casing is not None:
+        tokenizer = FullTokenizer.from_preset(saved_model)
+        assert tokenizer.do_lower_case is casing
+
+
+@pytest.mark.parametrize("place", ["model.json", "assets.extra/model.json"])
+def test_an_export_of_this_project_is_no_start(saved_model, place):
+    (saved_model / "assets.extra").mkdir()
+    (saved_model / place).write_text('{"version": 1}')
+    with pytest.raises(ValueError, match="is an export"):
+        modeling.find_checkpoint(saved_model)
+    assert presets.read(saved_model).config_file is None
+
+
+def test_a_folder_without_names_is_read_by_its_keys(checkpoint):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    for value in attributes(graph):
+        value.full_name = ""
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    check_outputs(checkpoint, "out_v1.npz")
+
+
+def test_the_state_of_a_trainer_is_left_out(checkpoint):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    weights = [x for x in attributes(graph) if x.full_name]
+    for number, weight in enumerate(weights):
+        slot = np.zeros_like(values[weight.checkpoint_key])
+        former = weight.checkpoint_key.removesuffix(ENDING)
+        for name, key in (
+            (f"{weight.full_name}/m", f"{former}/.OPTIMIZER_SLOT/optimizer/m"),
+            (f"Adam/v/{weight.full_name}", f"opt/_variables/{number}"),
+        ):
+            add(values, graph, name, key, slot)
+    add(values, graph, "Adam/rate", "optimizer/rate", np.float32(1))
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    check_outputs(checkpoint, "out_v1.npz")
+    model = modeling.BertPretrainer.from_preset(checkpoint)
+    assert not modeling.load_checkpoint(model, checkpoint).unused
+
+
+def test_each_head_gets_its_own_pooler(checkpoint, caplog):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    logits = np.random.default_rng(1).normal(size=(32, 2)).astype("float32")
+    bias = np.array([1, 2], "float32")
+    for name, value in (("kernel", logits), ("bias", bias)):
+        full_name = f"{NEXT_SENTENCE}logits/{name}"
+        add(values, graph, full_name, f"model/logits/{name}", value)
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    caplog.set_level("INFO")
+    check_outputs(checkpoint, "out_v1.npz")
+    assert "two poolers; loaded the encoder's pooler" in caplog.text
+    assert "loaded the pooler of the head for next sentences" in caplog.text
+
+    pooler = {
+        name: values[f"next_sentence..pooler_dense/{name}{ENDING}"]
+        for name in ("kernel", "bias")
+    }
+    first = np.load(WEIGHTS / "out_v1.npz")["seq"][:, 0]
+    pooled = np.tanh(first @ pooler["kernel"] + pooler["bias"])
+    arrays = np.load(WEIGHTS / "in.npz")
+    model = modeling.BertPretrainer.from_preset(checkpoint)
+    found = model(
+        {
+            "input_ids": arrays["ids"],
+            "input_mask": arrays["mask"],
+            "segment_ids": arrays["seg"],
+            "masked_lm_positions": np.tile([[1, 3, 5]], (4, 1)),
+        }
+    )["next_sentence_logits"]
+    np.testing.assert_allclose(found, pooled @ logits + bias, atol=1e-5)
+
+
+def their_name(name):
+    """Returns the name in `save_weights` of transformers 4 for Google's."""
+    name = name.replace("/layer_", "/layer_._")
+    name = re.sub(r"(?<=_embeddings)$", "/embeddings", name)
+    if name.endswith("output_weights"):
+        return "model/classifier/kernel"
+    return f"model/{name.replace('output_bias', 'classifier/bias')}"
+
+
+def test_weights_of_transformers(tmp_path):
+    config = modeling.load_config(WEIGHTS / "v1_items")
+    saved = modeling.BertClassifier(config, 3)
+    saved.build()
+    values, graph = {}, TrackableObjectGraph()
+    for name, variable in modeling.named_variables(saved).items():
+        if "seed" not in name:
+            value = variable.numpy()
+            value = value.T if name == "output_weights" else value
+            add(values, graph, their_name(name), name, value)
+    write_checkpoint(tmp_path / "weights", values, graph)
+    model = modeling.BertClassifier.from_preset(tmp_path, config=config)
+    assert model.num_labels == 3
+    weights = zip(model.weights, saved.weights, strict=True)
+    assert all((one.numpy() == other.numpy()).all() for one, other in weights)
+
+
+def refused(folder, message, error=ValueError):
+    with pytest.raises(error, match=message) as raised:
+        modeling.BertModel.from_preset(folder)
+    assert "\n" not in str(raised.value)
+
+
+def test_another_weight_is_named_with_its_shape(checkpoint):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    name = "transformer/layer_0/self_attention/relative\n/kernel"
+    add(values, graph, name, "relative", np.zeros((3, 4), "float32"))
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    refused(checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("word_embeddings/embeddings", "lacks bert/embeddings/word_embeddings"),
+        (
+            "transformer/layer_1/output/bias",
+            "lacks .*layer_1/output/dense/bias",
+        ),
+        ("pooler_transform/bias", "lacks bert/pooler/dense/bias"),
+        (
+            "bert/cls/predictions/output_bias/bias",
+            "lacks cls/predictions/output_bias",
+        ),
+    ],
+)
+def test_a_missing_weight_is_named(checkpoint, name, message):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    (value,) = (x for x in attributes(graph) if x.full_name == name)
+    value.full_name = "renamed"
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    refused(checkpoint, f"{message}.*'renamed' with shape")
+
+
+def test_names_that_occur_twice_are_refused(checkpoint):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    zeros = np.zeros((1600, 32), "float32")
+    add(values, graph, "b/word_embeddings/embeddings", "other", zeros)
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    refused(checkpoint, "contains several encoders")
+
+
+def test_another_number_of_heads_is_refused(checkpoint):
+    file = checkpoint / "bert_config.json"
+    text = file.read_text()
+    heads = '"num_attention_heads": '
+    file.write_text(text.replace(f"{heads}4", f"{heads}8"))
+    refused(checkpoint, "has 4 attention heads in .*num_attention_heads is 8")
+
+
+def test_damaged_files_are_named(checkpoint):
+    prefix = prefix_in(checkpoint)
+    values, graph = read_checkpoint(prefix)
+    broken = TrackableObjectGraph()
+    broken.CopyFrom(graph)
+    attributes(broken)[3].checkpoint_key = "none"
+    write_checkpoint(prefix, values, broken)
+    refused(checkpoint, f"{prefix} cannot be read: 'none' is missing", OSError)
+
+    write_checkpoint(prefix, values, b"\xff\xff")
+    refused(checkpoint, f"{prefix} cannot be read: {GRAPH} is", OSError)
+    write_checkpoint(prefix, values, graph)
+    data = prefix.with_name(prefix.name + ".data-00000-of-00001")
+    data.write_bytes(data.read_bytes()[:1000])
+    refused(checkpoint, f"{re.escape(str(prefix))} cannot be read", OSError)
+
+
+@pytest.mark.parametrize("model_format", ["tf1", "huggingface"])
+def test_a_copy_in_another_format_computes_the_same(
+    saved_model, tmp_path, model_format
+):
+    options = convert_checkpoint.Config(
+        init_checkpoint=str(saved_model),
+        output_dir=str(tmp_path / "copy"),
+        output_format=model_format,
+    )
+    convert_checkpoint.main(flags.Parsed(options))
+    check_outputs(tmp_path / "copy", "out_v2.npz")
+    assert FullTokenizer.from_preset(tmp_path / "copy").do_lower_case

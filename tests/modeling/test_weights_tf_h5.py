@@ -1,0 +1,310 @@
+"""tf_model.h5 of transformers 4."""
+
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from modeling import kinds, presets
+from tests.support import script_runner
+from tests.support.golden import ROOT
+
+WEIGHTS = ROOT / "tests/testdata/weights"
+# Small models of each class, which record.py saved, and their outputs.
+RECORDED = WEIGHTS / "transformers4"
+OUTPUTS = dict(np.load(RECORDED / "outputs.npz"))
+# A classifier with a vocabulary, which transformers 4.57 saved.
+CLASSIFIER = RECORDED / "cls"
+NAMES = {
+    "input_ids": "input_ids",
+    "attention_mask": "input_mask",
+    "token_type_ids": "segment_ids",
+}
+LIMIT = 1e-5
+QUERY = (
+    "bert/tf_bert_for_sequence_classification/bert/encoder/layer_._1"
+    "/attention/self/query/kernel:0"
+)
+HEAD = "classifier/tf_bert_for_sequence_classification/classifier/kernel:0"
+
+
+def features(rows=slice(None)):
+    return {ours: OUTPUTS[theirs][rows] for theirs, ours in NAMES.items()}
+
+
+def assert_near(value, name):
+    np.testing.assert_allclose(value, OUTPUTS[name], rtol=0, atol=LIMIT)
+
+
+def create(name):
+    head = kinds.ARCHITECTURES[name]
+    assert presets.read(RECORDED / name).head == head
+    return getattr(modeling, head).from_preset(RECORDED / name)
+
+
+def test_a_classifier_computes_what_transformers_computes():
+    model = modeling.BertClassifier.from_preset(CLASSIFIER)
+    inputs = np.load(WEIGHTS / "modelgarden/in.npz")
+    logits = model(
+        {
+            "input_ids": inputs["ids"],
+            "input_mask": inputs["mask"],
+            "segment_ids": inputs["seg"],
+        }
+    )
+    expected = np.load(RECORDED / "cls.npz")["logits"]
+    np.testing.assert_allclose(logits, expected, rtol=0, atol=LIMIT)
+    assert model.num_labels == 3 and model.config.hidden_act == "gelu_erf"
+    tokenizer = FullTokenizer.from_preset(CLASSIFIER)
+    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+
+
+@pytest.mark.parametrize(
+    "name", ["BertForSequenceClassification", "BertForTokenClassification"]
+)
+def test_labels_of_texts_and_of_tokens(name):
+    assert_near(create(name)(features()), f"{name}/logits")
+
+
+def test_the_encoder():
+    outputs = create("BertModel")(features())
+    hidden = outputs["sequence_output"]
+    assert_near(hidden, "BertModel/last_hidden_state")
+    assert_near(outputs["pooled_output"], "BertModel/pooler_output")
+
+
+def test_answers_and_choices():
+    name = "BertForQuestionAnswering"
+    outputs = create(name)(features())
+    for part in ("start_logits", "end_logits"):
+        assert_near(outputs[part], f"{name}/{part}")
+    name = "BertForMultipleChoice"
+    choices = {k: v.reshape(2, 2, -1) for k, v in features().items()}
+    assert_near(create(name)(choices), f"{name}/logits")
+
+
+def predict(model):
+    num_rows, length = OUTPUTS["input_ids"].shape
+    positions = np.tile(np.arange(length), (num_rows, 1))
+    return model(features() | {"masked_lm_positions": positions})
+
+
+def test_the_heads_of_pretraining():
+    name = "BertForPreTraining"
+    outputs = predict(create(name))
+    words = outputs["masked_lm_logits"].numpy().reshape(4, 12, -1)
+    assert_near(words, f"{name}/prediction_logits")
+    following = outputs["next_sentence_logits"]
+    assert_near(following, f"{name}/seq_relationship_logits")
+    name = "BertForMaskedLM"
+    words = predict(create(name))["masked_lm_logits"].numpy()
+    assert_near(words.reshape(4, 12, -1), f"{name}/logits")
+    name = "BertForNextSentencePrediction"
+    following = predict(create(name))["next_sentence_logits"]
+    assert_near(following, f"{name}/logits")
+
+
+def copy(source, tmp_path):
+    return shutil.copytree(source, tmp_path / "model")
+
+
+def test_a_model_in_several_files(tmp_path):
+    folder = RECORDED / "sharded"
+    model = modeling.BertPretrainer.from_preset(folder)
+    same = create("BertForPreTraining")
+    for one, other in zip(model.weights, same.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    folder = copy(folder, tmp_path)
+    index = folder / "tf_model.h5.index.json"
+    assert modeling.find_checkpoint(folder) == str(index)
+    places = json.loads(index.read_text())
+    files = sorted({*places["weight_map"].values()})
+    name = min(k for k, v in places["weight_map"].items() if v == files[0])
+    places["weight_map"][name] = files[1]
+    index.write_text(json.dumps(places))
+    with pytest.raises(OSError, match=f"{files[1]} lacks {name}"):
+        modeling.find_checkpoint(folder)
+
+
+def test_other_weights_of_a_folder_come_first(tmp_path):
+    folder = copy(CLASSIFIER, tmp_path)
+    file = folder / "tf_model.h5"
+    assert modeling.find_checkpoint(folder) == str(file)
+    model = modeling.BertClassifier.from_preset(file)
+    modeling.save_checkpoint(model, folder / "bert_model.ckpt")
+    assert modeling.find_checkpoint(folder) == str(file)
+    (folder / "model.safetensors").write_bytes(
+        (
+            ROOT / "tests/testdata/huggingface/BertModel/model.safetensors"
+        ).read_bytes()
+    )
+    found = modeling.find_checkpoint(folder)
+    assert found == str(folder / "model.safetensors")
+
+
+def test_a_configuration_of_2019_states_no_architecture(tmp_path):
+    folder = copy(CLASSIFIER, tmp_path)
+    config = folder / "config.json"
+    values = json.loads(config.read_text())
+    for name in ("architectures", "model_type"):
+        del values[name]
+    config.write_text(json.dumps(values))
+    model = modeling.BertClassifier.from_preset(folder)
+    assert model.num_labels == 3 and model.config.hidden_act == "gelu_erf"
+
+
+# The functions change a file. The second value is a part of the message.
+def link_inside(file):
+    del file[QUERY]
+    file[QUERY] = h5py.SoftLink(f"/{HEAD}")
+
+
+def link_outside(file):
+    del file[QUERY]
+    file[QUERY] = h5py.ExternalLink("/etc/passwd", "x")
+
+
+def link_of_a_group(file):
+    file["bert/more"] = h5py.ExternalLink("other.h5", "/")
+
+
+def store_outside(file):
+    del file[QUERY]
+    external = [("outside.bin", 0, 32 * 32 * 4)]
+    file.create_dataset(QUERY, (32, 32), "f4", external=external)
+
+
+def make_virtual(file):
+    del file[QUERY]
+    layout = h5py.VirtualLayout((32, 32), "f4")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (32, 32))
+    file.create_virtual_dataset(QUERY, layout)
+
+
+def store_nothing(file):
+    del file[QUERY]
+    file.create_dataset(QUERY, (32, 32), "f4")
+
+
+def grow(file):
+    del file[QUERY]
+    file.create_dataset(QUERY, (2**40, 2**20), "f4", chunks=(1, 2**20))
+    file[QUERY][0] = 1
+
+
+def change_type(file):
+    del file[QUERY]
+    file[QUERY] = np.zeros((32, 32), "i4")
+
+
+def store_text(file):
+    del file[QUERY]
+    file[QUERY] = "text"
+
+
+def remove(file):
+    del file[QUERY]
+
+
+def diverge(file):
+    file[QUERY][3, 4] = np.nan
+
+
+def name_in_lines(file):
+    file["bert/a\nb"] = np.zeros(2, "f4")
+
+
+def store_another_head(file):
+    file["scorer/model/scorer/kernel:0"] = np.zeros((32, 7), "f4")
+
+
+def store_another_copy(file):
+    word = "bert/embeddings/word_embeddings/weight:0"
+    file[f"mlm___cls/model/{word}"] = np.zeros((1600, 32), "f4")
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (link_inside, "query/kernel:0 is a link to another place"),
+        (link_outside, "query/kernel:0 is a link to another place"),
+        (link_of_a_group, "bert/more is a link to another place"),
+        (store_outside, "query/kernel:0 is stored in another file"),
+        (make_virtual, "query/kernel:0 is stored in another file"),
+        (store_nothing, "query/kernel:0 is stored in chunks, or in part"),
+        (grow, "query/kernel:0 is stored in chunks"),
+        (change_type, "layer_1/attention/self/query/kernel in .* type int32"),
+        (store_text, "query/kernel:0 contains no numbers"),
+        (
+            remove,
+            "lacks 1 of .* bert/encoder/layer_1/attention/self/query/kernel",
+        ),
+        (diverge, r"query/kernel in .* nan at \[3, 4\]"),
+        (name_in_lines, r"contains 'bert/a.nb' with shape \[2\]"),
+        (store_another_head, r"scorer/kernel:0' with shape \[32, 7\]"),
+        (store_another_copy, "word_embeddings/weight:0' twice"),
+    ],
+)
+def test_one_line_says_what_a_file_contains(tmp_path, change, says):
+    folder = copy(CLASSIFIER, tmp_path)
+    with h5py.File(folder / "tf_model.h5", "r+") as file:
+        change(file)
+    with pytest.raises((ValueError, OSError), match=says) as caught:
+        modeling.BertClassifier.from_preset(folder)
+    message = str(caught.value)
+    assert "tf_model.h5" in message and "\n" not in message
+
+
+def test_damaged_files_are_named(tmp_path):
+    folder = copy(CLASSIFIER, tmp_path)
+    file = folder / "tf_model.h5"
+    content = file.read_bytes()
+    for damaged in (b"", b"text", content[:1000], content[:200000]):
+        file.write_bytes(damaged)
+        with pytest.raises(OSError, match=f"{file} cannot be read, ") as caught:
+            modeling.find_checkpoint(folder)
+        assert "\n" not in str(caught.value)
+
+
+def test_groups_that_contain_each_other_end(tmp_path):
+    folder = copy(CLASSIFIER, tmp_path)
+    with h5py.File(folder / "tf_model.h5", "r+") as file:
+        file["bert/again"] = file["/"]
+    assert modeling.BertClassifier.from_preset(folder).num_labels == 3
+
+
+@pytest.mark.slow
+def test_commands_take_the_folder(tmp_path):
+    rows = [
+        f"{number} {word},{word}"
+        for number in range(40)
+        for word in ("boat", "farm", "inn")
+    ]
+    (tmp_path / "texts.csv").write_text("\n".join(["text,label", *rows]))
+    flags = {"data_file": "texts.csv", "max_seq_length": 12}
+    script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        **flags | {"init_checkpoint": CLASSIFIER, "output_dir": "run"},
+        num_train_epochs=1,
+        export_dir="trained",
+    ).check()
+    assert (tmp_path / "run/model.ckpt-3.index").is_file()
+    script_runner.run(
+        "tools.export", tmp_path, model=CLASSIFIER, export_dir="export"
+    ).check()
+    assert (tmp_path / "export/saved_model.pb").is_file()
+    script_runner.run(
+        "tools.convert_checkpoint",
+        tmp_path,
+        init_checkpoint=CLASSIFIER,
+        output_dir="new",
+    ).check()
+    same = modeling.BertClassifier.from_preset(tmp_path / "new")
+    model = modeling.BertClassifier.from_preset(CLASSIFIER)
+    for one, other in zip(model.weights, same.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
