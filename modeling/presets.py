@@ -354,6 +354,10 @@ def read(path: StrPath, flag: str = "") -> Preset:
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
     check_path(path, flag)
+    inner = _first_module(Path(path))
+    if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
+        # An old folder of sentence-transformers.
+        path = os.path.join(path, inner)
     try:
         return _read_folder(Path(folder_of(path)), path, flag)
     except (AttributeError, KeyError, TypeError) as error:
@@ -528,8 +532,23 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
 
 
+def _first_module(folder: Path) -> str:
+    # Returns the name of the folder in which sentence-transformers keeps the
+    # network. "" if it is the folder itself, or another program's.
+    file = folder / "modules.json"
+    if not file.is_file():
+        return ""
+    listed = parse_json(file.read_bytes(), str(file), list)
+    first = listed[0] if listed else {}
+    name = first.get("path") if isinstance(first, dict) else None
+    is_name = isinstance(name, str) and os.path.basename(name) == name
+    return str(name) if is_name else ""
+
+
 def _read_pooling(folder: Path) -> str | None:
     """Returns how sentence-transformers pools, None if it averages."""
+    if folder.name and _first_module(folder.parent) == folder.name:
+        folder = folder.parent
     file = folder / "1_Pooling/config.json"
     modules = folder / "modules.json"
     if modules.is_file():

@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
+import modeling
 from modeling import presets
+from tests.support.models import built, tiny_config
 
 
 def test_how_sentences_are_pooled(tmp_path):
@@ -45,3 +48,31 @@ def test_a_recorded_flag_of_another_type_is_refused(tmp_path):
     folder = presets.read(tmp_path)
     with pytest.raises(ValueError, match=r"model.json: `trim_padding`"):
         folder.decision_flags()
+
+
+def test_an_old_folder_of_sentence_transformers_is_read(tmp_path):
+    """Its network is in the folder that modules.json names first."""
+    kind = "sentence_transformers.models"
+    modules = [
+        {"path": "0_BERT", "type": f"{kind}.BERT"},
+        {"path": "1_Pooling", "type": f"{kind}.Pooling"},
+    ]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    (tmp_path / "1_Pooling").mkdir()
+    pooling = json.dumps({"pooling_mode_cls_token": True})
+    (tmp_path / "1_Pooling/config.json").write_text(pooling)
+    inner = tmp_path / "0_BERT"
+    model = built(modeling.BertModel(tiny_config()))
+    modeling.save_huggingface(model, inner)
+    for path in (tmp_path, inner):
+        found = presets.read(path)
+        assert found.path == str(inner)
+        assert "pooling_mode_cls_token" in found.pooling
+        copy = modeling.BertModel.from_preset(path)
+        features = {"input_ids": np.arange(8)[None]}
+        np.testing.assert_array_equal(
+            copy(features)["pooled_output"], model(features)["pooled_output"]
+        )
+    modules[0]["path"] = "../elsewhere"
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    assert presets.read(tmp_path).path == str(tmp_path)
