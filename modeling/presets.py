@@ -7,6 +7,7 @@ module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
+import functools
 import glob
 import os
 import re
@@ -237,6 +238,10 @@ class Preset:
         Raises:
             ValueError: it is not the configuration of a BERT.
         """
+        return self._config
+
+    @functools.cached_property
+    def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None
 
     def check_head(self, name: str | None) -> None:

@@ -76,7 +76,12 @@ def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
     preset = read_preset(parsed.config)
     config = complete(parsed, preset)
     # `checks.check` checks the lengths, which --data_file may still change.
-    bert_config = modeling.load_config(config.model.bert_config_file)
+    file = config.model.bert_config_file
+    bert_config = None
+    if preset and file == preset.config_file:
+        bert_config = preset.load_config()
+    if bert_config is None:
+        bert_config = modeling.load_config(file)
     start = Start(
         config=config,
         preset=preset,
