@@ -30,7 +30,7 @@ PROBLEM_TYPES = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What depends on the class of a model.
+    """The properties of one class of models.
 
     Attributes:
         transformers_class: class of the same model in transformers, None if

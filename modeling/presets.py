@@ -98,7 +98,7 @@ INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 @dataclasses.dataclass(frozen=True)
 class RecordedSplit:
-    """How a run split its --data_file into a train set and a dev set.
+    """The split of a run's --data_file into a train set and a dev set.
 
     Attributes:
         flags: {"dev_fraction" and "seed": value}.

@@ -73,7 +73,7 @@ _EXPECTED = {
 
 
 class Tokenizer(Protocol):
-    """What this package reads of a FullTokenizer, which belongs to `data`."""
+    """The attributes of `data`'s FullTokenizer that this package reads."""
 
     @property
     def vocab_bytes(self) -> bytes:

@@ -1,4 +1,4 @@
-"""What the signatures of all tasks share.
+"""Defines the parts that the signatures of all tasks use.
 
 N = number of texts or pairs of texts, F = length of an input of the network in
 WordPieces, with padding, B = number of inputs that the network runs on at a
@@ -39,7 +39,7 @@ Endpoints = dict[str, Endpoint]
 
 @dataclasses.dataclass(frozen=True)
 class Head:
-    """What an export of one kind of model computes.
+    """The functions and settings that the export of a model contains.
 
     Attributes:
         predict: function from the features of a batch to the outputs of the

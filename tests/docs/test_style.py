@@ -1,4 +1,4 @@
-"""What the style sheet asks of a page's structure."""
+"""The rules of the style sheet for the structure of a page."""
 
 import re
 
