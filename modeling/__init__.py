@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         find_huggingface,
         save_huggingface,
     )
+    from modeling.checkpoints.kerashub import save_kerashub
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig

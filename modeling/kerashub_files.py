@@ -1,4 +1,4 @@
-"""Reads the JSON files of KerasHub's presets. Imports no Keras.
+"""Reads and formats the JSON files of KerasHub's presets. Imports no Keras.
 
 KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
 objects: `class_name`, `registered_name` and `config`. No object is created from
@@ -15,11 +15,13 @@ from absl import logging
 
 from files.json_files import read_json
 from files.paths import StrPath
+from modeling.config import LAYER_NORM_EPS, BertConfig
 from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
 TASK_WEIGHTS_FILE = "task.weights.h5"
 TASK_FILE = "task.json"
+TOKENIZER_FILE = "tokenizer.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
 # {entry of BertConfig: entry of a BertBackbone}.
@@ -36,6 +38,14 @@ _DEFAULTS: dict[str, Any] = {
     "max_sequence_length": 512,
     "num_segments": 2,
 }
+# {class: its module} of the objects that are written.
+_MODULES = {
+    "BertBackbone": "bert_backbone",
+    "BertTextClassifier": "bert_text_classifier",
+    "BertTextClassifierPreprocessor": "bert_text_classifier_preprocessor",
+    "BertTokenizer": "bert_tokenizer",
+}
+_PREPROCESSOR_FILE = "preprocessor.json"
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
 _TOKENIZER = {
     "lowercase": (True, False),
@@ -201,3 +211,120 @@ def read_casing(values: Mapping[str, Any], path: str) -> dict[str, Any]:
 def _warn(message: str) -> None:
     # A command may read a folder several times.
     logging.warning("%s", message)
+
+
+def check_network(config: BertConfig) -> None:
+    """Checks that a BertBackbone computes the same as this network.
+
+    Raises:
+        ValueError: it computes something else. The message names the entry.
+    """
+    rate = config.hidden_dropout_prob
+    # A BertBackbone has a single rate of dropout.
+    expected = {
+        "hidden_act": "gelu",
+        "layer_norm_eps": LAYER_NORM_EPS,
+        "attention_probs_dropout_prob": rate,
+    }
+    for name, value in expected.items():
+        received = getattr(config, name)
+        if received != value:
+            raise ValueError(
+                f"KerasHub's BERT would compute something else: it needs "
+                f"{name}={value!r}, but this model has {received!r}. Write "
+                "another format"
+            )
+
+
+def format_network(config: BertConfig) -> dict[str, Any]:
+    """Returns the contents of the config.json of a BertBackbone."""
+    entries = {theirs: getattr(config, ours) for ours, theirs in _SIZES.items()}
+    return _object(
+        "BertBackbone",
+        **entries,
+        dropout=config.hidden_dropout_prob,
+        max_sequence_length=config.max_position_embeddings,
+        num_segments=config.type_vocab_size,
+    )
+
+
+def format_tokenizer(do_lower_case: bool) -> dict[str, Any]:
+    """Returns the contents of a tokenizer.json.
+
+    Google's BERT strips the accents of lower-cased text, which KerasHub does
+    not do by default.
+    """
+    return _object(
+        "BertTokenizer",
+        dtype="int32",
+        config_file=TOKENIZER_FILE,
+        vocabulary=None,
+        sequence_length=None,
+        lowercase=do_lower_case,
+        strip_accents=do_lower_case,
+        split=True,
+        suffix_indicator="##",
+        oov_token="[UNK]",
+        special_tokens=None,
+        special_tokens_in_strings=False,
+    )
+
+
+def format_classifier(
+    network: Mapping[str, Any],
+    tokenizer: Mapping[str, Any],
+    *,
+    max_length: int,
+    num_labels: int,
+    activation: str,
+) -> dict[str, dict[str, Any]]:
+    """Returns {file: contents} of the files of a BertTextClassifier.
+
+    Args:
+        network: result of `format_network`.
+        tokenizer: result of `format_tokenizer`.
+        max_length: length of inputs, in WordPieces.
+        num_labels: number of outputs.
+        activation: name of Keras's function of the outputs.
+    """
+    preprocessor = _object(
+        "BertTextClassifierPreprocessor",
+        tokenizer=tokenizer,
+        config_file=_PREPROCESSOR_FILE,
+        sequence_length=max_length,
+        truncate="round_robin",
+    )
+    task = _object(
+        "BertTextClassifier",
+        backbone=network,
+        preprocessor=preprocessor,
+        num_classes=num_labels,
+        activation=activation,
+        # The rate before the last layer, which Google's code fixes too.
+        dropout=_DEFAULTS["dropout"],
+    )
+    # A task takes its type from its backbone.
+    del task["config"]["dtype"], task["config"]["trainable"]
+    return {TASK_FILE: task, _PREPROCESSOR_FILE: preprocessor}
+
+
+# Returns a serialized object of KerasHub, as Keras writes it.
+def _object(class_name: str, dtype: str = "float32", **entries: Any) -> dict:
+    module = _MODULES[class_name]
+    policy = {
+        "module": "keras",
+        "class_name": "DTypePolicy",
+        "config": {"name": dtype},
+        "registered_name": None,
+    }
+    return {
+        "module": f"keras_hub.src.models.bert.{module}",
+        "class_name": class_name,
+        "config": {
+            "name": module,
+            "trainable": True,
+            "dtype": policy,
+            **entries,
+        },
+        "registered_name": f"keras_hub>{class_name}",
+    }

@@ -1,11 +1,12 @@
-"""Converts a BERT between Google's and Hugging Face's formats.
+"""Converts a BERT between Google's, Hugging Face's and KerasHub's formats.
 
     python -m tools.convert_checkpoint --init_checkpoint=MODEL --output_dir=OUT
 
 A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
 vocab.txt and the tokenizer's other files), or vice versa. The weights do not
-change. With --extended_vocab_file the tool also adds embeddings of new words.
+change. With --output_format=kerashub it becomes a preset that KerasHub reads.
+With --extended_vocab_file the tool also adds embeddings of new words.
 For LiteRT, ONNX and SavedModels, see tools/export.py.
 """
 
@@ -63,8 +64,9 @@ class Config(flags.Config):
         None,
         "Format to write. By default, a Google checkpoint is converted to "
         "Hugging Face format and vice versa. With --extended_vocab_file, the "
-        "default is the format of --init_checkpoint.",
-        choices=["tf1", "huggingface"],
+        "default is the format of --init_checkpoint. kerashub writes a preset "
+        "of an encoder or a classifier that KerasHub reads.",
+        choices=["tf1", "huggingface", "kerashub"],
     )
     bert_config_file: str | None = flag(
         None,
@@ -148,14 +150,14 @@ def _read_tokenizer(
     )
 
 
-# Returns whether to write Hugging Face's format. By default, convert to the
-# format that the checkpoint does not have. If the vocabulary is extended, keep
-# the format.
-def _becomes_huggingface(options: Config, checkpoint: str) -> bool:
+# Returns the format to write. By default, convert to the format that the
+# checkpoint does not have. If the vocabulary is extended, keep the format.
+def _find_format(options: Config, checkpoint: str) -> str:
     if options.output_format is not None:
-        return options.output_format == "huggingface"
+        return options.output_format
     is_theirs = bool(modeling.find_huggingface(checkpoint))
-    return bool(options.extended_vocab_file) == is_theirs
+    becomes_theirs = bool(options.extended_vocab_file) == is_theirs
+    return "huggingface" if becomes_theirs else "tf1"
 
 
 # Raises a ValueError if transformers' BERT lacks a part of the network.
@@ -211,7 +213,7 @@ def _write_copy(
     tokenizer: tokenization.FullTokenizer,
     *,
     missing: Sequence[str],
-    becomes_theirs: bool,
+    output_format: str,
 ) -> None:
     head = kinds.kind_of(model)
     length = folder.max_length(head, model.config.max_position_embeddings)
@@ -219,10 +221,13 @@ def _write_copy(
     changed: Sequence[str] = ()
     if options.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
+    card = descriptions.WEIGHTS
+    if output_format == "huggingface":
+        card = descriptions.HUGGINGFACE
     files = descriptions.describe_copy(
         folder,
         model,
-        descriptions.HUGGINGFACE if becomes_theirs else descriptions.WEIGHTS,
+        card,
         {"max_seq_length": length},
         changed=changed,
         labels=labels,
@@ -231,7 +236,13 @@ def _write_copy(
     if head == kinds.ENCODER:
         files |= _read_pooling_files(folder)
     save: Callable[..., None] = modeling.save_release
-    if becomes_theirs:
+    if output_format == "kerashub":
+        save = functools.partial(
+            modeling.save_kerashub,
+            max_length=length,
+            output_mode=folder.settings.get("output_mode"),
+        )
+    elif output_format == "huggingface":
         problem_type = None
         if head == kinds.CLASSIFIER:
             problem_type = folder.settings.get("problem_type")
@@ -258,8 +269,8 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = modeling.load_config(options.bert_config_file or folder.path)
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
-    becomes_theirs = _becomes_huggingface(options, checkpoint)
-    if becomes_theirs:
+    output_format = _find_format(options, checkpoint)
+    if output_format == "huggingface":
         _check_network(checkpoint, MODELS[name], folder)
     tokenizer, rows = _read_tokenizer(options, config, folder)
     model, missing = _load_model(folder, config, name)
@@ -271,7 +282,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         model,
         tokenizer,
         missing=missing,
-        becomes_theirs=becomes_theirs,
+        output_format=output_format,
     )
     logging.info("Wrote %s", options.output_dir)
 

@@ -1,31 +1,43 @@
-"""Reads the weights of KerasHub's presets.
+"""Reads and writes the weights of KerasHub's presets.
 
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5. If task.json describes a head, its weights are in
 task.weights.h5. The datasets in these files are numbered, not named.
 """
 
+import errno
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+import h5py
+import keras
 import numpy as np
 
+from files.folders import new_folder
 from files.paths import StrPath
 from modeling import kerashub_files
 from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.names import original_name
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
 from modeling.config_files import CONFIG_FILE, load_config
 from modeling.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
-from modeling.kinds import CLASSIFIER, PRETRAINER
+from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
+from modeling.labels import check_labels
+from modeling.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
 # Matches the state of a training, and of dropout.
 _STATE = re.compile(r"optimizer/|(?:.*/)?seed_generator(?:_\d+)?/")
 _BLOCK = re.compile(r"transformer_encoder(?:_\d+)?/")
+# The version of KerasHub whose files these are.
+_VERSION = "0.32.0"
+# KerasHub's kinds of tasks that start from a backbone of BERT.
+_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
 class _Target(NamedTuple):
@@ -140,6 +152,124 @@ def _convert(entry: Entry, target: _Target) -> Entry:
         return value.reshape(target.shape)
 
     return Entry(shape=target.shape, dtype=entry.dtype, read=read)
+
+
+def save_kerashub(
+    model: keras.Model,
+    directory: StrPath,
+    tokenizer: Tokenizer,
+    labels: Sequence[str] | None = None,
+    leave_out: Collection[str] = (),
+    output_mode: str | None = None,
+    max_length: int | None = None,
+    files: Mapping[str, str] | None = None,
+) -> None:
+    """Writes an encoder or a classifier as a preset that KerasHub reads.
+
+    Writes config.json, model.weights.h5, tokenizer.json and the vocabulary, and
+    for a classifier also task.json, task.weights.h5 and preprocessor.json. The
+    files appear together or not at all. KerasHub keeps no names of outputs,
+    which labels.txt lists for this project.
+
+    Args:
+        model: a built `BertModel` or `BertClassifier`, in float32.
+        directory: folder to write. If it exists, it must not contain files that
+            this project did not write.
+        tokenizer: FullTokenizer of the model.
+        labels: names of a classifier's outputs, in order. None = write no
+            labels.txt.
+        leave_out: Google's names of weights that are not known. KerasHub needs
+            all, so any name is an error.
+        output_mode: what a classifier answers, a value of --output_mode. For
+            "multilabel", KerasHub's model returns the sigmoid of the logits,
+            and for other values the logits.
+        max_length: length of a classifier's inputs, in WordPieces. None = the
+            model's `max_position_embeddings`.
+        files: {name: text} of additional files to write, such as model.json.
+
+    Raises:
+        ValueError: KerasHub has no model that computes the same, `labels` or
+            the vocabulary do not fit the model, or the folder contains a user's
+            file.
+        OSError: a file cannot be written.
+    """
+    _check_form(model, leave_out)
+    config = model.config
+    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
+    network = kerashub_files.format_network(config)
+    casing = kerashub_files.format_tokenizer(tokenizer.do_lower_case)
+    values = {CONFIG_FILE: network, kerashub_files.TOKENIZER_FILE: casing}
+    weights = {WEIGHTS_FILE: _network(config)}
+    contents: dict[str, str | bytes] = {
+        kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
+    }
+    if kind_of(model) == CLASSIFIER:
+        is_multilabel = output_mode == "multilabel"
+        values |= kerashub_files.format_classifier(
+            network,
+            casing,
+            max_length=max_length or config.max_position_embeddings,
+            num_labels=model.num_labels,
+            activation="sigmoid" if is_multilabel else "linear",
+        )
+        weights[TASK_WEIGHTS_FILE] = _classifier(config, model.num_labels)
+        if labels is not None:
+            check_labels(labels, num_labels=model.num_labels)
+            contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
+    encoder = getattr(model, "bert", model)
+    values["metadata.json"] = {
+        "keras_version": keras.__version__,
+        "keras_hub_version": _VERSION,
+        "parameter_count": encoder.count_params(),
+        "tasks": _TASKS,
+    }
+    for name, entries in values.items():
+        contents[name] = json.dumps(entries, indent=4) + "\n"
+    contents |= files or {}
+    with new_folder(directory, contents) as folder:
+        for name, targets in weights.items():
+            _write(model, os.fspath(folder / name), targets)
+
+
+# Raises a ValueError if KerasHub has no model that computes the same.
+def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
+    encoder = getattr(model, "bert", model)
+    has_head = "its encoder alone (--model=bert), or another format"
+    if kind_of(model) not in (ENCODER, CLASSIFIER):
+        problem = f"has no model that computes what a {kind_of(model)} does"
+        instead = has_head
+    elif getattr(model, "bilstm", None):
+        problem = "has no bidirectional LSTM (--bilstm)"
+        instead = has_head
+    elif encoder.left_to_right:
+        problem = "cannot read from left to right (--left_to_right)"
+        instead = "another format"
+    elif leave_out:
+        names = ", ".join(leave_out)
+        problem = f"needs {names}, which these weights lack"
+        instead = "another format"
+    else:
+        kerashub_files.check_network(model.config)
+        return
+    raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
+
+
+# Writes the weights of a model that are the targets of a file's datasets.
+def _write(
+    model: keras.Model, path: str, targets: Mapping[str, _Target]
+) -> None:
+    weights = {original_name(weight): weight for weight in model.weights}
+    try:
+        with h5py.File(path, "w") as file:
+            for name, target in targets.items():
+                value = np.asarray(weights[target.name], "float32")
+                if target.transposed:
+                    value = value.T
+                file[f"layers/{name}"] = value.reshape(target.stored)
+    except (OSError, RuntimeError) as error:
+        # HDF5's messages have several lines, and name a temporary file.
+        number = getattr(error, "errno", None) or errno.EIO
+        raise OSError(number, os.strerror(number)) from error
 
 
 # The following functions return {name in the file: _Target}.

@@ -1,0 +1,430 @@
+"""Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
+
+The slow tests compare with KerasHub itself. tests/modeling/
+test_weights_kerashub.py reads recorded presets.
+"""
+
+import dataclasses
+import json
+import resource
+
+import h5py
+import numpy as np
+import pytest
+
+import modeling
+from command_line.flags import Parsed
+from data.text.tokenization import FullTokenizer
+from files.json_files import read_json
+from modeling import kinds, presets, tasks
+from modeling.checkpoints.names import original_name
+from tests.support.golden import ROOT
+from tests.support.kinds import assert_close
+from tests.support.models import built, create_batch, tiny_config
+from tests.support.script_runner import SAMPLES, snapshot
+from tools import convert_checkpoint
+
+RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"
+LABELS = ["no", "yes", "maybe"]
+CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
+CLASSIFIER_FILES = {
+    "README.md",
+    "assets/tokenizer/vocabulary.txt",
+    "config.json",
+    "labels.txt",
+    "metadata.json",
+    "model.json",
+    "model.weights.h5",
+    "preprocessor.json",
+    "task.json",
+    "task.weights.h5",
+    "tokenizer.json",
+}
+TASK_FILES = {
+    "labels.txt",
+    "preprocessor.json",
+    "task.json",
+    "task.weights.h5",
+}
+# Words with accents, in upper case and of several scripts.
+TEXTS = ["The boat was OLD, cafés and Ångström!", "東京 x+y  [ok] naïve"]
+
+
+def convert(init_checkpoint, output_dir, **options):
+    """Writes a preset in this process."""
+    options = {"output_format": "kerashub", **options}
+    config = convert_checkpoint.Config(
+        init_checkpoint=str(init_checkpoint),
+        output_dir=str(output_dir),
+        **options,
+    )
+    convert_checkpoint.main(Parsed(config, options))
+
+
+def release(folder, model, labels=None, lower_case=True, **settings):
+    """Writes a model like a release of Google's. Returns the folder."""
+    settings = {"name": kinds.kind_of(model), **settings}
+    described = {"version": presets.VERSION, "task": settings}
+    modeling.save_release(
+        model,
+        folder,
+        tokenizer=FullTokenizer(SAMPLES / "vocab.txt", lower_case),
+        labels=labels,
+        files={"model.json": json.dumps(described)},
+    )
+    return folder
+
+
+def create(model_class, *arguments, config=CONFIG, **options):
+    """Returns a built model, in which no weight is zero."""
+    model = built(model_class(config, *arguments, **options))
+    perturb(model)
+    return model
+
+
+def perturb(model):
+    """Adds noise to all weights, so that none is zero."""
+    random = np.random.default_rng(1)
+    for weight in model.weights:
+        if "float" in weight.dtype:
+            noise = random.normal(0, 0.1, weight.shape)
+            weight.assign(weight.numpy() + noise.astype("float32"))
+
+
+def names(folder):
+    """Returns the paths of all files in a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix() for path in files}
+
+
+def check_equal(model, other):
+    """Compares the weights of two models to the bit."""
+    mine, others = (
+        {original_name(weight): weight.numpy() for weight in each.weights}
+        for each in (model, other)
+    )
+    assert mine.keys() == others.keys()
+    for name, value in mine.items():
+        np.testing.assert_array_equal(value, others[name])
+
+
+def datasets(path):
+    """Returns {name: value} of the weights of layers in an HDF5 file."""
+    values = {}
+
+    def add(name, value):
+        if isinstance(value, h5py.Dataset) and name.startswith("layers/"):
+            values[name] = value[()]
+
+    with h5py.File(path) as file:
+        file.visititems(add)
+    return values
+
+
+@pytest.mark.parametrize("lower_case", [True, False])
+def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
+    model = create(modeling.BertClassifier, 3)
+    source = release(
+        tmp_path / "tf1",
+        model,
+        LABELS,
+        lower_case,
+        output_mode="classification",
+        max_seq_length=20,
+    )
+    preset = tmp_path / "preset"
+    # The second time, it replaces what it wrote.
+    for _ in range(2):
+        convert(source, preset)
+    assert names(preset) == CLASSIFIER_FILES
+    check_equal(model, modeling.BertClassifier.from_preset(preset))
+    found = presets.read(preset)
+    assert (found.head, found.labels) == (kinds.CLASSIFIER, LABELS)
+    assert found.do_lower_case is lower_case
+    assert found.settings["max_seq_length"] == 20
+    # KerasHub has no entry for it, and it only matters for new weights.
+    config = dataclasses.replace(CONFIG, initializer_range=0.02)
+    assert modeling.load_config(preset) == config
+    vocabulary = (source / "vocab.txt").read_bytes()
+    assert FullTokenizer.from_preset(preset).vocab_bytes == vocabulary
+    sequence_length = read_json(preset / "preprocessor.json")["config"]
+    assert sequence_length["sequence_length"] == 20
+    # Without our own files, it is a preset like KerasHub's.
+    for name in ("model.json", "labels.txt"):
+        (preset / name).unlink()
+    check_equal(model, modeling.BertClassifier.from_preset(preset))
+    assert presets.read(preset).do_lower_case is lower_case
+
+
+def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
+    model = create(modeling.BertModel)
+    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
+    assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
+    check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
+    assert presets.read(tmp_path / "preset").head == kinds.ENCODER
+
+
+def test_the_encoder_of_a_pretrained_model_and_new_words(tmp_path):
+    model = create(modeling.BertPretrainer)
+    source = release(tmp_path / "tf1", model)
+    convert(source, tmp_path / "preset", model="bert")
+    check_equal(model.bert, modeling.BertModel.from_preset(tmp_path / "preset"))
+    extended = tmp_path / "extended.txt"
+    extended.write_bytes((source / "vocab.txt").read_bytes() + b"boatboat\n")
+    options = {"model": "bert", "extended_vocab_file": str(extended)}
+    convert(source, tmp_path / "more", **options)
+    assert modeling.load_config(tmp_path / "more").vocab_size == 1601
+
+
+def test_the_files_are_those_that_kerashub_writes(tmp_path):
+    """All but the accents, which KerasHub's user had kept."""
+    convert(RECORDED, tmp_path / "preset")
+    for name in ("model.weights.h5", "task.weights.h5"):
+        before, after = (
+            datasets(folder / name)
+            for folder in (RECORDED, tmp_path / "preset")
+        )
+        assert before.keys() == after.keys()
+        for key, value in before.items():
+            np.testing.assert_array_equal(after[key], value)
+    for name in ("config", "task", "tokenizer", "preprocessor"):
+        before = (RECORDED / f"{name}.json").read_text()
+        before = before.replace(
+            '"strip_accents": false', '"strip_accents": true'
+        )
+        before = before.replace(
+            '"sequence_length": 16', '"sequence_length": 48'
+        )
+        assert read_json(tmp_path / f"preset/{name}.json") == json.loads(before)
+    assert read_json(tmp_path / "preset/metadata.json").keys() == read_json(
+        RECORDED / "metadata.json"
+    ).keys() - {"date_saved"}
+    task = read_json(tmp_path / "preset/task.json")["config"]
+    assert task["dropout"] == tasks.HEAD_DROPOUT_PROB
+
+
+@pytest.mark.parametrize(
+    "mode, num_labels, activation",
+    [
+        ("classification", 3, "linear"),
+        ("regression", 1, "linear"),
+        ("multilabel", 3, "sigmoid"),
+    ],
+)
+def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
+    model = create(modeling.BertClassifier, num_labels)
+    source = release(tmp_path / "tf1", model, output_mode=mode)
+    convert(source, tmp_path / "preset")
+    task = read_json(tmp_path / "preset/task.json")["config"]
+    assert task["activation"] == activation
+    assert presets.read(tmp_path / "preset").settings["output_mode"] == mode
+    if mode == "multilabel":
+        (tmp_path / "preset/model.json").unlink()
+        settings = presets.read(tmp_path / "preset").settings
+        assert settings["output_mode"] == mode
+
+
+@pytest.mark.parametrize(
+    "model_class, arguments, changes, says",
+    [
+        (modeling.BertPretrainer, (), {}, "BertPretrainer does.*--model=bert"),
+        (modeling.BertSpanLabeler, (), {}, "BertSpanLabeler"),
+        (modeling.BertTokenClassifier, (3,), {}, "BertTokenClassifier"),
+        (modeling.BertMultipleChoice, (), {}, "BertMultipleChoice"),
+        (modeling.BertModel, (), {"hidden_act": "gelu_erf"}, "'gelu_erf'"),
+        (modeling.BertModel, (), {"hidden_act": None}, "hidden_act.*None"),
+        (modeling.BertModel, (), {"layer_norm_eps": 1e-5}, "1e-05"),
+        (
+            modeling.BertClassifier,
+            (3,),
+            {"attention_probs_dropout_prob": 0.2},
+            "attention_probs_dropout_prob=0.1, .* has 0.2",
+        ),
+    ],
+)
+def test_what_kerashub_cannot_compute(
+    tmp_path, model_class, arguments, changes, says
+):
+    config = tiny_config(vocab_size=1600, **changes)
+    model = built(model_class(config, *arguments))
+    source = release(tmp_path / "tf1", model)
+    with pytest.raises(ValueError, match=f"^KerasHub's BERT [^\n]*{says}"):
+        convert(source, tmp_path / "preset")
+    assert names(tmp_path) == {f"tf1/{name}" for name in names(source)}
+
+
+def test_networks_that_kerashub_lacks(tmp_path):
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    for model, says in (
+        (create(modeling.BertClassifier, 2, bilstm=True), "--bilstm"),
+        (create(modeling.BertModel, left_to_right=True), "--left_to_right"),
+        (
+            create(modeling.BertClassifier, 2, left_to_right=True),
+            "--left_to_right",
+        ),
+        (create(modeling.BertEmbedder), "BertEmbedder"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            modeling.save_kerashub(model, tmp_path / "preset", tokenizer)
+    model = create(modeling.BertClassifier, 2)
+    for options, says in (
+        ({"leave_out": ["bert/pooler/dense/kernel"]}, "needs bert/pooler"),
+        ({"labels": LABELS}, "`labels` must name 2"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            modeling.save_kerashub(
+                model, tmp_path / "preset", tokenizer, **options
+            )
+    small = create(modeling.BertModel, config=tiny_config())
+    with pytest.raises(ValueError, match="1600"):
+        modeling.save_kerashub(small, tmp_path / "preset", tokenizer)
+    assert not names(tmp_path)
+
+
+def test_files_of_a_user_are_kept(tmp_path):
+    source = release(tmp_path / "tf1", create(modeling.BertModel))
+    preset = tmp_path / "preset"
+    convert(source, preset)
+    (preset / "assets/tokenizer/mine.txt").write_text("mine")
+    before = snapshot(preset)
+    with pytest.raises(ValueError, match=r"mine\.txt"):
+        convert(source, preset)
+    assert snapshot(preset) == before
+
+
+def test_a_disk_that_is_full(tmp_path):
+    model = create(modeling.BertModel)
+    preset = tmp_path / "preset"
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    modeling.save_kerashub(model, preset, tokenizer)
+    before = snapshot(tmp_path)
+    size = (preset / "model.weights.h5").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # HDF5 fails where it writes values, or where it closes the file.
+    for limit in (13_000, size // 2, size - 1):
+        # Python ignores the signal.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+        try:
+            with pytest.raises(OSError, match=r"^.*too large: .*preset'$"):
+                modeling.save_kerashub(model, preset, tokenizer)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert snapshot(tmp_path) == before
+
+
+@pytest.fixture
+def theirs():
+    """KerasHub's models."""
+    keras_hub = pytest.importorskip(
+        "keras_hub", reason="keras-hub is not installed (requirements/dev.txt)"
+    )
+    return keras_hub.models
+
+
+BATCH = create_batch([9, 16, 4], 16)
+THEIR_BATCH = {
+    "token_ids": BATCH["input_ids"],
+    "padding_mask": BATCH["input_mask"],
+    "segment_ids": BATCH["segment_ids"],
+}
+
+
+def check_encoder(model, backbone):
+    """Compares what an encoder of ours and KerasHub's compute."""
+    found, expected = model(*BATCH.values()), backbone(THEIR_BATCH)
+    for name in ("sequence_output", "pooled_output"):
+        mask = 1.0
+        if name == "sequence_output":
+            mask = BATCH["input_mask"][..., None]
+        assert_close(found[name] * mask, expected[name] * mask, tolerance=1e-5)
+
+
+@pytest.mark.slow
+def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
+    model = create(modeling.BertModel)
+    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
+    preset = str(tmp_path / "preset")
+    check_encoder(model, theirs.BertBackbone.from_preset(preset))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mode, lower_case",
+    [("classification", True), ("multilabel", False), ("regression", False)],
+)
+def test_kerashub_computes_what_our_classifier_does(
+    theirs, tmp_path, mode, lower_case
+):
+    model = create(modeling.BertClassifier, 3)
+    source = release(
+        tmp_path / "tf1",
+        model,
+        LABELS,
+        lower_case,
+        output_mode=mode,
+        max_seq_length=32,
+    )
+    convert(source, tmp_path / "preset")
+    preset = str(tmp_path / "preset")
+    classifier = theirs.BertTextClassifier.from_preset(preset)
+    expected = np.asarray(model(BATCH))
+    if mode == "multilabel":
+        expected = 1 / (1 + np.exp(-expected))
+    assert_close(classifier(THEIR_BATCH), expected, tolerance=1e-5)
+    check_encoder(model.bert, theirs.BertBackbone.from_preset(preset))
+    tokens = classifier.preprocessor(TEXTS)
+    texts = FullTokenizer.from_preset(preset)(TEXTS, max_length=32)
+    length = texts["input_ids"].shape[1]
+    renamed = zip(THEIR_BATCH, BATCH, strict=True)
+    for name, ours in renamed:
+        np.testing.assert_array_equal(tokens[name][:, :length], texts[ours])
+        assert not np.any(tokens[name][:, length:])
+    # All of it, from the texts.
+    logits = np.asarray(model(texts))
+    if mode == "multilabel":
+        logits = 1 / (1 + np.exp(-logits))
+    assert_close(classifier.predict(TEXTS), logits, tolerance=1e-5)
+
+
+def create_backbone(theirs):
+    """Returns a small backbone of KerasHub, with new weights."""
+    return theirs.BertBackbone(
+        vocabulary_size=1600,
+        num_layers=2,
+        num_heads=4,
+        hidden_dim=32,
+        intermediate_dim=64,
+        max_sequence_length=24,
+        num_segments=3,
+    )
+
+
+@pytest.mark.slow
+def test_a_backbone_of_kerashub(theirs, tmp_path):
+    backbone = create_backbone(theirs)
+    perturb(backbone)
+    backbone.save_to_preset(str(tmp_path))
+    check_encoder(modeling.BertModel.from_preset(tmp_path), backbone)
+
+
+@pytest.mark.slow
+def test_a_text_classifier_of_kerashub(theirs, tmp_path):
+    classifier = theirs.BertTextClassifier(create_backbone(theirs), 3)
+    perturb(classifier)
+    classifier.save_to_preset(str(tmp_path))
+    model = modeling.BertClassifier.from_preset(tmp_path)
+    assert_close(model(BATCH), classifier(THEIR_BATCH), tolerance=1e-5)
+
+
+@pytest.mark.slow
+def test_a_masked_lm_of_kerashub(theirs, tmp_path):
+    """Its head uses the exact gelu, and another epsilon."""
+    masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
+    perturb(masked_lm)
+    masked_lm.save_to_preset(str(tmp_path))
+    model = modeling.BertPretrainer.from_preset(tmp_path)
+    check_encoder(model.bert, masked_lm.backbone)
+    positions = np.array([[1, 3, 5], [0, 15, 7], [2, 3, 1]], "int32")
+    found = model({**BATCH, "masked_lm_positions": positions})
+    expected = masked_lm({**THEIR_BATCH, "mask_positions": positions})
+    assert_close(found["masked_lm_logits"], expected, tolerance=1e-3)
