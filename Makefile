@@ -12,7 +12,7 @@ test: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4
 
 # Servers, kills and resumes, several processes or devices that train together,
-# memory, and quick tests on further models.
+# memory, KerasHub's own outputs, and quick tests on further models.
 test-slow: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4 -m slow
 

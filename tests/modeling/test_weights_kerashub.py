@@ -323,7 +323,7 @@ def test_tools_and_training_take_a_preset(classifier, tmp_path):
     assert "contains 3 blocks" in failed.stderr
     run("tools.export", tmp_path, model=classifier, export_dir="export").check()
     recorded = np.load(RECORDED / "out_c.npz")["logits"]
-    for output_format in ("tf1", "huggingface"):
+    for output_format in ("tf1", "huggingface", "kerashub"):
         run(
             "tools.convert_checkpoint",
             tmp_path,

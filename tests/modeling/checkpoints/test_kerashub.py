@@ -11,6 +11,7 @@ import resource
 import h5py
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import modeling
 from command_line.flags import Parsed
@@ -339,6 +340,15 @@ def check_encoder(model, backbone):
         assert_close(found[name] * mask, expected[name] * mask, tolerance=1e-5)
 
 
+def check_features(theirs, ours):
+    """Compares what the tokenizers make of texts, but for more padding."""
+    length = ours["input_ids"].shape[1]
+    for name, our_name in zip(THEIR_BATCH, BATCH, strict=True):
+        value = np.asarray(theirs[name])
+        np.testing.assert_array_equal(value[:, :length], ours[our_name])
+        assert not value[:, length:].any()
+
+
 @pytest.mark.slow
 def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
     model = create(modeling.BertModel)
@@ -372,13 +382,15 @@ def test_kerashub_computes_what_our_classifier_does(
         expected = 1 / (1 + np.exp(-expected))
     assert_close(classifier(THEIR_BATCH), expected, tolerance=1e-5)
     check_encoder(model.bert, theirs.BertBackbone.from_preset(preset))
-    tokens = classifier.preprocessor(TEXTS)
-    texts = FullTokenizer.from_preset(preset)(TEXTS, max_length=32)
-    length = texts["input_ids"].shape[1]
-    renamed = zip(THEIR_BATCH, BATCH, strict=True)
-    for name, ours in renamed:
-        np.testing.assert_array_equal(tokens[name][:, :length], texts[ours])
-        assert not np.any(tokens[name][:, length:])
+    tokenizer = FullTokenizer.from_preset(preset)
+    texts = tokenizer(TEXTS, max_length=32)
+    check_features(classifier.preprocessor(TEXTS), texts)
+    # The longer text loses its last words.
+    long = [TEXTS[0], TEXTS[1] * 2], [TEXTS[1] * 3, TEXTS[0] * 4]
+    pairs = tokenizer(*long, max_length=32)
+    # Without the name, it takes a pair for texts and their labels.
+    tensors = tuple(map(tf.constant, long))
+    check_features(classifier.preprocessor(x=tensors), pairs)
     # All of it, from the texts.
     logits = np.asarray(model(texts))
     if mode == "multilabel":
