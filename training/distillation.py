@@ -19,8 +19,10 @@ def load_teacher(
     create_model: Callable[..., keras.Model],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
-) -> keras.Model:
+) -> keras.Model | None:
     """Loads the model in --teacher, whose outputs a student learns to match.
+
+    Returns None if the command has no teacher, or does not train.
 
     Args:
         start: start of the run, with the student's configuration and tokenizer.
@@ -35,8 +37,10 @@ def load_teacher(
         OSError: the teacher cannot be read.
     """
     config = start.config
+    path = config.distillation.teacher
+    if not path or not config.training.do_train:
+        return None
     student = start.bert_config
-    path = str(config.distillation.teacher)
     # Without --init_checkpoint, a run may begin with blocks of the teacher.
     folder = start.preset
     if not (folder and folder.flag == "--teacher"):

@@ -96,7 +96,7 @@ def export_task(
         serving.export(folder, trainer.model, settings_of(task), options)
         scores = evaluate_export(task, kind, folder, scored)
         if scores:
-            trainer.write_results("export_eval_results.txt", scores)
+            trainer.folder.write_results("export_eval_results.txt", scores)
             card = folder / descriptions.CARD
             # A multiple-choice model, which reads no text, has no card.
             if card.exists():
@@ -129,7 +129,7 @@ def _options_of(
         formats=flags.export_formats,
         fixed_length=flags.export_seq_length,
         quantize=flags.quantize,
-        weights=trainer.preset,
+        weights=trainer.folder.preset,
     )
 
 

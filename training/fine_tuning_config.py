@@ -112,6 +112,11 @@ class FineTuningConfig(TrainingConfig):
             )
 
     @property
+    def default_export_dir(self) -> str:
+        """The folder of the export with --data_file, beside --output_dir."""
+        return f"{self.training.output_dir.rstrip('/')}_model"
+
+    @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         evaluates_each_epoch = self.fine_tuning.evaluate_each_epoch
@@ -205,7 +210,7 @@ class DataFileConfig(FineTuningConfig):
             "keep_optimizer": False,
             "keep_checkpoint_max": 1,
             "report": True,
-            "export_dir": f"{self.training.output_dir.rstrip('/')}_model",
+            "export_dir": self.default_export_dir,
         }
 
     def check(self, given: frozenset[str]) -> None:

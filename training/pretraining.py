@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,10 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from training import checks, devices, exporting, fingerprints, run_folder
-from training.callbacks import Callback
-from training.callbacks.best_step import BestStep
+from training import exporting, fingerprints, flow, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
+from training.run_folder import RunFolder
 from training.start import Start
 from training.trainer import Trainer
 
@@ -38,10 +37,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         OSError: a file is missing or cannot be written.
     """
     config = start.config
-    # Connect the workers before TensorFlow uses a device.
-    devices.strategy_of(config.devices)
-    # All checks come before any slow work.
-    checks.check(start)
+    flow.connect(start)
     if start.preset:
         start.preset.check_identity(
             start.bert_config,
@@ -52,9 +48,8 @@ def run(start: Start[PretrainingConfig]) -> None:
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.training.left_to_right
     )
-    teacher = None
-    if config.training.do_train and config.distillation.teacher:
-        teacher = load_teacher(start, create_model)
+    teacher = load_teacher(start, create_model)
+    folder = RunFolder(start)
     records, evaluated = find_all_records(start)
     num_steps = None
     if config.training.do_train:
@@ -62,41 +57,44 @@ def run(start: Start[PretrainingConfig]) -> None:
             config.pretraining.num_train_steps,
             config.pretraining.num_warmup_steps,
         )
-    trainer = Trainer.create(
+    folder.record(
+        find_settings(start, records, evaluated),
+        dev_set_checksum(config, evaluated),
+    )
+    trainer = flow.create_trainer(
         start,
-        functools.partial(create_model, start.bert_config),
+        folder,
+        create_model,
         modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps,
         teacher,
-        settings=find_settings(start, records, evaluated),
-        dev_set=dev_set_checksum(config, evaluated),
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load()
     evaluate = functools.partial(evaluate_on, config, evaluated)
     with tfrecords.naming_wrong_records([records, evaluated]):
-        if config.training.do_train:
-            train(config, trainer, records, evaluate)
+        if num_steps:
+            flow.train(
+                trainer,
+                records,
+                num_steps[0],
+                evaluate,
+                every=config.pretraining.eval_steps,
+                metric="loss",
+            )
         if config.training.do_eval:
-            evaluate_at_the_end(trainer, evaluate)
-    finish(start, trainer)
-
-
-def finish(start: Start[PretrainingConfig], trainer: Trainer) -> None:
-    """Exports the model if the flags say so, and completes the run's folder."""
-    config = start.config
+            flow.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
         trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
-    if not trainer.is_chief:
+    if not config.is_chief:
         # Only the chief writes files.
         return
     if config.export.export_dir:
         exporting.export_pretrainer(start, trainer)
-    trainer.finish()
-    trainer.write_card()
+    flow.finish(trainer)
 
 
 def find_settings(
@@ -121,7 +119,7 @@ def find_settings(
     if config.keeps_best:
         found["eval_input_file"] = identify(evaluated.files)
     found["checksums"] = known
-    return run_folder.check_resumed(config, start.preset, found)
+    return resuming.check_resumed(config, start.preset, found)
 
 
 def dev_set_checksum(
@@ -138,31 +136,6 @@ def dev_set_checksum(
     if config.pretraining.eval_input_file:
         described += fingerprints.fingerprint(evaluated.files)
     return zlib.crc32(json.dumps(described).encode())
-
-
-def train(
-    config: PretrainingConfig,
-    trainer: Trainer,
-    records: tfrecords.Records,
-    evaluate: Callable[[Trainer], dict[str, float]],
-) -> None:
-    """Trains on records, and evaluates meanwhile if the flags say so."""
-    callbacks: list[Callback] = []
-    if config.keeps_best:
-        callbacks.append(
-            BestStep(trainer, evaluate, config.pretraining.eval_steps, "loss")
-        )
-    trainer.fit(records, config.pretraining.num_train_steps, callbacks)
-
-
-def evaluate_at_the_end(
-    trainer: Trainer, evaluate: Callable[[Trainer], dict[str, float]]
-) -> None:
-    """Evaluates the trained weights, and writes eval_results.txt."""
-    results = evaluate(trainer)
-    results["global_step"] = trainer.global_step
-    trainer.history.add("eval", trainer.global_step, results)
-    trainer.write_results("eval_results.txt", results)
 
 
 def find_all_records(
@@ -269,10 +242,11 @@ def evaluate_on(
     for _, metrics in trainer.predict(batches, None, "Evaluating", metrics_of):
         for name, pair in metrics.items():
             sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-    return {
+    means = {
         name: float(total / weight) if weight else 0.0
         for name, (total, weight) in sums.items()
     }
+    return {**means, "global_step": trainer.global_step}
 
 
 def pretraining_metrics(

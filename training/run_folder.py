@@ -1,99 +1,236 @@
-"""Compares, describes and writes the settings of a run in its folder.
+"""Writes what a run's folder contains beside its checkpoints.
 
-A run resumes only with the settings that it began with, so its settings and
-flags are compared with model.json. This module imports no TensorFlow.
+These files are model.json, the configuration and the vocabulary, the card, the
+scores and the history. This module imports no TensorFlow.
 """
 
-import json
 import os
 import platform
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from command_line import flags
+from absl import logging
+
 from command_line.flags import Role
-from data.text.tokenization import FullTokenizer
 from files import json_files
-from files.atomic import write_bytes, write_json
-from files.paths import StrPath
-from modeling import kinds, presets
-from modeling.presets import BEST, FILE, Preset, checkpoint_steps
+from files.atomic import write_bytes, write_json, write_text
+from files.paths import STATE
+from modeling import descriptions, kinds, presets
+from modeling.checkpoint_folders import find_best
+from modeling.presets import BEST, FILE, checkpoint_steps
+from modeling.results import format_results
 from modeling.tokenizer_files import describe_tokenizer
+from training.callbacks import history
 from training.config import TrainingConfig
+from training.resuming import flag_values
+from training.start import Start
 
 if TYPE_CHECKING:
     import keras
 
-# Roles of the flags that must not change when a run is resumed.
-_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+# Patterns of the files that contain results of a run's weights.
+_RESULTS = (
+    "*eval_results*.txt",
+    "*predictions.*",
+    "null_odds.json",
+    "report*.html",
+    "test_results*.tsv",
+)
+# Files that a command names at its end, if the run wrote them.
+_SHOWN = (
+    "report.html",
+    "dev_predictions.csv",
+    "dev_predictions.jsonl",
+    "predictions.csv",
+    "predictions.jsonl",
+)
 
 
-def check_resumed(
-    config: TrainingConfig,
-    preset: Preset | None,
-    settings: Mapping[str, Any] = {},
-) -> dict[str, Any]:
-    """Checks that a run is resumed with the flags and settings it began with.
-
-    A new run may have any. A flag that is defined with `may_grow` may increase,
-    or change from or to None (no limit). The flags are compared before any slow
-    work, and once more with the settings, which are known after it.
+class RunFolder:
+    """The folder --output_dir of a run. Only the chief writes to it.
 
     Args:
-        config: the flags.
-        preset: Preset of the weights, None for random weights.
-        settings: JSON-serializable dict of settings, besides the flags. Those
-            that the run recorded too must not change.
+        start: what the run starts from.
+        labels: names of the model's outputs, in order. None = write no
+            labels.txt.
 
-    Returns:
-        the settings to record.
+    Attributes:
+        path: path of the folder.
+        best: path of the folder with the best step's weights.
+        state: path of the folder with the records and TensorBoard's events.
+        labels: names of the model's outputs, in order, or None.
+        tokenizer: tokenizer of the texts, or None if it is unknown.
+        history: metrics, steps and hours of the run.
+        preset: Preset of the current weights, None if they are random.
+        results: what this command wrote to eval_results.txt, or None.
 
     Raises:
-        ValueError: a flag or setting differs. The message names it. Or the
-            folder does not state the settings.
+        ValueError: a line of the history is malformed.
+        OSError: the history cannot be read.
     """
-    flag_values = _flag_values(config, *_COMPARED)
-    # Compare the settings as model.json stores them, with lists for tuples.
-    found = json.loads(json.dumps({**settings, "flags": flag_values}))
-    if not (preset and preset.is_resumed):
-        return found
-    folder = config.training.output_dir
-    if not preset.training:
-        raise ValueError(
-            f"--output_dir={folder} contains checkpoints, but no {FILE} with "
-            "the settings of their training. Restore the file, or train on in "
-            f"another --output_dir, with --init_checkpoint={folder}"
-        )
-    now, saved = map(_compared_settings, (found, preset.training))
-    for each in flags.flags_of(config, Role.TRAINING):
-        name = f"--{each.name}"
-        if each.meta.may_grow and name in now:
-            before = saved.get(name)
-            value = now[name]
-            is_unlimited = before is None or value is None
-            is_number = isinstance(before, int | float)
-            if is_unlimited or (is_number and value > before):
-                del now[name]
-    names = saved.keys() & now.keys()
-    if difference := presets.first_difference(saved, now, names):
-        name, before, value = difference
-        raise ValueError(
-            f"--output_dir={folder} contains a run with {name}={before}; "
-            f"received {value}. Set another --output_dir. To start from this "
-            f"run's weights, also set --init_checkpoint={folder}"
-        )
-    return {**preset.training, **found}
 
+    def __init__(
+        self, start: Start, labels: Sequence[str] | None = None
+    ) -> None:
+        self.path = Path(start.config.training.output_dir)
+        self.best = self.path / BEST
+        self.state = self.path / STATE
+        self.labels = labels
+        self.tokenizer = start.tokenizer
+        self.preset = start.preset
+        self.results: Mapping[str, float] | None = None
+        self._config: TrainingConfig = start.config
+        self._command = start.command
+        self._settings: Mapping[str, Any] | None = None
+        self.history = history.History(
+            start.config, self.path / history.FILE, self.state
+        )
 
-# The checksums also name older files, and the data are for the card only.
-def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
-    names = settings.keys() - {"checksums", "data", "flags"}
-    return known | {name: settings[name] for name in names}
+    def record(self, settings: Mapping[str, Any], dev_set: int) -> None:
+        """Says what the run records with its weights and its evaluations.
+
+        Args:
+            settings: result of `resuming.check_resumed`.
+            dev_set: checksum of the dev set. Results with equal checksums may
+                be compared.
+        """
+        self._settings = settings
+        self.history.dev_set = dev_set
+
+    def begin(self, model: "keras.Model") -> None:
+        """Writes the files that describe the weights which training changes.
+
+        Raises:
+            ValueError: files in the folder describe another model.
+            OSError: a file cannot be written.
+        """
+        if not self._config.is_chief or self._settings is None:
+            return
+        texts = {"bert_config.json": model.config.to_json_string().encode()}
+        if self.tokenizer:
+            longest = model.config.max_position_embeddings
+            texts |= describe_tokenizer(self.tokenizer, longest)
+        if self.labels is not None:
+            lines = [f"{label}\n" for label in self.labels]
+            texts["labels.txt"] = "".join(lines).encode()
+        description = describe(
+            self._config, self._command, model, self._settings
+        )
+        # The best step is the last entry, as `set_best_step` writes it.
+        step = self.history.best_step
+        last = {} if step is None else {"files": [], "best_step": step}
+        _write_files(self.path, texts, description | last)
+        if self._config.keeps_best:
+            _write_files(self.best, texts, description)
+        self.preset = presets.of_run(str(self.path), description)
+        self.write_card(is_finished=False)
+
+    # Contents of the run's model.json, None if this command trains and changes
+    # them.
+    @property
+    def _described(self) -> Mapping[str, Any] | None:
+        is_fixed = not self._config.training.do_train
+        if is_fixed and self.preset and self.preset.is_resumed:
+            return self.preset.described
+        return None
+
+    def find_best(self) -> str | None:
+        """Returns the path of the best step's checkpoint, None without one."""
+        return find_best(self.path, self._described)
+
+    def set_best_step(self, step: int) -> None:
+        """Names the step of the run's best weights in its model.json."""
+        file = self.path / FILE
+        if self._config.is_chief and file.is_file():
+            write_json(file, {**json_files.read_json(file), "best_step": step})
+
+    def write_results(self, name: str, results: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like Google's code, and logs a table.
+
+        Args:
+            name: name of the file.
+            results: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        ordered = {key: results[key] for key in sorted(results)}
+        # The table of an export would only repeat the model's.
+        if not name.startswith("export"):
+            table = format_results(ordered)
+            logging.info("***** Eval results *****\n%s", table)
+        if name == "eval_results.txt":
+            self.results = results
+        if self._config.is_chief:
+            lines = [f"{key} = {value}\n" for key, value in ordered.items()]
+            write_text(self.path / name, "".join(lines))
+
+    def write_card(
+        self,
+        is_finished: bool = True,
+        export: str | None = None,
+        table: str | None = None,
+    ) -> None:
+        """Writes README.md, unless the user wrote this file.
+
+        It contains the scores, and describes the files of a finished run.
+
+        Args:
+            is_finished: whether the run is finished.
+            export: name of the exported model's folder, or None.
+            table: name of the single table that the run was trained on, or
+                None.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        path = self.path / descriptions.CARD
+        model = self.path / FILE
+        if not model.is_file():
+            return  # The folder contains the results of other weights.
+        if path.exists() and not descriptions.is_own_card(path):
+            return
+        card = descriptions.format_card(
+            self._described or json_files.read_json(model),
+            descriptions.RUN,
+            self.labels,
+            self.tokenizer.do_lower_case if self.tokenizer else None,
+            self.results,
+            descriptions.file_sizes(self.path) if is_finished else {},
+            export=export,
+            table=table,
+        )
+        write_text(path, card)
+
+    def warn_of_earlier_results(self, began: float) -> None:
+        """Names results in the folder that are of earlier weights.
+
+        They stay, because they may be the user's.
+
+        Args:
+            began: time at which this command began, as time.time().
+        """
+        paths = sorted(
+            str(path)
+            for pattern in _RESULTS
+            for path in self.path.glob(pattern)
+            if path.stat().st_mtime < began
+        )
+        if paths:
+            logging.warning(
+                "An earlier command wrote %s, with other weights than this "
+                "command trained. Move or remove what you no longer need.",
+                ", ".join(paths),
+            )
+
+    def shown_files(self) -> Iterator[str]:
+        """Yields the paths of the reports and predictions in the folder."""
+        paths = (self.path / name for name in _SHOWN)
+        yield from (str(path) for path in paths if path.is_file())
 
 
 def describe(
@@ -102,8 +239,15 @@ def describe(
     model: "keras.Model",
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Returns the contents of model.json. For the arguments, see `write`."""
-    head = _flag_values(config, Role.HEAD, Role.DECODING)
+    """Returns the contents of a run's model.json.
+
+    Args:
+        config: the flags.
+        command: {flag that the user set: value}, without folders.
+        model: the model.
+        settings: result of `resuming.check_resumed`.
+    """
+    head = flag_values(config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     head |= {name: settings[name] for name in head.keys() & settings.keys()}
     return {
@@ -119,55 +263,6 @@ def describe(
             },
         },
     }
-
-
-def set_best_step(folder: StrPath, step: int) -> None:
-    """Names the step of a run's best weights in its model.json."""
-    file = Path(folder, FILE)
-    if file.is_file():
-        write_json(file, {**json_files.read_json(file), "best_step": step})
-
-
-def write(
-    config: TrainingConfig,
-    command: Mapping[str, Any],
-    model: "keras.Model",
-    settings: Mapping[str, Any],
-    tokenizer: FullTokenizer | None,
-    labels: Sequence[str] | None,
-    best_step: int | None = None,
-) -> dict[str, Any]:
-    """Writes the files that describe a run's weights beside the weights.
-
-    Args:
-        config: the flags.
-        command: {flag that the user set: value}, without folders.
-        model: the model.
-        settings: result of `check_resumed`.
-        tokenizer: tokenizer of the texts, or None if it is unknown.
-        labels: names of the outputs, in order. None = write no labels.txt.
-        best_step: the best step so far, None before the first evaluation.
-
-    Returns:
-        the contents of model.json, without the entries of the run's folder.
-
-    Raises:
-        ValueError: files in a folder describe another model.
-        OSError: a file cannot be written.
-    """
-    texts = {"bert_config.json": model.config.to_json_string().encode()}
-    if tokenizer:
-        longest = model.config.max_position_embeddings
-        texts |= describe_tokenizer(tokenizer, longest)
-    if labels is not None:
-        texts["labels.txt"] = "".join(f"{x}\n" for x in labels).encode()
-    description = describe(config, command, model, settings)
-    # The best step is the last entry, as `set_best_step` writes it.
-    last = {} if best_step is None else {"files": [], "best_step": best_step}
-    _write_files(Path(config.training.output_dir), texts, description | last)
-    if config.keeps_best:
-        _write_files(Path(config.training.output_dir, BEST), texts, description)
-    return description
 
 
 # Writes {name: contents} and the description of model.json. A user's own files
@@ -211,13 +306,3 @@ def _is_same(path: Path, text: bytes) -> bool:
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
     return all(former.get(name, v) == v for name, v in entries.items())
-
-
-# Returns {flag: value} of the flags with these roles, without paths.
-def _flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
-    values = flags.flat(config)
-    return {
-        each.name: values[each.name]
-        for each in flags.flags_of(config, *roles)
-        if each.meta.kind is None
-    }

@@ -15,7 +15,7 @@ from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
-from files.paths import STATE
+from files.paths import StrPath
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
@@ -23,9 +23,15 @@ from training.task import Split, Task
 
 
 def write_splits(
-    task: Task, start: Start[FineTuningConfig]
+    task: Task, start: Start[FineTuningConfig], folder: StrPath
 ) -> dict[str, Split]:
     """Reads the splits that a command needs, then writes their records.
+
+    Args:
+        task: the task.
+        start: what the command starts from.
+        folder: folder for the records of the chief. Other workers write theirs
+            to a temporary folder.
 
     Raises:
         ValueError: a line is malformed.
@@ -49,9 +55,6 @@ def write_splits(
         for name in names
         if (found := task.read_examples(name)) is not None
     }
-    # The chief's records stay in the output folder. Other workers write their
-    # records to a temporary folder.
-    folder = os.path.join(config.training.output_dir, STATE)
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
     os.makedirs(folder, exist_ok=True)
@@ -68,7 +71,7 @@ def _write_split(
     task: Task,
     name: str,
     examples: Sequence[Any],
-    folder: str,
+    folder: StrPath,
     sizes: tuple[int, int],
 ) -> Split:
     path = os.path.join(folder, f"{name}.tf_record")

@@ -22,7 +22,7 @@ from modeling.checkpoint_folders import find_best
 from modeling.config import BertConfig
 from modeling.presets import Preset, checkpoint_steps
 from training.config import TrainingConfig
-from training.run_folder import check_resumed
+from training.resuming import check_resumed
 
 Config = TypeVar("Config", bound=TrainingConfig)
 # A task of any script's Config accepts the Start of a subclass.

@@ -6,32 +6,21 @@ train_step.py computes and applies the gradients.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
-import tensorflow as tf
 from absl import logging
 
 import modeling
 from command_line import progress
-from command_line.groups import PRECISIONS
 from data.io import tfrecords
-from files import json_files
-from files.atomic import write_text
-from modeling import descriptions, presets
-from modeling.checkpoint_folders import find_best
-from modeling.losses import Loss
-from modeling.presets import BEST
-from modeling.results import format_results
-from training import checkpointing, checks, devices, run_folder, stopping
+from training import checkpointing, checks, devices, stopping
 from training.callbacks import Callback
-from training.callbacks.history import History
 from training.callbacks.summaries import Summaries
 from training.config import TrainingConfig
-from training.optimizers import optimization
 from training.prediction import BatchPredictor
+from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
 
@@ -42,58 +31,37 @@ class Trainer(BatchPredictor):
     Args:
         model: a keras.Model over a dict of features, already built. Its weights
             are saved.
-        start: what the run starts from: its flags, and the tokenizer, which is
-            saved with the weights.
+        start: what the run starts from.
+        folder: folder of the run.
         step: the training step of the model. None if the model only predicts.
-        settings: result of `run_folder.check_resumed`, which `fit` records in
-            the run's folder. None = record nothing.
-        dev_set: checksum of the dev set. Results with equal checksums may be
-            compared.
-        output_names: lists of possible names of the model's outputs, for the
-            argument `labels` of `modeling.load_checkpoint`. The first is saved
-            with the weights. Empty if the outputs are not labels.
 
     Attributes:
+        config: the flags.
+        folder: folder of the run.
+        train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
         global_step: number of steps that trained the current weights,
             including steps that were skipped.
         has_best: whether the current weights come from the best step.
-        best_folder: folder of the weights of the best step.
-        labels: names of the model's outputs, in order, or None.
-        checkpointer: saves the run in `output_dir`.
-        history: metrics, steps and hours of the run.
-        preset: Preset of the current weights, None if they are random.
-        results: what this command wrote to eval_results.txt, or None.
+        checkpointer: saves the run's checkpoints.
     """
 
     def __init__(
         self,
         model: keras.Model,
         start: Start,
+        folder: RunFolder,
         step: TrainStep | None = None,
-        *,
-        settings: Mapping[str, Any] | None = None,
-        dev_set: int = 0,
-        output_names: Sequence[Sequence[str]] = (),
     ) -> None:
         config = start.config
         super().__init__(model, config.devices.jit_compile)
         self.config: TrainingConfig = config
-        self._command = start.command
-        self.preset = start.preset
+        self.folder = folder
         # None if the model only predicts.
         self.train_step: Any = step
-        self.settings = settings
-        self.tokenizer = start.tokenizer
-        self._output_names = output_names
-        self.labels = output_names[0] if output_names else None
-        self.is_chief = config.is_chief
-        self.best_folder = Path(config.training.output_dir, BEST)
         self.num_train_steps = 0
         self.global_step = 0
         self.has_best = False
-        self.history = History(config, dev_set)
-        self.results: Mapping[str, float] | None = None
         weights = dict(modeling.named_variables(model))
         variables = {**weights}
         if step is not None:
@@ -104,87 +72,24 @@ class Trainer(BatchPredictor):
                 if variable.path.startswith("distillation/")
             }
         self.checkpointer = checkpointing.Checkpointer(
-            config.training.output_dir,
+            folder.path,
             variables,
             step.optimizer if step else None,
             config.training.keep_checkpoint_max,
-            self.is_chief,
+            config.is_chief,
         )
         self._best = checkpointing.Checkpointer(
-            self.best_folder,
+            folder.best,
             weights,
             keep_checkpoint_max=1,
-            is_chief=self.is_chief,
+            is_chief=config.is_chief,
         )
 
-    @classmethod
-    def create(
-        cls,
-        start: Start,
-        create_model: Callable[..., keras.Model],
-        loss: Loss,
-        num_steps: tuple[int, int] | None,
-        teacher: keras.Model | None = None,
-        **options: Any,
-    ) -> "Trainer":
-        """Creates a model with random weights, and the Trainer of its run.
-
-        Args:
-            start: what the run starts from.
-            create_model: function (**options) -> the task's model. `options`
-                are the arguments that every model accepts.
-            loss: the task's loss.
-            num_steps: (training steps, warmup steps), None without training.
-            teacher: the teacher to learn from, None without a teacher.
-            **options: other arguments of the constructor.
-
-        Raises:
-            ValueError: a flag does not fit the model or the devices.
-        """
-        config = start.config
-        strategy = devices.strategy_of(config.devices)
-        keras.utils.set_random_seed(config.training.seed)
-        if config.training.deterministic:
-            tf.config.experimental.enable_op_determinism()
-        # Variables, losses, softmax and LayerNorm's statistics stay float32.
-        keras.config.set_dtype_policy(
-            PRECISIONS[config.devices.mixed_precision]
-        )
-        with strategy.scope():
-            model = create_model(
-                use_one_hot_embeddings=config.devices.is_tpu,
-                gradient_checkpointing=config.training.gradient_checkpointing,
-                unpad=config.unpads,
-                seed=config.training.seed,
-            )
-            model.build()
-            if not num_steps:
-                return cls(model, start, **options)
-            if number := config.training.freeze_layers:
-                bert = model.bert
-                for layer in [bert.embeddings, *bert.encoder.blocks[:number]]:
-                    layer.trainable = False
-            optimizer: Any = optimization.create_optimizer(
-                config.optimizer, *num_steps
-            )
-            if config.devices.mixed_precision == "float16":
-                # Small gradients underflow in float16 without a loss scale.
-                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-            trained: Any = model
-            if teacher:
-                loss = modeling.DistillationLoss(
-                    loss,
-                    config.distillation.distill_temperature,
-                    config.distillation.distill_alpha,
-                    config.distillation.distill_hidden,
-                )
-                trained = modeling.Distiller(
-                    model, teacher, loss, config.training.seed
-                )
-            step = TrainStep(trained, loss, optimizer, config, strategy)
-        return cls(model, start, step, **options)
-
-    def restore_or_load(self, prefers_best: bool = False) -> None:
+    def restore_or_load(
+        self,
+        output_names: Sequence[Sequence[str]] = (),
+        prefers_best: bool = False,
+    ) -> None:
         """Sets the weights that training or evaluation starts from.
 
         They come from the first that exists:
@@ -194,6 +99,13 @@ class Trainer(BatchPredictor):
         2. The newest checkpoint in --output_dir.
         3. The --init_checkpoint, or with --init_layers the --teacher.
         4. Random numbers.
+
+        Args:
+            output_names: lists of possible names of the model's outputs, for
+                the argument `labels` of `modeling.load_checkpoint`. Empty if
+                the outputs are not labels.
+            prefers_best: whether the best step comes before the newest
+                checkpoint.
         """
         config = self.config
         if (
@@ -209,7 +121,7 @@ class Trainer(BatchPredictor):
             and self.restore_best()
         ):
             return
-        if step is None and find_best(config.training.output_dir):
+        if step is None and self.folder.find_best():
             logging.warning(
                 "%s contains a best step, but no checkpoint to resume from. "
                 "The training starts again.",
@@ -221,9 +133,9 @@ class Trainer(BatchPredictor):
                 layers = [*map(int, config.distillation.init_layers)]
             report = modeling.load_checkpoint(
                 self.model,
-                self.preset or config.initial_checkpoint,
+                self.folder.preset or config.initial_checkpoint,
                 layers,
-                labels=self._output_names,
+                labels=output_names,
                 best=None if config.loads_best else False,
                 # Training may begin with the model of another task.
                 replaces_head=config.training.do_train,
@@ -235,20 +147,11 @@ class Trainer(BatchPredictor):
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
         self.global_step = step or 0
-        self.history.restore(self.global_step)
-
-    # Contents of the run's model.json, None if this command trains and changes
-    # them.
-    @property
-    def _described(self) -> Mapping[str, Any] | None:
-        is_fixed = not self.config.training.do_train
-        if is_fixed and self.preset and self.preset.is_resumed:
-            return self.preset.described
-        return None
+        self.folder.history.restore(self.global_step)
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
-        path = find_best(self.config.training.output_dir, self._described)
+        path = self.folder.find_best()
         if path:
             self.global_step = self._best.read(path)
             self.has_best = True
@@ -257,15 +160,12 @@ class Trainer(BatchPredictor):
     def save_best(self, step: int) -> None:
         """Saves the weights after `step` as the weights of the best step."""
         self._best.save(step)
-        if self.is_chief:
-            run_folder.set_best_step(self.config.training.output_dir, step)
+        self.folder.set_best_step(step)
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
-        if self.is_chief:
-            self._best.link(
-                self.history.best_step, self.config.training.output_dir
-            )
+        if self.config.is_chief:
+            self._best.link(self.folder.history.best_step, self.folder.path)
 
     def fit(
         self,
@@ -298,8 +198,8 @@ class Trainer(BatchPredictor):
         config = self.config
         step = self.global_step
         self.num_train_steps = num_train_steps
-        if self.is_chief and config.training.summary_steps:
-            callbacks = [*callbacks, Summaries(self.history, config)]
+        if self.config.is_chief and config.training.summary_steps:
+            callbacks = [*callbacks, Summaries(self.folder.history, config)]
         has_ended = self._is_time_over or any(
             callback.has_ended(step) for callback in callbacks
         )
@@ -326,20 +226,9 @@ class Trainer(BatchPredictor):
         logging.info("  Steps = %d", num_train_steps)
         # A weight, its gradient and the optimizer's m and v are 16 bytes.
         logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
-        if self.is_chief and self.settings is not None:
-            described = run_folder.write(
-                config,
-                self._command,
-                self.model,
-                self.settings,
-                tokenizer=self.tokenizer,
-                labels=self.labels,
-                best_step=self.history.best_step,
-            )
-            folder = config.training.output_dir
-            self.preset = presets.of_run(folder, described)
-            self.write_card(is_finished=False)
-        with self.history.training(step), stopping.stop_signals() as stop:
+        self.folder.begin(self.model)
+        history = self.folder.history
+        with history.training(step), stopping.stop_signals() as stop:
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
             logging.warning(
@@ -395,7 +284,7 @@ class Trainer(BatchPredictor):
                     # so do not save these weights before the end.
                     if is_done or (is_save_due and not skipped.num_in_a_row):
                         rate = logs["learning_rate"]
-                        self.history.add("checkpoint", step, {}, rate)
+                        self.folder.history.add("checkpoint", step, {}, rate)
                         goes_on = step < last and not has_ended
                         keeps = config.training.keep_optimizer or goes_on
                         self.checkpointer.save(step, keeps)
@@ -423,7 +312,7 @@ class Trainer(BatchPredictor):
     @property
     def _is_time_over(self) -> bool:
         limit = self.config.training.max_hours
-        return limit is not None and self.history.hours >= limit
+        return limit is not None and self.folder.history.hours >= limit
 
     # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
@@ -444,71 +333,3 @@ class Trainer(BatchPredictor):
             return f"the weights of {start}" if start else "random weights"
         which = "best" if self.has_best else "last"
         return f"the weights of step {self.global_step} (the {which} step)"
-
-    def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like Google's code, and logs a table."""
-        ordered = {key: results[key] for key in sorted(results)}
-        # The table of an export would only repeat the model's.
-        if not name.startswith("export"):
-            table = format_results(ordered)
-            logging.info("***** Eval results *****\n%s", table)
-        if name == "eval_results.txt":
-            self.results = results
-        if self.is_chief:
-            path = Path(self.config.training.output_dir) / name
-            lines = [f"{key} = {value}\n" for key, value in ordered.items()]
-            write_text(path, "".join(lines))
-
-    def write_card(self, is_finished: bool = True, **use: str | None) -> None:
-        """Writes README.md in --output_dir, unless the user wrote this file.
-
-        It contains the scores, and describes the files of a finished run. `use`
-        are the arguments `export` and `table` of `format_card`.
-        """
-        folder = Path(self.config.training.output_dir)
-        path = folder / descriptions.CARD
-        model = folder / presets.FILE
-        if not model.is_file():
-            return  # The folder contains the results of other weights.
-        if path.exists() and not descriptions.is_own_card(path):
-            return
-        card = descriptions.format_card(
-            self._described or json_files.read_json(model),
-            descriptions.RUN,
-            self.labels,
-            self.tokenizer.do_lower_case if self.tokenizer else None,
-            self.results,
-            descriptions.file_sizes(folder) if is_finished else {},
-            **use,
-        )
-        write_text(path, card)
-
-    def finish(self) -> None:
-        """Stores the best step once, and writes --export_weights.
-
-        The folder --export_weights then contains the files of Google's releases
-        (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
-        labels.txt if the model's outputs are labels.
-
-        Raises:
-            OSError: a file cannot be written.
-        """
-        self.link_best()
-        path = self.config.training.export_weights
-        if self.is_chief and path is not None:
-            modeling.save_release(
-                self.model,
-                path,
-                self.tokenizer,
-                self.labels,
-                files=descriptions.describe_copy(
-                    self.preset,
-                    self.model,
-                    descriptions.WEIGHTS,
-                    step=self.global_step or None,
-                    labels=self.labels,
-                    tokenizer=self.tokenizer,
-                    results=self.results,
-                ),
-            )
-            logging.info("Wrote the weights to %s", path)

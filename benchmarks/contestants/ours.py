@@ -1,6 +1,5 @@
 """This project as a contestant. Calls the same functions as its scripts."""
 
-import functools
 import os
 import shlex
 import shutil
@@ -24,9 +23,9 @@ from data.text.tokenization import FullTokenizer
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import exporting, start
+from training import exporting, flow, start
+from training.run_folder import RunFolder
 from training.splits import write_splits
-from training.trainer import Trainer
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -55,7 +54,10 @@ def training(begin, dataset, create_model, loss):
 
     `begin` is the Start of a script.
     """
-    trainer = Trainer.create(begin, create_model, loss, (NUM_TRAIN_STEPS, 0))
+    num_steps = (NUM_TRAIN_STEPS, 0)
+    trainer = flow.create_trainer(
+        begin, RunFolder(begin), create_model, loss, num_steps
+    )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
 
@@ -89,7 +91,7 @@ def pretrain(spec):
     return training(
         begin,
         dataset.batch(begin.config.batch_size).prefetch(2),
-        functools.partial(modeling.BertPretrainer, begin.bert_config),
+        modeling.BertPretrainer,
         losses.PretrainingLoss(),
     )
 
@@ -132,7 +134,7 @@ def load_engine(spec):
 
 
 def open_mrpc(spec, command):
-    """Writes MRPC's records. Returns (start, task, create_model, splits).
+    """Writes MRPC's records. Returns (start, task, folder, splits).
 
     `command` is more flags of run_classifier.py.
     """
@@ -144,8 +146,8 @@ def open_mrpc(spec, command):
     parsed = parse(run_classifier, spec, command)
     begin = start.read_start(parsed)
     task, begin = run_classifier.create_task(parsed, begin, table=None)
-    create_model = functools.partial(task.create_model, begin.bert_config)
-    return begin, task, create_model, write_splits(task, begin)
+    folder = RunFolder(begin, task.labels)
+    return begin, task, folder, write_splits(task, begin, folder.state)
 
 
 def mrpc(spec):
@@ -154,7 +156,7 @@ def mrpc(spec):
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    begin, task, create_model, splits = open_mrpc(spec, command)
+    begin, task, _, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
         begin.config.batch_size,
@@ -162,7 +164,7 @@ def mrpc(spec):
         seed=begin.config.training.seed,
         trim=begin.config.unpads,
     )
-    return training(begin, dataset, create_model, task.loss)
+    return training(begin, dataset, task.create_model, task.loss)
 
 
 def export_task(spec):
@@ -172,8 +174,10 @@ def export_task(spec):
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    begin, task, create_model, splits = open_mrpc(spec, command)
-    trainer = Trainer.create(begin, create_model, task.loss, None)
+    begin, task, folder, splits = open_mrpc(spec, command)
+    trainer = flow.create_trainer(
+        begin, folder, task.create_model, task.loss, num_steps=None
+    )
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)

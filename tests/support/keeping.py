@@ -4,6 +4,7 @@ from modeling import BertConfig, presets
 from tests.serving import conftest
 from tests.support import toy_task
 from training import exporting, splits
+from training.run_folder import RunFolder
 
 LENGTH = conftest.LENGTH
 
@@ -28,6 +29,6 @@ class Keeping(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         bert_config = BertConfig(vocab_size=1600)
         start = toy_task.create_start(self.config, bert_config)
-        found = splits.write_splits(self, start)
+        found = splits.write_splits(self, start, RunFolder(start).state)
         kind = presets.read(folder).head
         return exporting.evaluate_export(self, kind, folder, [*found.values()])

@@ -16,6 +16,7 @@ from data.io import tfrecords
 from training.callbacks import Callback
 from training.config import TrainingConfig, TrainingFlags
 from training.optimizers import optimization
+from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
 from training.trainer import Trainer
@@ -122,7 +123,7 @@ def create_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return Trainer(model, start, step)
+    return Trainer(model, start, RunFolder(start), step)
 
 
 def fit(trainer, dataset, num_train_steps, *callbacks):

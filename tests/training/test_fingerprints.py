@@ -13,7 +13,7 @@ from modeling.presets import Preset
 from tests.conftest import TINY
 from tests.support import toy_task
 from tests.support.models import built
-from training import fingerprints, run_folder
+from training import fingerprints, resuming
 from training.start import complete, read_preset
 
 
@@ -65,7 +65,7 @@ def describe(options, resumes=None):
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
     found = fingerprints.describe_start(start)
-    return run_folder.check_resumed(config, preset, found)
+    return resuming.check_resumed(config, preset, found)
 
 
 CHANGES = [

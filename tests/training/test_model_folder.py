@@ -11,7 +11,8 @@ from modeling.checkpoint_folders import find_best
 from tests import conftest
 from tests.support import toy_task
 from tests.support.golden import ROOT
-from training import run_folder
+from training.resuming import check_resumed
+from training.run_folder import RunFolder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 
@@ -24,6 +25,13 @@ def folder(tmp_path):
     return tmp_path
 
 
+def begin(config, model, settings, labels=None):
+    """Describes a model in a run's folder, as the start of a run does."""
+    folder = RunFolder(toy_task.create_start(config, model.config), labels)
+    folder.record(settings, dev_set=0)
+    folder.begin(model)
+
+
 def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
@@ -31,16 +39,9 @@ def check(folder, settings, **flags):
     if not (folder / presets.FILE).exists():
         # The run begins.
         preset = None
-    settings = run_folder.check_resumed(config, preset, settings)
-    model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    run_folder.write(
-        config,
-        command={},
-        model=model,
-        settings=settings,
-        tokenizer=None,
-        labels=None,
-    )
+    settings = check_resumed(config, preset, settings)
+    bert_config = modeling.BertConfig(**conftest.TINY)
+    begin(config, modeling.BertClassifier(bert_config, 2), settings)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
@@ -133,7 +134,8 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
         "labels": ["no", "yes"],
     }
     check(folder, settings)
-    run_folder.set_best_step(folder, 1)
+    start = toy_task.create_start(toy_task.create_config(folder), None)
+    RunFolder(start).set_best_step(1)
     path = folder / presets.FILE
     whole = path.read_text()
     for *parents, name in places(json.loads(whole)):
@@ -154,15 +156,7 @@ def write(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
     config = modeling.BertConfig(**conftest.TINY | changes)
     model = modeling.BertModel(config)
-    flags = toy_task.create_config(folder)
-    run_folder.write(
-        flags,
-        command={},
-        model=model,
-        settings={},
-        tokenizer=None,
-        labels=labels,
-    )
+    begin(toy_task.create_config(folder), model, {}, labels)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):

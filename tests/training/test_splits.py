@@ -13,7 +13,8 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
         for name, value in changes.items():
             setattr(task, name, value)
         config = create_config(tmp_path / folder, do_eval=True)
-        splits = write_splits(task, create_start(config, BERT_CONFIG))
+        start = create_start(config, BERT_CONFIG)
+        splits = write_splits(task, start, tmp_path / folder / "state")
         return dev_set_checksum(task, splits)
 
     (tmp_path / "a").mkdir()

@@ -46,8 +46,8 @@ class BestStep(Callback):
         self._sign = -1 if is_loss else 1
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
-        step = trainer.history.best_step
-        folder = trainer.best_folder
+        step = trainer.folder.history.best_step
+        folder = trainer.folder.best
         if step is None:
             return
         if step not in checkpoint_steps(folder):
@@ -56,7 +56,7 @@ class BestStep(Callback):
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.global_step
-        best = trainer.history.best()
+        best = trainer.folder.history.best()
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -84,7 +84,7 @@ class BestStep(Callback):
             or self._sign * (value - self._best[self._metric]) > 0
         )
         rate = logs.get("learning_rate")
-        trainer.history.add("eval", step, results, rate)
+        trainer.folder.history.add("eval", step, results, rate)
         shown = {"training loss": logs["loss"], **overall_scores(results)}
         logging.info(
             "Evaluation after step %d: %s%s",
@@ -95,7 +95,7 @@ class BestStep(Callback):
         if not is_best:
             return self.has_ended(step)
         self._best = results
-        trainer.history.best_step = step
+        trainer.folder.history.best_step = step
         trainer.save_best(step)
         return False
 

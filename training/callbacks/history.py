@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from files import atomic, json_files
-from files.paths import STATE
 from training.config import TrainingConfig
 
 FILE = "history.jsonl"
@@ -36,9 +35,12 @@ class History:
     Args:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
-        dev_set: checksum of the dev set.
+        file: path of the file.
+        events: folder of the files for TensorBoard.
 
     Attributes:
+        dev_set: checksum of the dev set. Results with equal checksums may be
+            compared.
         best_step: step of the best evaluation so far, or None before the first
             evaluation. BestStep sets it, each `checkpoint` line contains it.
 
@@ -47,10 +49,13 @@ class History:
         OSError: the file cannot be read.
     """
 
-    def __init__(self, config: TrainingConfig, dev_set: int) -> None:
+    def __init__(
+        self, config: TrainingConfig, file: Path, events: Path
+    ) -> None:
         self._config = config
-        self._dev_set = dev_set
-        self._path = Path(config.training.output_dir) / FILE
+        self.dev_set = 0
+        self._path = file
+        self._events = events
         self._started = 0.0
         self._writer: Any = None
         found = read(self._path) if self._path.exists() else []
@@ -134,7 +139,7 @@ class History:
                 line = {name: known[name] for name in line} | {"kind": kind}
         line["metrics"] = found
         if kind == "eval":
-            line["dev_set"] = self._dev_set
+            line["dev_set"] = self.dev_set
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
         known = self._lines.get((kind, step))
@@ -157,7 +162,7 @@ class History:
         the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0))
-        if line is None or line.get("dev_set") != self._dev_set:
+        if line is None or line.get("dev_set") != self.dev_set:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
@@ -168,8 +173,7 @@ class History:
         import tensorflow as tf
 
         if self._writer is None:
-            folder = str(self._path.parent / STATE)
-            self._writer = tf.summary.create_file_writer(folder)
+            self._writer = tf.summary.create_file_writer(str(self._events))
         with self._writer.as_default():
             for name, value in metrics.items():
                 if value is not None:

@@ -21,9 +21,9 @@ def history_of(folder):
     config = types.SimpleNamespace(
         is_chief=True,
         batch_size=8,
-        training=types.SimpleNamespace(output_dir=folder, summary_steps=0),
+        training=types.SimpleNamespace(summary_steps=0),
     )
-    return history.History(config, 0)
+    return history.History(config, folder / history.FILE, folder)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):

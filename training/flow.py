@@ -1,0 +1,227 @@
+"""The steps that fine_tuning.py and pretraining.py share, in their order."""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from command_line.groups import PRECISIONS
+from data.io import tfrecords
+from modeling import descriptions
+from modeling.losses import Loss
+from training import checks, devices
+from training.callbacks import Callback
+from training.callbacks.best_step import BestStep
+from training.optimizers import optimization
+from training.run_folder import RunFolder
+from training.start import Start
+from training.train_step import TrainStep
+from training.trainer import Trainer
+
+# A function (trainer) -> {name: score on the dev set}.
+Evaluate = Callable[[Trainer], dict[str, float]]
+
+
+def connect(start: Start) -> None:
+    """Connects the workers, and checks all that needs no slow work.
+
+    Raises:
+        ValueError: a flag contradicts another flag or a file.
+        OSError: a file is missing.
+    """
+    # Connect the workers before TensorFlow uses a device.
+    devices.strategy_of(start.config.devices)
+    checks.check(start)
+
+
+def create_trainer(
+    start: Start,
+    folder: RunFolder,
+    create_model: Callable[..., keras.Model],
+    loss: Loss,
+    num_steps: tuple[int, int] | None,
+    teacher: keras.Model | None = None,
+) -> Trainer:
+    """Creates a model with random weights, and the Trainer of its run.
+
+    Args:
+        start: what the run starts from.
+        folder: folder of the run.
+        create_model: function (BertConfig, **options) -> the task's model.
+            `options` are the arguments that every model accepts.
+        loss: the task's loss.
+        num_steps: (training steps, warmup steps), None without training.
+        teacher: the teacher to learn from, None without a teacher.
+
+    Raises:
+        ValueError: a flag does not fit the model or the devices.
+    """
+    config = start.config
+    strategy = devices.strategy_of(config.devices)
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+    step = None
+    with strategy.scope():
+        model = create_model(
+            start.bert_config,
+            use_one_hot_embeddings=config.devices.is_tpu,
+            gradient_checkpointing=config.training.gradient_checkpointing,
+            unpad=config.unpads,
+            seed=config.training.seed,
+        )
+        model.build()
+        if num_steps:
+            _freeze(model, config.training.freeze_layers)
+            optimizer = _create_optimizer(start, num_steps)
+            trained, loss = _with_teacher(start, model, loss, teacher)
+            step = TrainStep(trained, loss, optimizer, config, strategy)
+    return Trainer(model, start, folder, step)
+
+
+# Freezes the embeddings and the first blocks. 0 = nothing.
+def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
+    if num_blocks:
+        bert = model.bert
+        for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
+            layer.trainable = False
+
+
+def _create_optimizer(
+    start: Start, num_steps: tuple[int, int]
+) -> keras.optimizers.Optimizer:
+    optimizer = optimization.create_optimizer(
+        start.config.optimizer, *num_steps
+    )
+    if start.config.devices.mixed_precision != "float16":
+        return optimizer
+    # Small gradients underflow in float16 without a loss scale.
+    return keras.optimizers.LossScaleOptimizer(optimizer)
+
+
+# Returns the model that is trained, and its loss.
+def _with_teacher(
+    start: Start,
+    model: keras.Model,
+    loss: Loss,
+    teacher: keras.Model | None,
+) -> tuple[keras.Model, Loss]:
+    if teacher is None:
+        return model, loss
+    config = start.config
+    loss = modeling.DistillationLoss(
+        loss,
+        config.distillation.distill_temperature,
+        config.distillation.distill_alpha,
+        config.distillation.distill_hidden,
+    )
+    return modeling.Distiller(model, teacher, loss, config.training.seed), loss
+
+
+def train(
+    trainer: Trainer,
+    records: tfrecords.Records,
+    num_train_steps: int,
+    evaluate: Evaluate,
+    *,
+    every: int,
+    metric: str,
+    patience: int = 0,
+    epochs: float | None = None,
+) -> None:
+    """Trains, and evaluates meanwhile if the flags say so.
+
+    Args:
+        trainer: the Trainer.
+        records: the records to train on.
+        num_train_steps: number of the last step.
+        evaluate: evaluates the current weights.
+        every: number of steps between two evaluations.
+        metric: name of the score that chooses the best step.
+        patience: number of evaluations without improvement after which training
+            stops. 0 = training never stops early.
+        epochs: number of epochs in all steps, for the log, if known.
+    """
+    callbacks: list[Callback] = []
+    if trainer.config.keeps_best:
+        callbacks.append(BestStep(trainer, evaluate, every, metric, patience))
+    trainer.fit(records, num_train_steps, callbacks, epochs)
+
+
+def evaluate_at_the_end(
+    trainer: Trainer, evaluate: Evaluate
+) -> dict[str, float]:
+    """Evaluates the trained weights, and writes eval_results.txt."""
+    logging.info("Evaluating %s", trainer.described_step)
+    results = evaluate(trainer)
+    trainer.folder.history.add("eval", trainer.global_step, results)
+    trainer.folder.write_results("eval_results.txt", results)
+    return results
+
+
+def finish(
+    trainer: Trainer, export: str | None = None, table: str | None = None
+) -> None:
+    """Completes the run's folder, and writes --export_weights.
+
+    The best step's weights are then stored once, and the card lists the files.
+    The folder --export_weights contains the files of Google's releases
+    (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and labels.txt
+    if the model's outputs are labels.
+
+    Args:
+        trainer: the Trainer.
+        export: name of the exported model's folder, for the card.
+        table: name of the single table that the run was trained on, for the
+            card.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    folder = trainer.folder
+    trainer.link_best()
+    path = trainer.config.training.export_weights
+    if path is not None:
+        description: Mapping[str, str] = descriptions.describe_copy(
+            folder.preset,
+            trainer.model,
+            descriptions.WEIGHTS,
+            step=trainer.global_step or None,
+            labels=folder.labels,
+            tokenizer=folder.tokenizer,
+            results=folder.results,
+        )
+        modeling.save_release(
+            trainer.model,
+            path,
+            folder.tokenizer,
+            folder.labels,
+            files=description,
+        )
+        logging.info("Wrote the weights to %s", path)
+    folder.write_card(export=export, table=table)
+
+
+def describe_end(
+    trainer: Trainer,
+    scores: Sequence[str],
+    commands: Sequence[str],
+    seconds: float,
+) -> None:
+    """Logs the score, the reports, and what to do next.
+
+    Args:
+        trainer: the Trainer.
+        scores: lines about the scores.
+        commands: commands that use the model.
+        seconds: duration of this command.
+    """
+    lines = [*scores, *trainer.folder.shown_files(), *commands]
+    duration = datetime.timedelta(seconds=round(seconds))
+    logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

@@ -1,0 +1,92 @@
+"""Compares the settings of a command with those that its run began with.
+
+A run resumes only with the settings that it began with, which its model.json
+records. This module imports no TensorFlow.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from command_line import flags
+from command_line.flags import Role
+from modeling import presets
+from modeling.presets import FILE, Preset
+from training.config import TrainingConfig
+
+# Roles of the flags that must not change when a run is resumed.
+_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+
+
+def check_resumed(
+    config: TrainingConfig,
+    preset: Preset | None,
+    settings: Mapping[str, Any] = {},
+) -> dict[str, Any]:
+    """Checks that a run is resumed with the flags and settings it began with.
+
+    A new run may have any. A flag that is defined with `may_grow` may increase,
+    or change from or to None (no limit). The flags are compared before any slow
+    work, and once more with the settings, which are known after it.
+
+    Args:
+        config: the flags.
+        preset: Preset of the weights, None for random weights.
+        settings: JSON-serializable dict of settings, besides the flags. Those
+            that the run recorded too must not change.
+
+    Returns:
+        the settings to record.
+
+    Raises:
+        ValueError: a flag or setting differs. The message names it. Or the
+            folder does not state the settings.
+    """
+    compared = flag_values(config, *_COMPARED)
+    # Compare the settings as model.json stores them, with lists for tuples.
+    found = json.loads(json.dumps({**settings, "flags": compared}))
+    if not (preset and preset.is_resumed):
+        return found
+    folder = config.training.output_dir
+    if not preset.training:
+        raise ValueError(
+            f"--output_dir={folder} contains checkpoints, but no {FILE} with "
+            "the settings of their training. Restore the file, or train on in "
+            f"another --output_dir, with --init_checkpoint={folder}"
+        )
+    now, saved = map(_compared_settings, (found, preset.training))
+    for each in flags.flags_of(config, Role.TRAINING):
+        name = f"--{each.name}"
+        if each.meta.may_grow and name in now:
+            before = saved.get(name)
+            value = now[name]
+            is_unlimited = before is None or value is None
+            is_number = isinstance(before, int | float)
+            if is_unlimited or (is_number and value > before):
+                del now[name]
+    names = saved.keys() & now.keys()
+    if difference := presets.first_difference(saved, now, names):
+        name, before, value = difference
+        raise ValueError(
+            f"--output_dir={folder} contains a run with {name}={before}; "
+            f"received {value}. Set another --output_dir. To start from this "
+            f"run's weights, also set --init_checkpoint={folder}"
+        )
+    return {**preset.training, **found}
+
+
+# The checksums also name older files, and the data are for the card only.
+def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
+    names = settings.keys() - {"checksums", "data", "flags"}
+    return known | {name: settings[name] for name in names}
+
+
+def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
+    """Returns {flag: value} of the flags with these roles, without paths."""
+    values = flags.flat(config)
+    return {
+        each.name: values[each.name]
+        for each in flags.flags_of(config, *roles)
+        if each.meta.kind is None
+    }
