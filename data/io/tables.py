@@ -152,18 +152,25 @@ class Table:
 
 
 def read_table(
-    table: Table, text_columns: Sequence[str], columns: Sequence[str] = ()
+    table: Table,
+    text_columns: Sequence[str],
+    columns: Sequence[str] = (),
+    may_lack: bool = False,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields (where, row) of a table. Fails at a malformed row.
 
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
-    a cell in the other `columns`. `where` names the file and the line. Raises
-    the errors of `read_rows`, and a ValueError for a row.
+    a cell in the other `columns`. `where` names the file and the line. If
+    `may_lack`, a column that only the first row has is empty in the others.
+    Raises the errors of `read_rows`, and a ValueError for a row.
     """
+    known: set[str] = set()
     for number, row in table.read():
         where = f"{table.path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
+        for column in known:
+            row.setdefault(column, None)
         check_columns(where, row, text_columns)
         check_columns(where, row, columns)
         for column in text_columns:
@@ -174,6 +181,8 @@ def read_table(
                     f"{where}, column {column!r}: the text must be a string. "
                     f"Received: {str(row[column])[:80]}"
                 )
+        if may_lack:
+            known = {*text_columns, *columns}
         yield where, row
 
 
