@@ -78,6 +78,7 @@ def read_label(
     Raises:
         ValueError: the cell contains several labels, or no label.
     """
+    received = cell
     cell = _choices(cell, place)
     if is_empty(cell):
         return None
@@ -92,7 +93,7 @@ def read_label(
         raise ValueError(
             f"{place}: the cell contains {len(cell)} labels. Set "
             "--output_mode=multilabel to learn several labels for a text. "
-            f"Received: {cell!r:.200}"
+            f"Received: {received!r:.200}"
         )
     return label_text(cell[0], place) if cell else None
 

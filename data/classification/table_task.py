@@ -1,6 +1,7 @@
 """Reads a user's own classification or regression task from tables."""
 
 import collections
+import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from data.classification import label_cells, metrics
 from data.classification.classifier_flags import (
     LABEL_NAMES,
     TableOptions,
+    label_columns_of,
     layout_of,
 )
 from data.classification.decoding import Label
@@ -21,6 +23,7 @@ from data.classification.features import (
 )
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.tables import Table, accepted_rows, form_of, read_table
+from data.io.text_files import find_set_file
 from files.paths import StrPath
 from modeling.labels import (
     check_labels,
@@ -80,16 +83,19 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         options: TableOptions,
         table: Table | None = None,
     ) -> None:
+        super().__init__(data_dir, data, options)
+        self._table = table
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
         labels = options.labels
         if self.output_mode != "regression" and "," in options.label_column:
+            self._label_columns = label_columns_of(
+                options.label_column, self._first_columns()
+            )
+        if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
-            self._label_columns = options.label_column.split(",")
             labels = labels or self._label_columns
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
-        super().__init__(data_dir, data, options)
-        self._table = table
         texts = [options.text_column, options.text_b_column]
         self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:
@@ -102,6 +108,14 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         if labels is not None:
             names = [label_cells.label_text(x, "--labels") for x in labels]
             self._labels = self._checked(names, "--labels")
+
+    def _first_columns(self) -> list[str]:
+        # Returns the columns of the first set that exists, [] without a set.
+        for name in self.file_names if self._table is None else ():
+            with contextlib.suppress(OSError, ValueError):
+                path = find_set_file(self._source, name, self.file_names[name])
+                return Table(path, layout_of(self._options)).columns()
+        return self._table.columns() if self._table else []
 
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
