@@ -21,6 +21,7 @@ from absl import logging
 from command_line.progress import Progress
 from data.io import tables
 from files.atomic import atomic_open
+from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from serving.models import TextModel
 from serving.requests import Item
@@ -318,7 +319,7 @@ def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
             writer.writerow(header)
         lines.seek(0)
         for line in lines:
-            found = json.loads(line)
+            found = parse_json(line, "an answer")
             writer.writerow([found.get(name, "") for name in columns])
         text.detach()
 
