@@ -30,6 +30,8 @@ _CALL = re.compile(
 )
 # Matches a number as NumPy 2 shows it, such as np.int64(5).
 _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
+# Matches a 0 or 1 for each label, without brackets.
+_VECTOR = re.compile(r"[01](?:\s+[01])+")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -157,6 +159,8 @@ def _split(text: str, separator: str) -> list[str] | None:
         is_quoted = "'" in text or '"' in text
         is_odd = len(listed) == 1 and " " in listed[0] and not is_quoted
         return None if is_odd else listed
+    if _VECTOR.fullmatch(text):
+        return text.split()
     parts = [part for part in text.split(separator) if part.strip()]
     is_whole = _is_balanced(text)
     if is_whole and not all(map(_is_balanced, parts)):

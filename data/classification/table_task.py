@@ -111,11 +111,14 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
 
     def _first_columns(self) -> list[str]:
         # Returns the columns of the first set that exists, [] without a set.
-        for name in self.file_names if self._table is None else ():
+        if self._table is not None:
+            return self._table.columns()
+        for name, file_names in self.file_names.items():
             with contextlib.suppress(OSError, ValueError):
-                path = find_set_file(self._source, name, self.file_names[name])
+                path = self._data.data_file
+                path = path or find_set_file(self._source, name, file_names)
                 return Table(path, layout_of(self._options)).columns()
-        return self._table.columns() if self._table else []
+        return []
 
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
