@@ -88,7 +88,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
-        models[name] = path
+        models[name] = paths.expand_home(path, Kind.MODEL)
     return models
 
 

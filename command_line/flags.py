@@ -377,8 +377,9 @@ def parse(config: type[Flags]) -> Parsed[Flags]:
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
     command = {each.name: each.value for each in own if each.present}
     for each in flags_of(config):
-        if each.meta.kind is not None and values[each.name] is not None:
-            values[each.name] = paths.expand_home(values[each.name])
+        value = values[each.name]
+        if each.meta.kind is not None and value is not None:
+            values[each.name] = paths.expand_home(value, each.meta.kind)
     return Parsed(create(config, **values), command)
 
 

@@ -24,12 +24,19 @@ def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
     return parse_json(text, os.fspath(path))
 
 
-def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:  # noqa: ANN401  JSON of any type
+def parse_json(
+    text: str | bytes,
+    where: str,
+    kind: type = dict,
+    may_be_infinite: bool = False,
+) -> Any:  # noqa: ANN401  JSON of any type
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin
     with `where`, such as "data.jsonl, line 3". `kind` is the type of the value
-    that the text must contain: dict, list, or object for any type.
+    that the text must contain: dict, list, or object for any type. If
+    `may_be_infinite`, the text may contain numbers that are not finite, as
+    Python and pandas write them.
 
     Raises:
         ValueError: the text is not JSON, its value is not a `kind`, is nested
@@ -46,7 +53,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:  # noqa
 
     def parse_float(digits: str) -> float:
         number = float(digits)
-        if not math.isfinite(number):
+        if not (may_be_infinite or math.isfinite(number)):
             raise ValueError(f"{digits} is not a finite number")
         return number
 

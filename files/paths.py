@@ -46,6 +46,7 @@ class Kind(enum.Enum):
 
 
 _OUTPUT_FOLDERS = (Kind.RUN_FOLDER, Kind.NEW_FOLDER)
+_LISTS = (Kind.INPUT_FILES, Kind.OUTPUT_FILES, Kind.RUNS)
 OUTPUTS = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
 
 
@@ -82,12 +83,23 @@ class PathFlag:
         return os.path.join(self.value, STATE, ".lock") if is_run else None
 
 
-def expand_home(value: str) -> str:
-    """Replaces `~` at the beginning of comma-separated paths.
+def expand_home(value: str, kind: Kind) -> str:
+    """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
-    A shell does not replace it after the `=` of --output_dir=~/run.
+    A shell does not replace them after the `=` of --output_dir=~/run.
+
+    Args:
+        value: value of the flag.
+        kind: kind of the flag. Commas separate the paths of some kinds.
     """
-    return ",".join(map(os.path.expanduser, value.split(",")))
+    if kind not in _LISTS:
+        return os.path.expanduser(value)
+    begin = r"^\s*|,\s*|=" if kind is Kind.RUNS else r"^\s*|,\s*"
+    return re.sub(
+        rf"({begin})(~[^/,]*)",
+        lambda match: match[1] + os.path.expanduser(match[2]),
+        value,
+    )
 
 
 def is_remote(path: StrPath) -> bool:

@@ -1,7 +1,8 @@
 """Reads, checks and compares the names of a model's outputs, in order."""
 
+import itertools
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from files.paths import named_errors
@@ -10,6 +11,27 @@ from files.paths import named_errors
 def is_label(label: object) -> bool:
     """Returns whether a label can be a line of labels.txt."""
     return isinstance(label, str) and label.splitlines() == [label]
+
+
+def normal_label(label: str) -> str:
+    """Returns a label in its normal form, in which labels are compared.
+
+    The normal form is NFC, has no invisible characters, no blanks around it,
+    and one plain space for any blanks in it.
+    """
+    label = " ".join(label.split())
+    if not (label.isascii() and label.isprintable()):
+        visible = (c for c in label if not _is_invisible(c))
+        label = unicodedata.normalize("NFC", "".join(visible))
+    return " ".join(label.split())
+
+
+def _is_invisible(character: str) -> bool:
+    # Keep the tags in the emoji of flags, such as of England and Scotland.
+    if "\U000e0020" <= character <= "\U000e007f":
+        return False
+    is_hidden = unicodedata.category(character) in ("Cc", "Cf")
+    return is_hidden or "\ufe00" <= character <= "\ufe0f"
 
 
 def first_labels(labels: Sequence[str]) -> str:
@@ -30,6 +52,41 @@ def similar_labels(labels: Sequence[str]) -> list[list[str]]:
         key = "".join(c for c in key if unicodedata.category(c) != "Cf")
         groups.setdefault(" ".join(key.split()), []).append(label)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def misspelled_labels(counts: Mapping[str, int]) -> list[str]:
+    """Returns descriptions of rare labels that may be misspelled.
+
+    Such a label has at most 2 rows, and differs in one letter from a label of
+    at least 20 rows. Short labels and labels with digits are not compared.
+    `similar_labels` finds labels that differ only in case.
+
+    Args:
+        counts: {label: number of its rows}.
+    """
+    compared = {
+        label: label.casefold()
+        for label in counts
+        if len(label) > 4 and not any(map(str.isdigit, label))
+    }
+    frequent = [label for label in compared if counts[label] >= 20]
+    rare = [label for label in compared if counts[label] <= 2]
+    return [
+        f"{label!r} ({counts[label]}), like {other!r} ({counts[other]})"
+        for label in rare
+        for other in frequent
+        if _differ_in_one_letter(compared[label], compared[other])
+    ]
+
+
+def _differ_in_one_letter(first: str, second: str) -> bool:
+    pairs = zip(first, second, strict=False)
+    start = sum(1 for _ in itertools.takewhile(lambda x: x[0] == x[1], pairs))
+    tails = first[start:], second[start:]
+    if first == second:
+        return False
+    replaced = tails[0][1:] == tails[1][1:]
+    return replaced or tails[0][1:] == tails[1] or tails[0] == tails[1][1:]
 
 
 def check_labels(
@@ -84,7 +141,7 @@ def read_labels(
     listed += described
     named = [(file, [*map(str, names)]) for file, names in listed if names]
     for file, labels in named[1:]:
-        if labels != named[0][1]:
+        if [*map(normal_label, labels)] != [*map(normal_label, named[0][1])]:
             raise ValueError(
                 f"{named[0][0]} names the outputs {named[0][1]}, but {file} "
                 f"names them {labels}. Correct or remove the wrong file"
@@ -109,7 +166,7 @@ def find_order(
 ) -> list[int] | None:
     """Returns the position of each label among the labels of a saved model.
 
-    Compares exact names first, then names without case.
+    Compares exact names first, then their normal forms, then without case.
 
     Args:
         saved: names of the saved model's outputs, in order.
@@ -120,7 +177,11 @@ def find_order(
         for each name in this list, its index in `saved`. None if no list
         contains the same names.
     """
-    for form in (str, str.casefold):
+
+    def without_case(name: str) -> str:
+        return normal_label(name).casefold()
+
+    for form in (str, normal_label, without_case):
         places = {form(name): index for index, name in enumerate(saved)}
         for names in labels:
             wanted = [form(name) for name in names]

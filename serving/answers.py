@@ -2,10 +2,13 @@
 
 import contextlib
 import csv
+import datetime
+import functools
 import gzip
 import io
 import itertools
 import json
+import math
 import sys
 import tempfile
 from collections import Counter
@@ -89,6 +92,8 @@ def answer(
     """
     num_errors = 0
     is_checked = False
+    if keeps_columns:
+        items = map(_checked, items)
     while batch := [*itertools.islice(items, batch_size)]:
         asked = [item.request for item in batch if not item.error]
         replies = iter(task.ask(model, asked, options))
@@ -121,12 +126,71 @@ def answer(
         yield rows
 
 
+def _checked(item: Item) -> Item:
+    # Finds a row that cannot be copied before it is answered.
+    nested = [x for x in item.row.values() if isinstance(x, list | dict)]
+    if _is_writable(nested):
+        return item
+    error = ValueError("a column is nested too deeply")
+    return item._replace(error=error, row={})
+
+
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
-    """Returns a dict as a line of JSON in UTF-8."""
+    """Returns a dict as a line of JSON in UTF-8.
+
+    A copied column may contain what JSON lacks: a number that is not finite
+    becomes null, and other values become text.
+    """
     # UTF-8 cannot encode a lone surrogate, which an id may contain. Write it as
-    # JSON's escape. A table of Parquet may contain dates, which JSON lacks.
-    text = json.dumps(answer, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    # JSON's escape.
+    return _to_json(answer).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _to_json(value: object) -> str:
+    encode = functools.partial(
+        json.dumps, ensure_ascii=False, default=_to_text, allow_nan=False
+    )
+    try:
+        return encode(value)
+    except ValueError:
+        return encode(_with_null(value))
+
+
+def _with_null(value: object) -> object:
+    # Replaces numbers that are not finite.
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {name: _with_null(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_with_null, value)]
+    return value
+
+
+def _to_text(value: Any) -> str:  # noqa: ANN401  a cell of Parquet of any type
+    is_time = isinstance(value, datetime.date | datetime.time)
+    return value.isoformat() if is_time else str(value)
+
+
+def _to_cell(value: object) -> str:
+    # Returns the text of a value in CSV.
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | dict | bool):
+        try:
+            return _to_json(value)
+        except RecursionError:
+            return "nested too deeply"
+    return _to_text(value)
+
+
+def _is_writable(value: object) -> bool:
+    # Python may read JSON that is nested too deeply for its writer.
+    try:
+        _to_json(value)
+    except RecursionError:
+        return False
+    return True
 
 
 def write(
@@ -200,6 +264,7 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
     """
     name = ""
     found: list[np.ndarray | None] = []
+    shapes: set[tuple[int, ...]] = set()
     for row in rows:
         if not name and row and not isinstance(row, Failed):
             numbers = [x for x in _NUMBERS if x in row]
@@ -211,13 +276,17 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
             name = [*numbers, *row][0]
         value = row.get(name)
         value = [*value.values()] if isinstance(value, dict) else value
-        found.append(None if value is None else np.array(value, "<f4"))
-    shapes = {each.shape for each in found if each is not None} or {()}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"{name!r} is not always of one shape. Set --output_format=jsonl"
-        )
-    unknown = np.full(shapes.pop(), np.nan)
+        number = None if value is None else np.array(value, "<f4")
+        if number is not None:
+            # Stop at once, not when all rows are answered.
+            shapes.add(number.shape)
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{name!r} is not always of one shape. Set "
+                "--output_format=jsonl"
+            )
+        found.append(number)
+    unknown = np.full(next(iter(shapes), ()), np.nan)
     array = np.array([unknown if x is None else x for x in found], "<f4")
     # np.save cannot write to a pipe.
     header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
@@ -229,29 +298,29 @@ def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
     """Writes the answers as CSV.
 
     A temporary file stores the answers, because the columns are known only when
-    all rows are answered.
+    all rows are answered. The header repeats a name that the table repeats.
     """
     columns: dict[str, None] = {}
     of_errors: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
             names = of_errors if isinstance(row, Failed) else columns
-            names |= dict.fromkeys(_flatten(row))
-            lines.write(to_json_line(row))
+            cells = {k: _to_cell(v) for k, v in _flatten(row).items()}
+            names |= dict.fromkeys(cells)
+            lines.write(to_json_line(cells))
         columns |= of_errors
         # Escape lone surrogates. An id may contain them, but UTF-8 cannot
         # encode them.
         text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
-        writer = csv.DictWriter(text, [*columns], lineterminator="\n")
+        writer = csv.writer(text, lineterminator="\n")
         if columns:
-            writer.writeheader()
+            # The table may repeat the names of columns.
+            header = (getattr(key, "name", key) for key in columns)
+            writer.writerow(header)
         lines.seek(0)
         for line in lines:
-            row = _flatten(parse_json(line, "an answer"))
-            for name, value in row.items():
-                if isinstance(value, list | dict | bool):
-                    row[name] = json.dumps(value, ensure_ascii=False)
-            writer.writerow(row)
+            found = parse_json(line, "an answer")
+            writer.writerow([found.get(name, "") for name in columns])
         text.detach()
 
 

@@ -177,25 +177,41 @@ def _to_request(
         names = [trained.get(field), *task.names_of(field)]
         if field in chosen:
             names = [chosen[field]]
-        column = next((name for name in names if name in row), None)
         # If a model may read pairs, no rule finds their columns.
-        if is_table and not (column or chosen) and [*task.fields] == ["text"]:
-            column = guess_columns(row)["text_column"]
-            if column:
-                message = "The column of the text is %r"
-                logging.log_first_n(logging.INFO, message, 1, column)
+        guesses = is_table and not chosen and [*task.fields] == ["text"]
+        column = _find_column(row, names, guesses)
         if column and (field in chosen or column not in task.names_of(field)):
             # The column overrides columns that are named like the field.
             for name in (column, *task.names_of(field)):
                 request.pop(name, None)
             found[field] = row[column]
+        elif column and is_table and is_needed:
+            found[column] = row[column]
         elif not column and (field in chosen or (is_table and is_needed)):
             raise ValueError(
                 f"there is no {' or '.join(map(repr, filter(None, names)))}, "
                 f"only {', '.join(map(repr, row))}; set --text_column to the "
                 "column of the text"
             )
-    request |= found
+    # An empty cell is an empty text.
+    empty = [k for k in found if found[k] is None and k not in LISTS]
+    request |= found | dict.fromkeys(empty, "")
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request
+
+
+def _find_column(
+    row: Mapping[str, Any], names: Sequence[str | None], guesses: bool
+) -> str | None:
+    # Returns the first of the names that is a column. If there is none, the
+    # usual name of a text if `guesses`, else None.
+    column = next((name for name in names if name in row), None)
+    if not column and guesses:
+        column = guess_columns(row)["text_column"]
+        if column:
+            message = "The column of the text is %r"
+            logging.log_first_n(logging.INFO, message, 1, column)
+    if column:
+        tables.check_columns("the table", row, [column])
+    return column

@@ -2,6 +2,8 @@
 
 import collections
 import dataclasses
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -54,6 +56,22 @@ _USUAL = {
     ),
     "label_column": LABEL_NAMES,
 }
+_TITLES = ("title", "subject", "headline", "summary")
+_LONG_TEXTS = ("text", "body", "content", "description", "message", "review")
+_PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
+# (usual names of the first texts of pairs, names of the second texts), in lower
+# case and without blanks and other marks.
+_PAIRS = (
+    (("question", "query"), (*_PASSAGES, "answer", "text")),
+    (("premise", "claim"), ("hypothesis", "evidence")),
+    (("context", "prompt"), ("response", "reply")),
+    (_TITLES, (*_LONG_TEXTS, "abstract", "article", "comment")),
+    *(
+        ((f"{name}{first}",), (f"{name}{second}",))
+        for name in ("text", "sentence", "question", "string", "sent", "q", "s")
+        for first, second in (("1", "2"), ("a", "b"), ("", "2"), ("", "b"))
+    ),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -152,6 +170,31 @@ def guess_columns(
     return column_of
 
 
+def pair_in(columns: Iterable[str]) -> tuple[str, str] | None:
+    """Returns two columns whose usual names say that they are a pair."""
+    column_of = {
+        re.sub(r"[\W_]", "", column).casefold(): column for column in columns
+    }
+    for firsts, seconds in _PAIRS:
+        first = next(filter(column_of.get, firsts), None)
+        second = next(filter(column_of.get, seconds), None)
+        if first and second:
+            return column_of[first], column_of[second]
+    return None
+
+
+def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
+    """Returns the columns that --label_column names.
+
+    Commas separate them, unless a column of the table has the whole name.
+
+    Args:
+        value: value of the flag.
+        columns: the columns of the table.
+    """
+    return [value] if value in columns else value.split(",")
+
+
 def layout_of(options: TableOptions) -> Layout:
     """Returns the layout of a table. Columns without names need no header."""
     columns = [
@@ -183,7 +226,8 @@ def find_columns(
         {"text_column" and "label_column", unless the user set them: name}.
 
     Raises:
-        ValueError: a column is not found. The message lists all columns.
+        ValueError: a column is not found, or a second column of texts may
+            belong to the first. The message lists the columns.
         OSError: the file cannot be read.
     """
     named = {
@@ -199,19 +243,36 @@ def find_columns(
         raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
     if not columns:
         raise ValueError(f"{file} contains no rows")
-    used = [name for value in named.values() for name in value.split(",")]
+    used = [named[flag] for flag in named if flag != "label_column"]
+    if "label_column" in named:
+        used += label_columns_of(named["label_column"], columns)
     check_columns(str(table.path), columns, used)
+    free = [column for column in columns if column not in used]
+    if not {"text_column", "text_b_column"} & {*named}:
+        _ask_for_pair(file, free)
     missing = [flag for flag in _USUAL if flag not in named]
-    guessed = guess_columns([x for x in columns if x not in used], missing)
+    guessed = guess_columns(free, missing)
     for flag, column in guessed.items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
+    check_columns(str(table.path), columns, guessed.values())
     if guessed:
         chosen = named | guessed
         shown = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(shown))
     return guessed
+
+
+def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
+    if pair := pair_in(columns):
+        text, text_b = pair
+        raise ValueError(
+            f"{file} contains two columns of texts. To classify pairs, set "
+            f"--text_column={shlex.quote(text)} "
+            f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
+            "only --text_column"
+        )
 
 
 def options_of_pairs(

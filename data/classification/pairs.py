@@ -107,20 +107,15 @@ class PairProcessor(TableProcessor):
     def read(self, split: str) -> list[InputExample]:
         """Reads the split "train", "eval" or "predict" from its table.
 
-        Raises a ValueError if only some examples of a train or dev set have a
-        score, or if the table lacks the column "score", but other columns may
-        contain scores. In a test set, some scores may be missing.
+        Raises a ValueError if the table lacks the column "score", but other
+        columns may contain scores. In a test set, some scores may be missing.
+        In the other sets, rows without a score are left out if other rows have
+        one.
         """
         examples = super().read(split)
-        missing = [each for each in examples if each.label is None]
-        if not missing or split == "predict":
+        is_scored = any(each.label is not None for each in examples)
+        if is_scored or split == "predict":
             return examples
-        if len(missing) < len(examples):
-            raise ValueError(
-                f"{self._source}: example {missing[0].guid} has no score, but "
-                "other examples do. Add the missing scores, or remove the "
-                "column of the scores"
-            )
         others = {*self.columns} - {*self.text_columns}
         if self._options.label_column and others:
             raise ValueError(

@@ -1,17 +1,18 @@
 """Reads a user's own classification or regression task from tables."""
 
 import collections
+import contextlib
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from absl import logging
 
-from data.classification import metrics
+from data.classification import label_cells, metrics
 from data.classification.classifier_flags import (
     LABEL_NAMES,
     TableOptions,
+    label_columns_of,
     layout_of,
 )
 from data.classification.decoding import Label
@@ -21,13 +22,16 @@ from data.classification.features import (
     regression_label,
 )
 from data.io.dev_split import DataFileOptions, SetReader
-from data.io.tables import Table, form_of, read_table
-from files.json_files import parse_json
+from data.io.tables import Table, accepted_rows, form_of, read_table
+from data.io.text_files import find_set_file
 from files.paths import StrPath
-from modeling.labels import check_labels, first_labels, is_label
+from modeling.labels import (
+    check_labels,
+    first_labels,
+    misspelled_labels,
+    normal_label,
+)
 
-# Matches a list of strings in the notation of Python or JSON.
-_LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
 # A label with fewer rows is hardly learned.
 _FEW = 5
 # More labels than this, each of fewer than three rows on average, are none.
@@ -44,8 +48,9 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     `columns` are the columns of the last row that was read.
 
     In a test set, the label column may be missing or contain empty cells. The
-    example's label is then None. But in multi-label classification, an empty
-    cell is an empty list of labels, and only a JSON null becomes None.
+    example's label is then None. In the other sets, rows without a label are
+    left out. In multi-label classification, an empty cell is an empty list of
+    labels, and only null is no label.
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
@@ -78,16 +83,19 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         options: TableOptions,
         table: Table | None = None,
     ) -> None:
+        super().__init__(data_dir, data, options)
+        self._table = table
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
         labels = options.labels
         if self.output_mode != "regression" and "," in options.label_column:
+            self._label_columns = label_columns_of(
+                options.label_column, self._first_columns()
+            )
+        if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
-            self._label_columns = options.label_column.split(",")
             labels = labels or self._label_columns
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
-        super().__init__(data_dir, data, options)
-        self._table = table
         texts = [options.text_column, options.text_b_column]
         self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:
@@ -98,8 +106,19 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         self._train_keys: set[int] = set()
         self._labels: list[str] | None = None
         if labels is not None:
-            names = [_label_text(label, "--labels") for label in labels]
+            names = [label_cells.label_text(x, "--labels") for x in labels]
             self._labels = self._checked(names, "--labels")
+
+    def _first_columns(self) -> list[str]:
+        # Returns the columns of the first set that exists, [] without a set.
+        if self._table is not None:
+            return self._table.columns()
+        for name, file_names in self.file_names.items():
+            with contextlib.suppress(OSError, ValueError):
+                path = self._data.data_file
+                path = path or find_set_file(self._source, name, file_names)
+                return Table(path, layout_of(self._options)).columns()
+        return []
 
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -114,7 +133,8 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             where = f"the train set in {self._source}"
             counts = _count_labels(self.look_at("train"))
             # --data_file was split, and its dev set may have more labels.
-            names = counts | _count_labels(self._sets.get("dev", []))
+            dev_counts = _count_labels(self._sets.get("dev", []))
+            names = counts | dev_counts
             self._labels = self._checked(sorted(names), where)
             shown = [f"{name} {counts[name]}" for name in self._labels]
             logging.info("Labels of the train set: %s", first_labels(shown))
@@ -124,6 +144,12 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                     len(few),
                     _FEW,
                     first_labels(few),
+                )
+            if typos := misspelled_labels(counts + dev_counts):
+                logging.warning(
+                    "These labels may be misspelled: %s. Correct the data if "
+                    "they mean the same.",
+                    first_labels(typos),
                 )
             if self.output_mode == "multilabel":
                 self._warn_of_joined(where, self._labels)
@@ -150,6 +176,10 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     ) -> None:
         # Raises a ValueError if a train set's column hardly contains labels.
         counts = _count_labels(examples)
+        widths = {len(x.label) for x in examples if isinstance(x.label, list)}
+        is_vector = len(widths - {0}) == 1 and max(widths) > 1
+        if is_vector and {"0", "1"}.issuperset(counts):
+            raise label_cells.vector_error(str(where), examples[0].label)
         if len(counts) > max(_MOST, len(examples) / 3):
             some = ", ".join(map(repr, itertools.islice(counts, 3)))
             raise ValueError(
@@ -186,16 +216,19 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         If the table does not contain a test example's label, the label is None.
         """
         examples: list[InputExample] = []
-        num_empty = num_stripped = 0
+        left_out: collections.Counter[str] = collections.Counter()
+        num_changed = 0
         for row_number, where, row in self._read_rows(path, name):
             texts = [row[column] for column in self.text_columns]
             if name != "test" and not any(text.strip() for text in texts):
-                num_empty += 1
+                left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]
-            if any(str(cell) != str(cell).strip() for cell in cells):
-                num_stripped += 1
             label = self._find_label(cells, where, name)
+            if label is None and cells and not self._may_be_unknown(name):
+                left_out["a label"] += 1
+                continue
+            num_changed += any(map(_is_changed, cells))
             self.columns = [*row]
             guid = f"{name}-{len(examples) + 1}"
             if self._data.data_file:
@@ -211,13 +244,17 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                     row=row if keeps_row else None,
                 )
             )
-        if num_empty:
+        examples = self._with_labels(name, examples, left_out)
+        if left_out:
+            counted = [f"{n} rows without {x}" for x, n in left_out.items()]
             logging.warning(
-                "%s: %d rows without text left out", path, num_empty
+                "%s: %s left out", path, " left out, ".join(counted)
             )
-        if num_stripped:
+        if num_changed:
             logging.info(
-                "%s: spaces around %d labels removed", path, num_stripped
+                "%s: %d labels brought to one spelling of blanks and accents",
+                path,
+                num_changed,
             )
         self._warn_of_repeats(path, name, examples)
         if not examples:
@@ -227,6 +264,20 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             self._check_column(path, examples)
         return examples
 
+    def _with_labels(
+        self,
+        name: str,
+        examples: list[InputExample],
+        left_out: collections.Counter[str],
+    ) -> list[InputExample]:
+        # If the labels may be missing in all rows, but some rows have one,
+        # returns these rows, and counts the others.
+        labeled = [each for each in examples if each.label is not None]
+        if name == "test" or not labeled or len(labeled) == len(examples):
+            return examples
+        left_out["a label"] += len(examples) - len(labeled)
+        return labeled
+
     def _read_rows(
         self, path: StrPath, name: str
     ) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -235,11 +286,16 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
         needed = [] if self._may_be_unknown(name) else self._label_columns
-        rows = read_table(table, self.text_columns, needed)
+        rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
         has_names = table.layout.has_header and form_of(path) in ("csv", "tsv")
-        for number, (where, row) in enumerate(rows, 2 if has_names else 1):
-            yield number, where, row
+        first = 2 if has_names else 1
+        numbered = (
+            (number, where, row)
+            for number, (where, row) in enumerate(rows, first)
+        )
+        named = [*self.text_columns, *self._label_columns]
+        yield from accepted_rows(path, numbered, named)
 
     def _may_be_unknown(self, name: str) -> bool:
         # Returns whether the set may lack the label of an example.
@@ -250,16 +306,10 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     ) -> Label | None:
         # Converts the cells of a row's label columns to its label, or to None
         # if the label is unknown.
-        #
-        # In multi-label classification an empty cell is an empty list of
-        # labels, not an unknown label.
-        has_lists = self.output_mode == "multilabel" and len(cells) == 1
-        unknown = [None] if has_lists else [None, ""]
-        is_unknown = any(cell in unknown for cell in cells)
-        if not cells or (is_unknown and self._may_be_unknown(name)):
-            return None
         place = f"{where}, column {self._options.label_column!r}"
-        label = self._read_label(cells, place)
+        label = self._read_label(cells, place) if cells else None
+        if label is None:
+            return None
         # The labels of the train set become the task's labels.
         known = self._labels if name == "train" else self.labels()
         for each in label if isinstance(label, list) else [label]:
@@ -281,62 +331,33 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         elif name == "dev" and (both := len(keys & self._train_keys)):
             logging.warning("%s: %d texts are in the train set too", path, both)
 
-    def _read_label(self, cells: list, place: str) -> Label:
+    def _read_label(self, cells: list, place: str) -> Label | None:
+        # In multi-label classification an empty cell is an empty list of
+        # labels, not an unknown label.
+        if self.output_mode == "multilabel" and len(cells) == 1:
+            separator = self._options.label_separator
+            return label_cells.read_labels(cells[0], separator, place)
+        if any(map(label_cells.is_empty, cells)):
+            return None
         if self.output_mode == "regression":
             return regression_label(cells[0], place)
-        if len(cells) > 1:
-            flags = [_ONE_HOT.get(_label_text(x, place)) for x in cells]
-            if None in flags:
-                raise ValueError(
-                    f"{place}: each of these columns must contain 0 or 1. "
-                    f"Received: {cells}"
-                )
-            return [*itertools.compress(self._labels or (), flags)]
-        cell = cells[0]
-        # Label Studio writes one label as text, and several as {"choices": []}.
-        if isinstance(cell, str) and cell.startswith('{"choices"'):
-            cell = parse_json(cell, place)
-        if isinstance(cell, dict):
-            cell = cell.get("choices")
-        if self.output_mode == "multilabel":
-            return self._read_labels(cell, place)
-        # doccano writes one label as a list.
-        is_one = isinstance(cell, list) and len(cell) == 1
-        return _label_text(cell[0] if is_one else cell, place)
+        if len(cells) == 1:
+            known = self._labels or ()
+            return label_cells.read_label(cells[0], place, known)
+        flags = [_ONE_HOT.get(label_cells.label_text(x, place)) for x in cells]
+        if None in flags:
+            raise ValueError(
+                f"{place}: each of these columns must contain 0 or 1. "
+                f"Received: {cells}"
+            )
+        return [*itertools.compress(self._labels or (), flags)]
 
-    def _read_labels(self, cell: object, place: str) -> list[str]:
-        if isinstance(cell, str) and not _LIST.fullmatch(cell.strip()):
-            values = cell.split(self._options.label_separator)
-            cell = [value for value in values if value.strip()]
-        if not isinstance(cell, list):
-            raise ValueError(
-                f"{place}: the labels must be a list in JSON, or names with "
-                f"{self._options.label_separator!r} between them, without "
-                f"brackets and quotes. Received: {cell!r}"
-            )
-        names = [_label_text(value, place) for value in cell]
-        if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
-            raise ValueError(
-                f"{place}: the labels must be names, not a 0 or 1 for each "
-                f"label. Received: {cell!r}"
-            )
-        return names
+
+def _is_changed(cell: object) -> bool:
+    return isinstance(cell, str) and cell != normal_label(cell)
 
 
 def _count_labels(examples: list[InputExample]) -> collections.Counter[str]:
     labels: Any = [example.label for example in examples]
     lists = (x if isinstance(x, list) else [x] for x in labels)
     return collections.Counter(itertools.chain(*lists))
-
-
-def _label_text(value: object, place: str) -> str:
-    # Converts a label to text. True is the same label as true, and 1.0 as 1.
-    label = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip())
-    if label.lower() in ("true", "false"):
-        label = label.lower()
-    if isinstance(value, str | int | float) and is_label(label):
-        return label
-    raise ValueError(
-        f"{place}: a label must be a number, or a non-empty string without "
-        f"line breaks. Received: {value!r}"
-    )

@@ -11,7 +11,9 @@ import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from absl import logging
 
 from command_line import flags
 from data.io import text_files
@@ -34,9 +36,34 @@ DELIMITERS = (",", ";", "tab")
 # which is an error. Does not match a text that begins with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 
+# What Prodigy's column `answer` says of the label of a row.
+DECISIONS = ("accept", "reject", "ignore")
+
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
 Row = tuple[int, dict[str, Any] | ValueError]
+# A tuple whose last element is a row, {column: cell}.
+Placed = TypeVar("Placed", bound=tuple)
+
+
+class Repeated(str):
+    """Key of a column whose name an earlier column of the table has too.
+
+    The key is the name and a number, such as "Labels.1", so that a row keeps
+    the cells of both columns.
+
+    Attributes:
+        name: the name in the file.
+    """
+
+    name: str
+
+    def __new__(cls, name: str, taken: Collection[str]) -> "Repeated":
+        """Creates the first key `name.1`, `name.2` that is not in `taken`."""
+        keys = (f"{name}.{number}" for number in itertools.count(1))
+        key = super().__new__(cls, next(x for x in keys if x not in taken))
+        key.name = name
+        return key
 
 
 class Layout(NamedTuple):
@@ -125,37 +152,54 @@ class Table:
 
 
 def read_table(
-    table: Table, text_columns: Sequence[str], columns: Sequence[str] = ()
+    table: Table,
+    text_columns: Sequence[str],
+    columns: Sequence[str] = (),
+    may_lack: bool = False,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields (where, row) of a table. Fails at a malformed row.
 
-    Each row has a text in each of the `text_columns`, and a cell in the other
-    `columns`. `where` names the file and the line. Raises the errors of
-    `read_rows`, and a ValueError for a row.
+    Each row has a text in each of the `text_columns`, "" for an empty cell, and
+    a cell in the other `columns`. `where` names the file and the line. If
+    `may_lack`, a column that only the first row has is empty in the others.
+    Raises the errors of `read_rows`, and a ValueError for a row.
     """
+    known: set[str] = set()
     for number, row in table.read():
         where = f"{table.path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
+        for column in known:
+            row.setdefault(column, None)
         check_columns(where, row, text_columns)
         check_columns(where, row, columns)
         for column in text_columns:
+            if row[column] is None:
+                row[column] = ""
             if not isinstance(row[column], str):
                 raise ValueError(
                     f"{where}, column {column!r}: the text must be a string. "
                     f"Received: {str(row[column])[:80]}"
                 )
+        if may_lack:
+            known = {*text_columns, *columns}
         yield where, row
 
 
 def check_columns(
     where: str, columns: Collection[str], needed: Iterable[str]
 ) -> None:
-    """Raises a ValueError if a needed column is missing.
+    """Raises a ValueError if a needed column is missing, or occurs twice.
 
     `where` is the beginning of the message.
     """
+    repeated = {key.name for key in columns if isinstance(key, Repeated)}
     for column in needed:
+        if column in repeated:
+            raise ValueError(
+                f"{where}: two columns are named {column!r}. Rename one of "
+                "them, or choose another column"
+            )
         if column not in columns:
             near = difflib.get_close_matches(column, columns, 1)
             hint = f". Did you mean {near[0]!r}?" if near else ""
@@ -163,6 +207,48 @@ def check_columns(
                 f"{where}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )
+
+
+def accepted_rows(
+    path: StrPath, rows: Iterable[Placed], named: Collection[str] = ()
+) -> Iterator[Placed]:
+    """Yields the rows that an annotator accepted in Prodigy.
+
+    Prodigy writes its decision into the column `answer`. If each row contains
+    "accept", "reject" or "ignore" there, only the first kind is yielded, and
+    the number of the others is logged. Otherwise all rows are yielded.
+
+    Args:
+        path: the file, for the log.
+        rows: tuples that end with a row, {column: cell}.
+        named: columns that the flags name, which keep their own meaning.
+    """
+    rows = iter(rows)
+    first = [*itertools.islice(rows, 1)]
+    rows = itertools.chain(first, rows)
+    if "answer" in named or not all(map(_decision, first)):
+        yield from rows
+        return
+    every = [*rows]
+    is_prodigy = all(map(_decision, every))
+    left_out = 0
+    for each in every:
+        if is_prodigy and _decision(each) != "accept":
+            left_out += 1
+        else:
+            yield each
+    if left_out:
+        logging.warning(
+            "%s: %d rows left out, because their `answer` is not accept",
+            path,
+            left_out,
+        )
+
+
+def _decision(placed: tuple) -> str | None:
+    answer = placed[-1].get("answer")
+    is_known = isinstance(answer, str) and answer in DECISIONS
+    return answer if is_known else None
 
 
 def add_answer(
@@ -194,12 +280,14 @@ def read_rows(path: StrPath, layout: Layout = _DEFAULT) -> Iterator[Row]:
     Yields:
         (number of the row's first line, row). `row` is {column: cell}, or a
         ValueError if the row is malformed. The only column of plain text is
-        `text`. Blank lines are rows only there.
+        `text`. Blank lines are rows only there. If a name of CSV or TSV is
+        repeated, the key of the later column is a `Repeated`. NaN becomes
+        None, an empty cell.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: two columns have the same name, an unclosed quote spans
-            several lines, or nothing tells the delimiter of CSV.
+        ValueError: an unclosed quote spans several lines, or nothing tells the
+            delimiter of CSV.
     """
     form = layout.form or form_of(path)
     if form == "parquet":
@@ -227,7 +315,8 @@ def read_rows(path: StrPath, layout: Layout = _DEFAULT) -> Iterator[Row]:
             if form == "text":
                 yield number, {"text": line.rstrip("\r\n")}
             elif line.strip():
-                yield number, parse_json(line, "the row")
+                row = parse_json(line, "the row", may_be_infinite=True)
+                yield number, _without_nan(row)
         except ValueError as error:
             yield number, error
 
@@ -260,6 +349,7 @@ def _read_separated(
         strict=True,
     )
     names: list[str] = []
+    keys: list[str] = []
     while True:
         # A quoted cell may span lines. Number the row by its first line.
         number = reader.line_num + 1
@@ -282,18 +372,29 @@ def _read_separated(
             continue
         if layout.has_header and not names:
             names = row
-            if twice := [x for x in names if x and names.count(x) > 1]:
-                raise ValueError(
-                    f"{path}, line {number}: two columns are named {twice[0]!r}"
-                )
+            keys = _unique(names)
             continue
         try:
             _check_row(row, names, delimiter)
         except ValueError as error:
             yield number, ValueError(f"{error}. Received: {row}"[:300])
             continue
-        columns = names or map(str, range(1, len(row) + 1))
+        columns = keys or map(str, range(1, len(row) + 1))
         yield number, dict(zip(columns, row, strict=True))
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    # Replaces each name that an earlier column has by a Repeated.
+    keys: list[str] = []
+    for name in names:
+        taken = {*names, *keys}
+        keys.append(Repeated(name, taken) if name in keys else name)
+    return keys
+
+
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    # NaN is an empty cell, as in pandas.
+    return {k: v if v == v else None for k, v in row.items()}
 
 
 def _check_row(row: list[str], names: list[str], delimiter: str) -> None:
@@ -332,8 +433,19 @@ def _read_parquet(path: StrPath) -> Iterator[Row]:
             table = pyarrow.parquet.ParquetFile(file)
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path}: {error}") from error
-        batches = table.iter_batches(256)
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for number, row in enumerate(rows, start=1):
-            # NaN is an empty cell, as in pandas.
-            yield number, {k: v if v == v else None for k, v in row.items()}
+        number = 0
+        for batch in table.iter_batches(256):
+            keys = _unique(batch.schema.names)
+            columns = [_parquet_cells(column) for column in batch.columns]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                row = dict(zip(keys, cells, strict=True))
+                yield number, _without_nan(row)
+
+
+def _parquet_cells(column: Any) -> list[Any]:  # noqa: ANN401  pyarrow is optional
+    try:
+        return column.to_pylist()
+    except (ValueError, OverflowError):
+        # Python's dates have no nanoseconds, and end with the year 9999.
+        return column.cast("string").to_pylist()

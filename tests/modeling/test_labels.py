@@ -11,6 +11,7 @@ from modeling import (
     save_huggingface,
     save_release,
 )
+from modeling.labels import find_order
 from tests.support.huggingface_files import CONFIG, write
 from tests.support.models import SMALL, built
 
@@ -89,3 +90,19 @@ def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
     write(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
         presets.read(tmp_path)
+
+
+def test_an_order_is_found_in_any_spelling():
+    saved = ["Cafe\u0301", "old\u00a0inn", "a\u200bb"]
+    for labels in (["ab", "Café", "old inn"], ["AB", "café", "Old  inn"]):
+        assert labels_order(saved, labels) == [2, 0, 1]
+    assert labels_order(["Café", "Cafe\u0301"], ["Cafe\u0301", "Café"]) == [
+        1,
+        0,
+    ]
+    flags = [f"\U0001f3f4{tag}" for tag in ("\U000e0067", "\U000e0073")]
+    assert labels_order(flags, flags[::-1]) == [1, 0]
+
+
+def labels_order(saved, labels):
+    return find_order(saved, [labels])

@@ -4,12 +4,15 @@ import ast
 import dataclasses
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
 
 import pytest
+from absl import flags as absl_flags
 
+import serve
 from command_line import flags as script_flags
 from command_line.flags import Role
 from docs import flags_index
@@ -193,3 +196,58 @@ def test_help_may_be_cut_off():
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 141
+
+
+LISTS = {
+    paths.Kind.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    paths.Kind.OUTPUT_FILES: "~/a,~/b",
+    paths.Kind.RUNS: "x=~/a, ~/b",
+}
+EXPANDED = {
+    paths.Kind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    paths.Kind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    paths.Kind.RUNS: ["/home/me/a", "/home/me/b"],
+}
+
+
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
+def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
+    """A shell leaves the ~ of --output_dir=~/run."""
+    monkeypatch.setenv("HOME", "/home/me")
+    config = importlib.import_module(script).Config
+    values = absl_flags.FlagValues()
+    monkeypatch.setattr(absl_flags, "FLAGS", values)
+    monkeypatch.setattr("sys.argv", ["script"])
+    args = []
+    for each in script_flags.flags_of(config):
+        if each.meta.kind is not None:
+            args.append(f"--{each.name}={LISTS.get(each.meta.kind, '~/a, b')}")
+        absl_flags.DEFINE(
+            absl_flags.ArgumentParser(),
+            each.name,
+            None,
+            "",
+            flag_values=values,
+            module_name="script",
+        )
+        if each.default is not dataclasses.MISSING:
+            values[each.name].value = each.default
+    values(["script", *args])
+    given = script_flags.path_flags(script_flags.parse(config).config)
+    assert len(given) == len(args)
+    for flag in given:
+        assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
+
+
+def test_only_a_beginning_is_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    kind = paths.Kind.MODEL
+    for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
+        assert paths.expand_home(path, kind) == path
+    assert paths.expand_home("~", kind) == "/home/me"
+    root = os.path.expanduser("~root")
+    assert paths.expand_home("~root/a", kind) == f"{root}/a"
+    assert serve.parse_models(["x=~/a", "~/b"]) == {
+        "x": "/home/me/a",
+        "b": "/home/me/b",
+    }

@@ -2,6 +2,8 @@
 
 import contextlib
 import csv
+import datetime
+import decimal
 import gzip
 import resource
 import sys
@@ -180,3 +182,58 @@ def test_a_full_disk_is_named(folder, predict, monkeypatch):
         monkeypatch.setattr(sys, "stdout", types.SimpleNamespace(buffer=full))
         with pytest.raises(OSError, match="standard output"):
             predict(input_file="in.csv")
+
+
+def test_columns_that_nobody_reads_do_not_lose_the_answers(folder, predict):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
+    )
+    from pyarrow import parquet
+
+    columns = {
+        "review": ["a", "b", None],
+        "ratio": [0.5, float("inf"), float("nan")],
+        "raw": [b"x", b"\xff", None],
+        "day": [datetime.date(2026, 1, 2)] * 3,
+        "price": [decimal.Decimal("1.50")] * 3,
+        "list": [[1.0, float("-inf")], [], None],
+        "struct": [{"a": float("inf")}] * 3,
+    }
+    parquet.write_table(pyarrow.table(columns), folder / "odd.parquet")
+    assert predict(input_file="odd.parquet", output_file="odd.csv") == 0
+    rows = [*csv.DictReader((folder / "odd.csv").open())]
+    assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
+    assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
+    assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
+    assert rows[1]["raw"] == r"b'\xff'" and rows[1]["struct.a"] == "inf"
+    assert rows[1]["label"] and not rows[2]["label"]
+    assert predict(input_file="odd.parquet", output_file="odd.jsonl") == 0
+    found = script_runner.read_lines(folder / "odd.jsonl")
+    assert [row["ratio"] for row in found] == [0.5, None, None]
+    # What was written can be read again.
+    for name in ("odd.csv", "odd.jsonl"):
+        assert predict(input_file=name, output_file="again.jsonl") == 0
+
+
+def test_json_lines_may_contain_infinity(folder, predict):
+    lines = ['{"review": "a", "x": Infinity}', '{"review": "b", "x": NaN}']
+    lines.append('{"review": null, "x": 1}')
+    (folder / "inf.jsonl").write_text("\n".join(lines))
+    assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
+    rows = [*csv.DictReader((folder / "inf.csv").open())]
+    assert [row["x"] for row in rows] == ["inf", "", "1"]
+    assert rows[1]["label"] and not rows[2]["label"]
+
+
+def test_both_columns_of_one_name_are_copied(folder, predict):
+    text = "Tag,review,Tag\n1,a,2\n3,b,4\n"
+    (folder / "twice.csv").write_text(text)
+    assert predict(input_file="twice.csv", output_file="out2.csv") == 0
+    header, *rows = csv.reader((folder / "out2.csv").open())
+    assert header[:4] == ["Tag", "review", "Tag", "label"]
+    assert [row[:3] for row in rows] == [["1", "a", "2"], ["3", "b", "4"]]
+    predict(input_file="twice.csv", output_file="out2.jsonl")
+    first, _ = script_runner.read_lines(folder / "out2.jsonl")
+    assert (first["Tag"], first["Tag.1"]) == ("1", "2")
+    with pytest.raises(ValueError, match="two columns are named 'Tag'"):
+        predict(input_file="twice.csv", output_file="no.csv", text_column="Tag")

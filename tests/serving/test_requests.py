@@ -1,7 +1,10 @@
 """Requests from the columns that a user names, and answers as tables."""
 
 import csv
+import datetime
+import decimal
 import io
+import json
 import os
 from types import SimpleNamespace
 
@@ -137,6 +140,67 @@ def test_answers_of_odd_types_in_csv(tmp_path):
     # An answer beside an earlier one.
     answers.write_csv([tables.add_answer({"p.a": 1}, {"p": {"a": 2}})], file)
     assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
+
+
+COPIED = {
+    "a": float("inf"),
+    "b": [1.5, float("nan")],
+    "c": {"d": -float("inf"), "e": [float("inf")]},
+    "f": datetime.datetime(2026, 1, 2, 3),
+    "g": [datetime.date(2026, 1, 2)],
+    "h": decimal.Decimal("1.50"),
+    "i": b"x",
+    "label": "x",
+}
+
+
+def test_copied_columns_never_lose_the_answers():
+    file = io.BytesIO()
+    answers.write_csv([{**COPIED, "label": "y"}], file)
+    header, row = csv.reader(file.getvalue().decode().splitlines())
+    assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
+    assert row == [
+        "inf",
+        "[1.5, null]",
+        "-inf",
+        "[null]",
+        "2026-01-02T03:00:00",
+        '["2026-01-02"]',
+        "1.50",
+        "b'x'",
+        "y",
+    ]
+    assert json.loads(answers.to_json_line(COPIED)) == {
+        "a": None,
+        "b": [1.5, None],
+        "c": {"d": None, "e": [None]},
+        "f": "2026-01-02T03:00:00",
+        "g": ["2026-01-02"],
+        "h": "1.50",
+        "i": "b'x'",
+        "label": "x",
+    }
+
+
+def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
+    deep: list = []
+    for _ in range(10_000):
+        deep = [deep]
+    rows = [{"text": "a"}, {"text": "b", "x": deep}]
+    items = (
+        Item(number, {"text": "1.5"}, None, "", row)
+        for number, row in enumerate(rows, start=1)
+    )
+    engine = SimpleNamespace(
+        run_all=lambda inputs, *_: [(x, []) for x in inputs]
+    )
+    model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+    ((first, second),) = answers.answer(model, SCORE, base.DEFAULTS, items)
+    assert first["text"] == "a" and "error" not in first
+    assert second["line"] == 2 and "nested" in second["error"]
+    file = io.BytesIO()
+    answers.write_csv([{"x": deep, "label": "y"}], file)
+    assert file.getvalue() == b"x,label\nnested too deeply,y\n"
 
 
 def write_array(*rows):

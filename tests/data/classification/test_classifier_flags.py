@@ -1,11 +1,16 @@
 """Flags of the classifier, and weights of classes."""
 
+import json
+
 import pytest
 
 import run_classifier
 from command_line import flags
 from data.classification import classifier_flags as cf
 from data.classification.features import InputExample
+from data.classification.table_task import TableProcessor
+from data.io.dev_split import DataFileOptions
+from data.io.tables import Table
 
 
 def test_balanced_weights_let_all_classes_count_the_same():
@@ -39,3 +44,95 @@ def create_config(values):
     every = dict.fromkeys(names, "x")
     every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
     return flags.create(run_classifier.Config, **every | values)
+
+
+def find(path, columns, **given):
+    """Writes a table of the columns, and returns the columns to use."""
+    row = dict.fromkeys(columns, "x")
+    path.write_text(json.dumps(row))
+    options = cf.TableOptions(**given)
+    table = Table(path, cf.layout_of(options))
+    return cf.find_columns(options, frozenset(given), table)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["idx", "question", "passage", "label"],
+        ["index", "question", "sentence", "label"],
+        ["premise", "hypothesis", "label"],
+        ["id", "sentence1", "sentence2", "label"],
+        ["Text_A", "Text_B", "label"],
+        ["text", "text_b", "label"],
+        ["question 1", "question 2", "is_duplicate"],
+        ["Subject", "Body", "label"],
+        ["label", "title", "text"],
+        ["Class", "Title", "Description"],
+    ],
+)
+def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(ValueError, match="--text_b_column") as error:
+        find(path, columns)
+    assert f"--data_file={path}" in str(error.value)
+    assert "only --text_column" in str(error.value)
+    others = [x for x in columns if x.casefold() not in ("label", "class")]
+    given = {"text_column": others[-1], "label_column": columns[0]}
+    assert find(path, columns, **given) == {}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["id", "date", "url", "text", "label"],
+        ["text", "label", "comment"],
+        ["title", "label", "id"],
+        ["text", "answer", "label", "_view_id"],
+        ["sentence", "label", "idx"],
+    ],
+)
+def test_one_column_of_texts_is_found(tmp_path, columns):
+    found = find(tmp_path / "a.jsonl", columns)
+    assert found["label_column"] == "label"
+
+
+def test_a_name_with_commas_is_one_column(tmp_path):
+    rows = "".join(f't{i},"{i % 2}",1\n' for i in range(20))
+    path = tmp_path / "train.csv"
+    path.write_text(f'text,"Category, main","x, y, z"\n{rows}')
+    for data_dir, data_file in ((tmp_path, None), (None, str(path))):
+        options = cf.TableOptions(label_column="Category, main")
+        table = None
+        if data_file:
+            table = Table(path, cf.layout_of(options))
+            given = frozenset(["label_column"])
+            found = cf.find_columns(options, given, table)
+            assert found == {"text_column": "text"}
+        data = DataFileOptions(data_file=data_file)
+        processor = TableProcessor(data_dir, data, options, table)
+        assert processor.labels() == ["0", "1"]
+        assert processor.output_mode == "classification"
+    text = {"text_column": "x, y, z", "label_column": "text"}
+    table = Table(path)
+    assert not cf.find_columns(cf.TableOptions(**text), frozenset(text), table)
+
+
+def test_only_columns_that_are_read_may_not_repeat(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
+
+    def columns(**given):
+        options = cf.TableOptions(**given)
+        return cf.find_columns(options, frozenset(given), Table(path))
+
+    given = {"text_column": "Name", "label_column": "Kind"}
+    assert columns(**given) == {}
+    for change, name in (
+        ({"label_column": "Labels"}, "Labels"),
+        ({"text_column": "comment"}, "comment"),
+    ):
+        with pytest.raises(ValueError, match=f"are named '{name}'"):
+            columns(**given | change)
+    # A guess is no better than a flag.
+    with pytest.raises(ValueError, match="are named 'comment'"):
+        columns(label_column="Kind")

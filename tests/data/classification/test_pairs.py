@@ -96,16 +96,25 @@ def test_columns_have_names_of_their_own(tmp_path):
         read(tmp_path, *args, label_column="scroe")
 
 
-def test_scores_are_all_there_or_none(tmp_path):
+def test_scores_may_be_missing(tmp_path):
     for text, labels in (
         ("text,text_b\na,b\nc,d\n", [None, None]),
         ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
     ):
         found = read(tmp_path, "train", text, "embedding")
         assert [label for _, _, label in found] == labels
-    text = "text,text_b,score\na,b,2\nc,d,\n"
-    with pytest.raises(ValueError, match="train-2"):
-        read(tmp_path, "train", text, "embedding")
+
+
+def test_pairs_with_a_missing_score_are_left_out(tmp_path, caplog):
+    text = "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
+    found = read(tmp_path, "train", text, "embedding")
+    assert found == [("a", "b", 2.0), ("e", "f", 4.0)]
+    assert "1 rows without a label left out" in caplog.text
+    assert len(read(tmp_path, "test", text, "embedding")) == 3
+    text = "query,passage,relevance\na,b,1\nc,d,\n"
+    assert read(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
+    with pytest.raises(ValueError, match=r"line 3.*'high'"):
+        read(tmp_path, "dev", text.replace("d,", "d,high"), "ranking")
 
 
 @pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])

@@ -155,7 +155,7 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
             "text,label\na,x\nb,q",
             "line 3, column 'label': .*'q'",
         ),
-        ("dev.csv", "text,label\na, ", "line 2, column 'label'"),
+        ("dev.csv", "text,label\na, ", "dev.csv contains no example"),
         ("dev.csv", "text,label\n", "dev.csv"),
         ("dev.jsonl", '{"text": 1, "label": "x"}', "line 1, column 'text'"),
         ("dev.txt", "", "dev.csv or dev.tsv or dev.jsonl"),
@@ -208,11 +208,200 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
 
 
-@pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
-def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
-    text = f'text,label\na,x\nb,"{cell}"\n'
-    with pytest.raises(ValueError, match="line 3"):
-        read(tmp_path, "train.csv", text, output_mode="multilabel")
+LISTS = [
+    "['sea', 'wood']",
+    '["sea", "wood"]',
+    "('sea', 'wood')",
+    "{'sea', 'wood'}",
+    "['sea' 'wood']",
+    "['sea'\n 'wood']",
+    "[sea, wood]",
+    "{sea,wood}",
+    "sea, wood",
+    "array(['sea', 'wood'], dtype=object)",
+    "frozenset({'sea', 'wood'})",
+    "[np.str_('sea'), np.str_('wood')]",
+    ["sea", "wood"],
+]
+
+
+@pytest.mark.parametrize("cell", LISTS)
+def test_lists_in_any_notation_are_labels(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}]
+    found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    assert found == [["sea", "wood"]]
+    if cell != "sea, wood" and cell != "{sea,wood}":
+        with pytest.raises(ValueError, match="--output_mode=multilabel"):
+            read(tmp_path, "train.jsonl", rows)
+
+
+@pytest.mark.parametrize(
+    "cell, labels",
+    [
+        ("[1, 5]", ["1", "5"]),
+        ("[1 5]", ["1", "5"]),
+        ("[1. 5.]", ["1", "5"]),
+        ("(2,)", ["2"]),
+        ("[np.int64(1), np.int64(5)]", ["1", "5"]),
+        ("[]", []),
+        ("set()", []),
+        ("array([], dtype=object)", []),
+        ("""["it's", 'b, c']""", ["it's", "b, c"]),
+        (r"['it\'s', 'b']", ["it's", "b"]),
+        (r'["caf\u00e9"]', ["café"]),
+        ("[open sea, wood]", ["open sea", "wood"]),
+        ("['open sea']", ["open sea"]),
+        ("(other), boats (small)", ["(other)", "boats (small)"]),
+        ("['Cafe\u0301', 'Café']", ["Café"]),
+    ],
+)
+def test_elements_of_lists(tmp_path, cell, labels):
+    rows = [{"text": "a", "label": cell}]
+    assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[sea wood]",
+        "[1 2 ... 9]",
+        "(sea, wood)",
+        "[[1, 5], [2]]",
+        "{'sea': 1, 'wood': 0}",
+        "boats (small, old), sea",
+        "['sea', nan]",
+        "['sea'; 'wood']",
+        "sea\nwood",
+        [["sea"], ["wood"]],
+        ["sea", None],
+        [{"label": "sea"}],
+    ],
+)
+def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
+    with pytest.raises(ValueError, match="line 2, column 'label'") as error:
+        read(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    shown = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
+    assert shown in str(error.value) or repr(cell) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["[0 1 0]", "[1 0 1]"],
+        ["[0.0, 1.0]", "[1.0, 0.0]"],
+        [[0, 1], [1, 0]],
+        ["1,0", "0,1"],
+        ["1 0 0", "0 0 1"],
+        ["[0. 1.]", "[1. 1.]"],
+    ],
+)
+def test_vectors_are_no_labels(tmp_path, cells):
+    rows = [{"text": "a", "label": cell} for cell in cells]
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
+        processor(tmp_path, **MULTILABEL).labels()
+
+
+@pytest.mark.parametrize(
+    "cell", ["boats", ["boats"], "['boats']", "[boats]", '["boats"]', "{boats}"]
+)
+def test_a_list_of_one_label_is_the_label(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}, {"text": "b", "label": "(other)"}]
+    labels = labels_of(tmp_path, "train.jsonl", rows)
+    assert labels == ["boats", "(other)"]
+
+
+def test_a_known_label_may_look_like_a_list(tmp_path):
+    text = "text,label\na,[URGENT]\nb,later\n"
+    options = {"labels": ["[URGENT]", "later"]}
+    assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
+
+
+def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
+    rows = [
+        {"text": x, "label": y} for x, y in zip("abcdef", "xyxyxy", strict=True)
+    ]
+    lost = [
+        {"text": None, "label": "x"},
+        {"text": " ", "label": "x"},
+        {"label": "x"},
+        {"text": "g", "label": None},
+        {"text": "h", "label": ""},
+        {"text": "i", "label": []},
+        {"text": "j", "label": float("nan")},
+        {"text": "k"},
+    ]
+    every = [rows[0], *lost, *rows[1:]]
+    for name in ("train.jsonl", "dev.jsonl"):
+        options = {"labels": ["x", "y"]} if name == "dev.jsonl" else {}
+        assert labels_of(tmp_path, name, every, **options) == [*"xyxyxy"]
+        (line,) = [x for x in caplog.messages if name in x]
+        assert "3 rows without text left out" in line
+        assert "5 rows without a label left out" in line
+        assert line.count("left out") == 2
+    found = labels_of(tmp_path, "test.jsonl", every, labels=["x", "y"])
+    assert found == ["x", "x", "x", "x", *[None] * 5, *"yxyxy"]
+
+
+def test_empty_lists_and_numbers(tmp_path):
+    text = "text,label\na,x\nb,\nc, \n"
+    found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
+    assert found == [["x"], [], []]
+    rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
+    options = MULTILABEL | {"labels": ["x"]}
+    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
+    assert found == [["x"], [], []]
+    (tmp_path / "dev.jsonl").unlink()
+    numbers = {"output_mode": "regression"}
+    text = "text,label\na,1.5\nb,\nc, \n"
+    assert labels_of(tmp_path, "dev.csv", text, **numbers) == [1.5]
+    with pytest.raises(ValueError, match=r"line 5.*'high'"):
+        read(tmp_path, "dev.csv", f"{text}d,high\n", **numbers)
+    columns = {"label_column": "x,y"}
+    text = "text,x,y\na,0,1\nb,,1\n"
+    assert labels_of(tmp_path, "dev.csv", text, **columns) == [["y"]]
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["Café", "Cafe\u0301"],
+        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
+        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
+    ],
+)
+def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
+    text = "".join(f"t{i},{x}\n" for i, x in enumerate([*spellings, "inns"]))
+    text = f"text,label\n{text}"
+    expected = sorted([spellings[0], "inns"])
+    assert labels_of_train(tmp_path, text) == expected
+    for mode in ("classification", "multilabel"):
+        options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
+        read(tmp_path, "dev.csv", text, **options)
+        assert processor(None, **options).labels() == ["inns", spellings[0]]
+
+
+def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
+    rare = ["biling", "bxlling", "refund 2", "cats", "Delivery"]
+    labels = [*["billing", "delivery", "refund 1", "cars"] * 20, *rare]
+    rows = "".join(f"t{i},{x}\n" for i, x in enumerate(labels))
+    assert len(labels_of_train(tmp_path, f"text,label\n{rows}")) == 9
+    (line,) = [x for x in caplog.messages if "misspelled" in x]
+    assert "'biling' (1), like 'billing' (20), 'bxlling' (1), like" in line
+    # `similar_labels` names those that differ in case.
+    assert line.count("like") == 2
+
+
+def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
+    rows = [
+        {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
+        for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
+    ]
+    assert labels_of(tmp_path, "train.jsonl", rows) == ["x", "x"]
+    assert "2 rows left out" in caplog.text
+    found = labels_of(tmp_path, "train.jsonl", rows, label_column="answer")
+    assert len(found) == 4
 
 
 def test_each_label_may_have_a_column(tmp_path):

@@ -6,7 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from data.io.tables import Layout, Table, read_rows, read_table
+from data.io.tables import (
+    Layout,
+    Repeated,
+    Table,
+    accepted_rows,
+    read_rows,
+    read_table,
+)
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
 
@@ -144,7 +151,7 @@ HEADER = b"id,text\n"
     [
         # The end of a cell is not known, so the rows after it are not either.
         (HEADER + b'1,"a\n2,b\n3,c\n', "a.csv, line 2"),
-        (b"text,text\na,b\n", "line 1.*'text'"),
+        (b"text,text\na,b\n", "line 2: two columns are named 'text'"),
         (b"id;texts\n1;a\n", "'id', 'texts'. Did you mean 'texts'"),
         ("id,text\n1,a".encode("utf-16"), "UTF-16"),
         ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
@@ -184,3 +191,63 @@ def test_a_list_in_json_is_no_text(tmp_path, indent):
     for text in ("[MASK] is blue.", "[ a"):
         ((_, row),) = read_rows(write(tmp_path / "a", text))
         assert row == {"text": text}
+
+
+def test_columns_that_nobody_reads_may_repeat(tmp_path):
+    path = write(tmp_path / "a.csv", "text,Tag,Tag,Tag.1,,\na,1,2,3,4,5\n")
+    ((_, row),) = read_table(Table(path), ["text"])
+    keys = ["text", "Tag", "Tag.2", "Tag.1", "", ".1"]
+    assert row == dict(zip(keys, ["a", *"12345"], strict=True))
+    names = [key.name for key in row if isinstance(key, Repeated)]
+    assert names == ["Tag", ""]
+    with pytest.raises(ValueError, match="two columns are named 'Tag'"):
+        next(read_table(Table(path), ["text"], ["Tag"]))
+
+
+def test_null_is_an_empty_text(tmp_path):
+    lines = ['{"text": null, "n": NaN}', '{"text": NaN, "n": -Infinity}']
+    path = write(tmp_path / "a.jsonl", "\n".join(lines))
+    rows = [row for _, row in read_table(Table(path), ["text"])]
+    assert rows == [{"text": "", "n": None}, {"text": "", "n": -np.inf}]
+
+
+def test_cells_of_parquet_that_python_lacks_are_text(tmp_path):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
+    )
+    from pyarrow import parquet
+
+    late = pyarrow.array([2**55, None], pyarrow.timestamp("ms"))
+    exact = pyarrow.array([1, None], pyarrow.timestamp("ns"))
+    table = pyarrow.Table.from_arrays([late, exact, exact], [*"abb"])
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path)
+    (_, first), (_, second) = read_rows(path)
+    assert [*first] == ["a", "b", "b.1"]
+    assert str(first["b"]) == "1970-01-01 00:00:00.000000001"
+    assert second == {"a": None, "b": None, "b.1": None}
+
+
+def decided(*answers):
+    return [(i, {"answer": x}) for i, x in enumerate(answers)]
+
+
+@pytest.mark.parametrize(
+    "rows, named, kept",
+    [
+        (decided("accept", "reject", "accept", "ignore"), [], [0, 2]),
+        (decided("reject", "ignore"), [], []),
+        (decided("accept", "reject", "maybe"), [], [0, 1, 2]),
+        (decided("accept", None), [], [0, 1]),
+        (decided("accept", "reject"), ["answer"], [0, 1]),
+        ([(0, {"text": "a"})], [], [0]),
+        ([], [], []),
+    ],
+)
+def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
+    found = accepted_rows("a.jsonl", iter(rows), named)
+    assert [number for number, _ in found] == kept
+    left_out = len(rows) - len(kept)
+    assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
+        left_out > 0
+    )

@@ -1,0 +1,233 @@
+"""Reads the labels in a cell of a table.
+
+A cell contains one label, several labels with a separator between them, or a
+list in the notation of JSON, Python, NumPy, or brackets around names.
+"""
+
+import ast
+import re
+from collections.abc import Collection
+
+from files.json_files import parse_json
+from modeling.labels import is_label, normal_label
+
+# A quoted text or a number in the notation of JSON, Python or NumPy.
+_ITEM = r"""
+    (?: [uUbB]? (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
+    | [-+]? (?: \d+ (?:\.\d*)? | \.\d+ ) (?: [eE] [-+]? \d+ )?
+    | [Tt]rue | [Ff]alse )
+"""
+_FLAGS = re.VERBOSE | re.DOTALL
+_ITEMS = re.compile(
+    rf"\s* (?: {_ITEM} (?: (?:\s*,\s*|\s+) {_ITEM} )* \s* ,? \s* )?", _FLAGS
+)
+_EACH = re.compile(_ITEM, _FLAGS)
+# Matches array(['a', 'b'], dtype=object) and set().
+_CALL = re.compile(
+    r"(?:(?:np|numpy)\.)?(?:array|frozenset|list|set|tuple)"
+    r"\((.*?)(?:,\s*dtype=[^()]*)?\)",
+    re.DOTALL,
+)
+# Matches a number as NumPy 2 shows it, such as np.int64(5).
+_SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
+# Matches a 0 or 1 for each label, without brackets.
+_VECTOR = re.compile(r"[01](?:\s+[01])+")
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+def is_empty(cell: object) -> bool:
+    """Returns whether a cell is null, NaN, or text without visible letters."""
+    if isinstance(cell, str):
+        return not normal_label(cell)
+    return cell is None or cell != cell
+
+
+def label_text(value: object, place: str) -> str:
+    """Converts a label to text in its normal form.
+
+    True is the same label as true, and 1.0 as 1.
+
+    Args:
+        value: the label, of any type.
+        place: the place of the label, for the error.
+
+    Raises:
+        ValueError: the label is neither a number nor a line of text.
+    """
+    text = str(value).strip()
+    if isinstance(value, str | int | float) and is_label(text):
+        label = re.sub(r"^(-?\d+)\.0+$", r"\1", normal_label(text))
+        if label.lower() in ("true", "false"):
+            label = label.lower()
+        if label:
+            return label
+    raise ValueError(
+        f"{place}: a label must be a number, or a non-empty string without "
+        f"line breaks. Received: {value!r}"
+    )
+
+
+def read_label(
+    cell: object, place: str, known: Collection[str] = ()
+) -> str | None:
+    """Returns the label in a cell, None if the cell is empty.
+
+    Args:
+        cell: the cell. A list of one label is that label.
+        place: the place of the cell, for the error.
+        known: labels of the task. One of them may look like a list.
+
+    Raises:
+        ValueError: the cell contains several labels, or no label.
+    """
+    received = cell
+    cell = _choices(cell, place)
+    if is_empty(cell):
+        return None
+    if isinstance(cell, str):
+        if normal_label(cell) in known:
+            return normal_label(cell)
+        listed = parse_list(cell)
+        cell = cell if listed is None else listed
+    if not isinstance(cell, list):
+        return label_text(cell, place)
+    if len(cell) > 1:
+        raise ValueError(
+            f"{place}: the cell contains {len(cell)} labels. Set "
+            "--output_mode=multilabel to learn several labels for a text. "
+            f"Received: {received!r:.200}"
+        )
+    return label_text(cell[0], place) if cell else None
+
+
+def read_labels(cell: object, separator: str, place: str) -> list[str] | None:
+    """Returns the labels in a cell, None if the cell is null.
+
+    Args:
+        cell: a list, or text: a list in any notation, or names with `separator`
+            between them. An empty text is an empty list.
+        separator: the text between two labels.
+        place: the place of the cell, for the error.
+
+    Raises:
+        ValueError: the cell cannot be read as a list, or contains a 0 or 1 for
+            each label.
+    """
+    received = cell
+    cell = _choices(cell, place)
+    if isinstance(cell, str):
+        cell = [] if is_empty(cell) else _split(cell, separator)
+    elif is_empty(cell):
+        return None
+    if not isinstance(cell, list):
+        raise ValueError(
+            f"{place}: the labels must be a list in JSON, or names with "
+            f"{separator!r} between them, without brackets and quotes. "
+            f"Received: {received!r}"
+        )
+    names = [label_text(value, place) for value in cell]
+    if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
+        raise vector_error(place, received)
+    # The same name in two spellings is one label.
+    return [*dict.fromkeys(names)]
+
+
+def vector_error(place: str, cell: object) -> ValueError:
+    """Returns the error for a 0 or 1 for each label instead of names."""
+    return ValueError(
+        f"{place}: the labels must be names, not a 0 or 1 for each label. "
+        f"Received: {cell!r}"
+    )
+
+
+def _choices(cell: object, place: str) -> object:
+    # Label Studio writes one label as text, and several as {"choices": []}.
+    if isinstance(cell, str) and cell.startswith('{"choices"'):
+        cell = parse_json(cell, place)
+    if isinstance(cell, dict) and "choices" in cell:
+        return cell["choices"]
+    return [*cell] if isinstance(cell, tuple) else cell
+
+
+def _split(text: str, separator: str) -> list[str] | None:
+    # Splits a cell at the separator, or reads its list. Returns None if the
+    # parts would be halves, such as `[1` and `5]`.
+    text = text.strip()
+    listed = parse_list(text, separator)
+    if listed is not None:
+        # `[open sea]` may be one name or two.
+        is_quoted = "'" in text or '"' in text
+        is_odd = len(listed) == 1 and " " in listed[0] and not is_quoted
+        return None if is_odd else listed
+    if _VECTOR.fullmatch(text):
+        return text.split()
+    parts = [part for part in text.split(separator) if part.strip()]
+    is_whole = _is_balanced(text)
+    if is_whole and not all(map(_is_balanced, parts)):
+        return None
+    # A list that parse_list cannot read, such as a dict.
+    is_list = text[0] in "[{" and text[-1] == _CLOSING[text[0]]
+    return None if is_list and _is_balanced(text[1:-1]) else parts
+
+
+def _is_balanced(text: str) -> bool:
+    # Returns whether each bracket and each double quote has a partner.
+    open_ones = []
+    for character in text:
+        if character in _CLOSING:
+            open_ones.append(_CLOSING[character])
+        elif character in _CLOSING.values() and (
+            not open_ones or open_ones.pop() != character
+        ):
+            return False
+    return not open_ones and text.count('"') % 2 == 0
+
+
+def parse_list(text: str, separator: str = ",") -> list[str] | None:
+    """Parses a list in the notation of JSON, Python or NumPy, or `[a, b]`.
+
+    Args:
+        text: text of a cell.
+        separator: text that may be between names without quotes, as a comma.
+
+    Returns:
+        the elements. None if the text is no such list.
+    """
+    text = _SCALAR.sub(r"\1", text.strip())
+    if call := _CALL.fullmatch(text):
+        text = call[1].strip() or "[]"
+    opening, inner, closing = text[:1], text[1:-1], text[-1:]
+    if _CLOSING.get(opening) != closing:
+        return None
+    if _ITEMS.fullmatch(inner):
+        # A text in parentheses is a name, and ("a",) is a list.
+        is_list = opening != "(" or not inner or re.search("[,'\"]", inner)
+        found = [item[0] for item in _EACH.finditer(inner)]
+        return [*map(_unquote, found)] if is_list else None
+    odd = '[](){}"' + (":" if opening == "{" else "")
+    if opening == "(" or any(character in odd for character in inner):
+        return None
+    names = [x.strip() for x in inner.replace(separator, ",").split(",")]
+    if not names[-1]:
+        names.pop()
+    if any(name[:1] in ("", "'") or name.endswith("'") for name in names):
+        return None
+    is_null = any(name.casefold() in ("none", "nan", "null") for name in names)
+    return None if is_null else names
+
+
+def _unquote(item: str) -> str:
+    text = item.lstrip("uUbB")
+    if text[0] not in "'\"":
+        # NumPy shows 1.0 as `1.`.
+        return item.removesuffix(".")
+    if text[0] == '"':
+        try:
+            return str(parse_json(text, "", str))
+        except ValueError:
+            pass
+    try:
+        return str(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        # A line break between the quotes.
+        return text[1:-1]
