@@ -32,14 +32,16 @@ class NerOptions:
     )
     text_column: int | None = flags.training(
         None,
-        "Number of the column that contains the words. The default is 1, the "
-        "first column, or 2 if the first column contains the tags.",
+        "Number of the column that contains the words. The default is the "
+        "column named word or token, or 1, the first column, or 2 if the first "
+        "column contains the tags.",
         at_least=1,
     )
     label_column: int | None = flags.training(
         None,
         "Number of the column that contains the tags. The first column is 1. "
-        "The default is the last column.",
+        "The default is the column named tag, label or ner, or the last "
+        "column, or the first column if it contains the tags.",
         at_least=1,
     )
     document_context: bool = flags.head(
