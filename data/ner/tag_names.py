@@ -71,18 +71,21 @@ def name_tags(
         )
     types = counts.keys() - {"O"}
     if all(map(is_tag, types)):
-        return {tag: _in_capitals(tag) for tag in counts}
+        return {tag: _in_capitals(tag, labels) for tag in counts}
     has_outside = "O" in counts or is_train
     if has_outside and not any(map(_NO_TYPE.fullmatch, types)):
         return {tag: "O" if tag == "O" else f"I-{tag}" for tag in counts}
     return {tag: tag for tag in counts if _TAG.fullmatch(tag)}
 
 
-def _in_capitals(tag: str) -> str:
-    # b-per becomes B-PER, but b-Person B-Person, and B-per stays.
+def _in_capitals(tag: str, labels: Sequence[str]) -> str:
+    # b-per becomes B-PER, but b-Person B-Person, and B-per stays. B-per among
+    # the labels of a model stands for b-per too.
     if not _LOWER_TAG.fullmatch(tag):
         return tag
-    return tag.upper() if tag.islower() else tag[0].upper() + tag[1:]
+    with_type = tag[0].upper() + tag[1:]
+    keeps_type = with_type in labels or not tag.islower()
+    return with_type if keeps_type else tag.upper()
 
 
 def _name_numbers(

@@ -135,6 +135,9 @@ def test_small_letters(tmp_path):
     first, second = read(tmp_path, text, "train.txt")
     assert first.labels == ["B-PER", "I-PER", "O", "B-Loc"]
     assert second.labels == ["O", "B-ORG"]
+    labels = ["O", "B-per", "I-per", "B-Loc", "B-ORG"]
+    first, _ = read(tmp_path, text, "train.txt", labels=labels)
+    assert first.labels == ["B-per", "I-per", "O", "B-Loc"]
 
 
 @pytest.mark.parametrize(
