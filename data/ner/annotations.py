@@ -6,6 +6,7 @@ docs/named_entities.md shows the forms of the tools.
 from typing import Any
 
 from data.ner.scoring import find_entities, to_scheme
+from data.ner.tag_names import is_tag
 from data.ner.words import find_words
 from modeling.labels import is_label
 
@@ -62,14 +63,17 @@ def find_sentence(
     key = keys[0]
     words: list[str] = row[key]
     names = [name for name in TAGS if _are(row.get(name), str, int)]
-    # An empty list is spans, and a list of another length a text's classes.
+    # An empty list is spans. Beside spans, a list may be a text's classes.
     names = [name for name in names if row[name] or not words]
+    with_spans = any(has_spans(row.get(name)) for name in SPANS)
+    if with_spans:
+        names = [x for x in names if all(is_tag(str(tag)) for tag in row[x])]
     names.sort(key=lambda name: len(row[name]) != len(words))
     if not names:
         return None if needs_tags or text else (words, ["O"] * len(words), None)
     tags = [str(tag) for tag in row[names[0]]]
     if len(tags) != len(words):
-        if any(has_spans(row.get(name)) for name in SPANS):
+        if with_spans:
             return None
         raise ValueError(
             f"{where}: `{key}` contains {len(words)} words, but `{names[0]}` "

@@ -153,6 +153,13 @@ def test_predictions_are_read_again(tmp_path, row, name):
     assert "predicted_predicted_labels" not in again
 
 
+@pytest.mark.parametrize("classes", [["news"], ["a", "b", "c", "d"]])
+def test_classes_of_a_text_are_no_tags(tmp_path, classes):
+    row = {"text": TEXT, "words": WORDS, "entities": SPANS, "label": classes}
+    (example,) = read(tmp_path, row)
+    assert example.labels == TAGS
+
+
 def test_only_accepted_rows_of_prodigy_count(tmp_path, caplog):
     row = {"text": TEXT, "spans": [], "_input_hash": 1}
     answers = "accept", "reject", "ignore", "accept"
