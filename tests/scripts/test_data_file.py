@@ -211,7 +211,7 @@ def test_one_file_of_entities_is_all_that_a_run_needs(
     done = script_runner.run("run_ner.py", tmp_path, **parse_flags(flags))
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = tmp_path / "again/predictions.jsonl"
-    labels = [example.labels for example in spans.read(path, True)]
+    labels = [example.labels for example in spans.read(path, "dev")]
     found = script_runner.read_lines(path)
     assert labels == [one["labels"] for one in found]
     assert [one["id"] for one in found] == [*range(len(rows))]

@@ -27,7 +27,7 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return [*spans.read(path, needs_spans)]
+    return spans.read(path, "dev" if needs_spans else "test")
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -113,7 +113,7 @@ def test_damaged_files(tmp_path, line):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):
-        [*spans.read(path, True)]
+        spans.read(path, "dev")
 
 
 def test_a_folder_of_sets(tmp_path):
@@ -126,22 +126,24 @@ def test_a_folder_of_sets(tmp_path):
     processor = create()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     assert processor.labels() == labels
-    empty, example = processor.read("train")
+    (example,) = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
-    windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
-    (line,) = (tmp_path / "made").read_text().splitlines()
-    assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    _, again = processor.read("eval")
+    (again,) = processor.read("eval")
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
-    read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
+    rows = {"text": TEXT}, {"text": None}
+    read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     bilou = create("O", "B-LOC", "L-LOC", "U-LOC", "U-PER")
-    _, example = bilou.read("train")
+    (example,) = bilou.read("train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
-    (example,) = bilou.read("predict")
+    example, empty = bilou.read("predict")
     assert {*example.labels} == {"O"}
+    # Each row of a test set gets an answer.
+    windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
+    (line,) = (tmp_path / "made").read_text().splitlines()
+    assert json.loads(line)["words"] == []
     with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
         create(*labels[:2]).read("train")
 

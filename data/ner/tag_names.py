@@ -1,0 +1,151 @@
+"""Names the tags of a file as this project does, and refuses other values.
+
+    B-PER, b-per, 3 with --labels, PER in a file without B- and I-
+
+A wrong column, or another sign for words outside of entities, would otherwise
+become types of entities that a model learns.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+from data.ner.scoring import find_entities
+from files.paths import StrPath
+from modeling.labels import first_labels
+
+_TAG = re.compile("O|[BIESLUM](-.+)?")
+_LOWER_TAG = re.compile("[bieslum]-.+")
+# Tags of a scheme, and column names. Neither are types of entities.
+_NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
+# What stands for O in files of other projects.
+_OUTSIDE = ("0", "o")
+# Numbers of types that only a wrong column has, see `check_types`.
+_MOST_TYPES = 100
+_MANY_TYPES = 20
+
+
+def is_tag(value: str) -> bool:
+    """Returns whether a value is O, or a tag of a scheme in either case."""
+    return bool(_TAG.fullmatch(value) or _LOWER_TAG.fullmatch(value))
+
+
+def name_tags(
+    path: StrPath,
+    counts: Mapping[str, int],
+    labels: Sequence[str],
+    is_train: bool,
+) -> dict[str, str]:
+    """Returns {tag in a file: its name}, without the values that are no tags.
+
+    b-per is named B-PER. In a file without B- and I-, PER is named I-PER:
+    successive words of one type are an entity, as in IOB1. If all tags are
+    numbers, they are positions in `labels`.
+
+    Args:
+        path: path of the file, for messages.
+        counts: {tag in the file: number of its words}.
+        labels: the tags of --labels or of the model, [] if they are unknown.
+        is_train: whether the file is the train set. A train set in which no
+            word is tagged O needs `labels`.
+
+    Raises:
+        ValueError: no tag is O, another value stands for O, or the tags are
+            numbers without a name.
+    """
+    if counts and all(re.fullmatch("[0-9]+", tag) for tag in counts):
+        return _name_numbers(path, counts, labels)
+    if wrong := [tag for tag in _OUTSIDE if tag in counts]:
+        raise ValueError(
+            f"{path}: words outside of entities are tagged O, not {wrong[0]}. "
+            f"The tags are {_show(counts)}. Replace {wrong[0]} by O"
+        )
+    if is_train and "O" not in counts and not labels:
+        raise ValueError(
+            f"{path}: no word is tagged O, as words outside of entities are. "
+            f"The tags are {_show(counts)}. Set --label_column to the column "
+            "of the tags, or if every word is in an entity, name the tags with "
+            "--labels"
+        )
+    types = counts.keys() - {"O"}
+    if all(map(is_tag, types)):
+        return {tag: _in_capitals(tag, labels) for tag in counts}
+    has_outside = "O" in counts or is_train
+    if has_outside and not any(map(_NO_TYPE.fullmatch, types)):
+        return {tag: "O" if tag == "O" else f"I-{tag}" for tag in counts}
+    return {tag: tag for tag in counts if _TAG.fullmatch(tag)}
+
+
+def _in_capitals(tag: str, labels: Sequence[str]) -> str:
+    # b-per becomes B-PER, but b-Person B-Person, and B-per stays. B-per among
+    # the labels of a model stands for b-per too.
+    if not _LOWER_TAG.fullmatch(tag):
+        return tag
+    with_type = tag[0].upper() + tag[1:]
+    keeps_type = with_type in labels or not tag.islower()
+    return with_type if keeps_type else tag.upper()
+
+
+def _name_numbers(
+    path: StrPath, counts: Mapping[str, int], labels: Sequence[str]
+) -> dict[str, str]:
+    # Returns {number: label}.
+    if not labels:
+        raise ValueError(
+            f"{path}: the tags are numbers, such as {first_labels([*counts])}. "
+            "Write their names, or list all names in the order of the numbers, "
+            "such as --labels=O,B-PER,I-PER"
+        )
+    highest = max(map(int, counts))
+    if highest >= len(labels):
+        raise ValueError(
+            f"{path}: the tag {highest} has no name, because --labels has the "
+            f"names of 0 to {len(labels) - 1}"
+        )
+    return {tag: labels[int(tag)] for tag in counts}
+
+
+def check_outside(path: StrPath, tags: Counter[str]) -> None:
+    """Warns if O is not the most frequent tag of a train set's words."""
+    ((most, count),) = tags.most_common(1) or [("O", 0)]
+    if 0 < tags["O"] < count:
+        logging.warning(
+            "%s: most words outside of entities are tagged O, but here %s (%d) "
+            "is more frequent than O (%d). Check the column of the tags",
+            path,
+            most,
+            count,
+            tags["O"],
+        )
+
+
+def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
+    """Raises a ValueError if the types of entities look like words.
+
+    They do if there are more than 100 of them, or more than 20 of which half
+    occur once.
+
+    Args:
+        path: path of the file, for the message.
+        sentences: the tags of each sentence's words.
+    """
+    counts = Counter(
+        kind for tags in sentences for kind, _, _ in find_entities(tags)
+    )
+    rare = [kind for kind, count in counts.items() if count == 1]
+    is_wrong = len(counts) > _MANY_TYPES and 2 * len(rare) >= len(counts)
+    if is_wrong or len(counts) > _MOST_TYPES:
+        raise ValueError(
+            f"{path}: {len(counts)} types of entities, of which {len(rare)} "
+            f"occur once, such as {first_labels(rare or [*counts])}. If they "
+            "are types, name all tags with --labels. Otherwise, set "
+            "--label_column to the column of the tags"
+        )
+
+
+def _show(counts: Mapping[str, int]) -> str:
+    # Returns the most frequent tags and their numbers of words.
+    shown = [f"{tag} ({n})" for tag, n in Counter(counts).most_common(10)]
+    return first_labels(shown) + (" ..." if len(counts) > 10 else "")

@@ -1,0 +1,199 @@
+"""Tables of tagged words, sentences, and the tags that a file may have."""
+
+import pytest
+
+from data.io.dev_split import DataFileOptions
+from data.ner import reading
+
+# Two sentences of every layout.
+WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]
+TAGS = [["B-PER", "O", "B-LOC", "O"], ["O", "O", "O", "O"]]
+TABLES = {
+    "Kaggle's": (
+        "Sentence #,Word,POS,Tag\nSentence: 1,Anna,NN,B-PER\n,left,V,O\n"
+        ',Oslo,NN,B-LOC\n,.,.,O\nSentence: 2,It,P,O\n,",",P,O\n,"""",P,O\n'
+        ",rains,V,O\n"
+    ),
+    "a number in every row": (
+        "sentence_id,words,labels\n0,Anna,B-PER\n0,left,O\n0,Oslo,B-LOC\n"
+        '0,.,O\n1,It,O\n1,",",O\n1,"""",O\n1,rains,O\n'
+    ),
+    "empty rows of a spreadsheet": (
+        "Word;Tag\nAnna;B-PER\nleft;O\nOslo;B-LOC\n.;O\n;\nIt;O\n,;O\n"
+        '"""";O\nrains;O\n;\n'
+    ),
+    "empty lines": (
+        'word,tag\nAnna,B-PER\nleft,O\nOslo,B-LOC\n.,O\n\nIt,O\n",",O\n'
+        '"""",O\nrains,O\n'
+    ),
+    "without names": (
+        'Anna,B-PER\nleft,O\nOslo,B-LOC\n.,O\n\nIt,O\n",",O\n"""",O\nrains,O\n'
+    ),
+    "the tag first": (
+        "Tag,Token,Sent_ID\nB-PER,Anna,a\nO,left,a\nB-LOC,Oslo,a\nO,.,a\n"
+        'O,It,b\nO,",",b\nO,"""",b\nO,rains,b\n'
+    ),
+    "a sentence in each row": (
+        "Sentence #,Sentence,Tag\n1,Anna left Oslo .,\"['B-PER', 'O', 'B-LOC',"
+        " 'O']\"\n2,\"It , \"\" rains\",\"['O' 'O' 'O' 'O']\"\n"
+    ),
+    "lists of words": (
+        "id,tokens,ner_tags\n0,\"['Anna', 'left', 'Oslo', '.']\",\"['B-PER', "
+        "'O', 'B-LOC', 'O']\"\n1,\"['It', ',', '\"\"', 'rains']\",\"[O, O, O, O"
+        ']"\n'
+    ),
+}
+
+
+def read(folder, text, name="train.csv", split="train", labels=None, **columns):
+    """Writes a file, and returns its examples."""
+    (folder / name).write_bytes(text.encode())
+    options = reading.NerOptions(labels=labels, **columns)
+    reader = reading.NerProcessor(folder, DataFileOptions(), options)
+    return reader.read(split)
+
+
+def shorten(examples):
+    return [x.words for x in examples], [x.labels for x in examples]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("layout", TABLES)
+def test_tables(tmp_path, layout, end):
+    text = "\ufeff" + TABLES[layout].replace("\n", end)
+    assert shorten(read(tmp_path, text)) == (WORDS, TAGS)
+
+
+def test_tables_of_other_endings(tmp_path):
+    text = TABLES["Kaggle's"]
+    assert shorten(read(tmp_path, text, "dev.txt", "eval")) == (WORDS, TAGS)
+    text = text.replace('","', "COMMA").replace(",", "\t")
+    text = text.replace("COMMA", ",").replace('""""', '"')
+    assert shorten(read(tmp_path, text, "train.tsv")) == (WORDS, TAGS)
+    # A column at the end that is filled where a sentence begins.
+    text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
+    found = read(tmp_path, text, "test.tsv", "predict")
+    assert [x.words for x in found] == [["Anna", "left"], ["Oslo"]]
+    (tmp_path / "test.tsv").unlink()
+    # A table has no comments.
+    text = "Word,Tag,POS\n#,O,X\n#,B-X,X\n"
+    (found,) = read(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
+    assert found.words == ["#", "#"]
+    (tmp_path / "test.csv").unlink()
+    # A test set may lack its tags.
+    text = "Sentence #,Word\n1,Anna\n,left\n2,Oslo\n"
+    found = read(tmp_path, text, "test.csv", "predict")
+    assert [x.words for x in found] == [["Anna", "left"], ["Oslo"]]
+    assert {tag for x in found for tag in x.labels} == {"O"}
+
+
+@pytest.mark.parametrize(
+    "text, culprit",
+    [
+        ("word,tag\nAnna,B-PER\nleft\n", "line 3: .*'left'"),
+        ("word,tag\nAnna,B-PER\n,O\n", "line 3: the word is ''"),
+        ("Wort,Etikett\nAnna,B-PER\nleft,O\n", "line 1: .*'Etikett'"),
+        # Words in a notation that loses commas.
+        (
+            "tokens,ner_tags\n\"['a' 'b']\",\"['O' 'O']\"\n",
+            r"line 2: 2 tags .*\['a' 'b'\]",
+        ),
+        ('tokens,ner_tags\na b,"[0, 3]"\n', "--labels"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_shown(tmp_path, text, culprit):
+    with pytest.raises(ValueError, match=f"train.csv.*{culprit}"):
+        read(tmp_path, text)
+
+
+def test_numbers_are_named_by_labels(tmp_path):
+    text = "a 1\nb 2\n\nc 0\n"
+    labels = ["O", "B-X", "I-X"]
+    found = read(tmp_path, text, "train.txt", labels=labels)
+    assert [x.labels for x in found] == [["B-X", "I-X"], ["O"]]
+    with pytest.raises(ValueError, match="tag 2 has no name"):
+        read(tmp_path, text, "train.txt", labels=labels[:2])
+
+
+def test_the_tag_first(tmp_path):
+    """As in MIT Movie, also if a word looks like a tag."""
+    text = "O\tshow\nB-ACTOR\tO\nI-ACTOR\tWinfrey\nO\tI\n\nO\tfilms\n"
+    found = read(tmp_path, text, "train.txt")
+    assert [x.words for x in found] == [
+        ["show", "O", "Winfrey", "I"],
+        ["films"],
+    ]
+    assert found[0].labels == ["O", "B-ACTOR", "I-ACTOR", "O"]
+    # Types without B- and I-.
+    text = "O show\nACTOR Tom\nO in\nO films\n\nO now\n"
+    found = read(tmp_path, text, "dev.txt", "eval")
+    assert found[0].labels == ["O", "B-ACTOR", "O", "O"]
+
+
+def test_small_letters(tmp_path):
+    text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
+    first, second = read(tmp_path, text, "train.txt")
+    assert first.labels == ["B-PER", "I-PER", "O", "B-Loc"]
+    assert second.labels == ["O", "B-ORG"]
+    labels = ["O", "B-per", "I-per", "B-Loc", "B-ORG"]
+    first, _ = read(tmp_path, text, "train.txt", labels=labels)
+    assert first.labels == ["B-per", "I-per", "O", "B-Loc"]
+
+
+@pytest.mark.parametrize(
+    "text, culprit",
+    [
+        ("a PER\nb 0\nc 0\n\nd 0\n", r"not 0.*0 \(3\), PER \(1\)"),
+        ("a B-PER\nb 0\n\nd 0\n", r"not 0.*0 \(2\), B-PER \(1\)"),
+        ("a b-per\nb o\nc o\n\nd o\n", r"not o.*o \(3\), b-per \(1\)"),
+        ("a B-PER\nb O\nc o\n\nd O\n", r"not o.*O \(2\), .*o \(1\)"),
+        ("a PER\nb _\nc _\n\nd _\n", r"no word is tagged O.*_ \(3\), PER"),
+        ("a PER\nb OTHER\n\nd OTHER\n", r"no word is tagged O.*OTHER \(2\)"),
+    ],
+)
+def test_o_is_the_tag_of_words_outside(tmp_path, text, culprit):
+    with pytest.raises(ValueError, match=culprit):
+        read(tmp_path, text, "train.txt")
+
+
+def test_entities_in_most_words(tmp_path, caplog):
+    text = "a B-X\nb I-X\nc I-X\n\nd O\n"
+    read(tmp_path, text, "train.txt")
+    (line,) = caplog.messages
+    assert "I-X (2)" in line
+    assert "O (1)" in line
+    # Every word of an address is a part of it.
+    labels = ["O", "B-X", "I-X"]
+    text = text.replace("O", "B-X")
+    assert read(tmp_path, text, "train.txt", labels=labels)[1].labels == ["B-X"]
+
+
+@pytest.mark.parametrize("count, times", [(21, 1), (101, 2)])
+def test_words_are_no_types(tmp_path, count, times):
+    lines = [f"w O\nw O\nw B-type{i}\n" for i in range(count)] * times
+    text = "\n".join(lines)
+    with pytest.raises(
+        ValueError, match=f"{count} types.*type0, type1.*--label"
+    ):
+        read(tmp_path, text, "train.txt")
+    labels = ["O", *(f"B-type{i}" for i in range(count))]
+    assert len(read(tmp_path, text, "train.txt", labels=labels)) == len(lines)
+    # Types that occur more than once may be many.
+    if times == 1:
+        text = "\n".join(lines * 2)
+        assert len(read(tmp_path, text, "train.txt")) == 2 * count
+
+
+def test_a_file_without_empty_lines(tmp_path):
+    text = "Anna B-PER\nleft O\n. O\n" * 48
+    for name, split in (("train", "train"), ("dev", "eval")):
+        with pytest.raises(ValueError, match="one sentence of 144 words: put"):
+            read(tmp_path, text, f"{name}.txt", split, ["O", "B-PER"])
+    (tmp_path / "train.txt").write_text("Anna B-PER\nleft O\n")
+    one = DataFileOptions(data_file=str(tmp_path / "train.txt"))
+    reader = reading.NerProcessor(None, one, reading.NerOptions())
+    with pytest.raises(ValueError, match="one sentence of 2 words: put"):
+        reader.read("train")
+    # A test set may be one sentence.
+    text = "Anna B-PER\nleft O\n"
+    assert len(read(tmp_path, text, "test.txt", "predict", ["O", "B-PER"])) == 1
