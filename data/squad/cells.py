@@ -1,15 +1,17 @@
 """Reads answers from the cells of tables, in the notations that tools write."""
 
 import ast
+import contextlib
 import io
-import json
 import re
 import tokenize
 from collections.abc import Mapping
 from typing import Any
 
+from files.json_files import parse_json
+
 # Names of values and of functions that a cell may contain.
-_NAMES = {"nan": None, "null": None, "true": True, "false": False}
+_NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
 _CALLS = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
 # Tokens that Python joins, or rejects, if no comma is between them.
 _LITERALS = (tokenize.STRING, tokenize.NUMBER)
@@ -149,10 +151,8 @@ def read_cell(value: object, context: str = "") -> object:
     text = value.strip()
     if not text.startswith(("{", "[", "(", "array(", "np.", "numpy.")):
         return value
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
+    with contextlib.suppress(ValueError):
+        return parse_json(text, "the answer", object)
     try:
         return _value_of(ast.parse(_separate(text), mode="eval").body)
     except _UNREADABLE:
