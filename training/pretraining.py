@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
+from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from training import checks, devices, exporting, fingerprints, run_folder
@@ -56,6 +57,9 @@ def run(start: Start[PretrainingConfig]) -> None:
     if config.training.do_train and config.distillation.teacher:
         teacher = load_teacher(start, create_model)
     records, evaluated = find_all_records(start)
+    dev_set: list[list] = []
+    if config.pretraining.eval_input_file:
+        dev_set = record_files.identify(evaluated.files)
     num_steps = None
     if config.training.do_train:
         num_steps = (
@@ -68,8 +72,8 @@ def run(start: Start[PretrainingConfig]) -> None:
         modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps,
         teacher,
-        settings=find_settings(start, records, evaluated),
-        dev_set=dev_set_checksum(config, evaluated),
+        settings=find_settings(start, records, dev_set),
+        dev_set=dev_set_checksum(config, dev_set),
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load()
@@ -102,9 +106,14 @@ def finish(start: Start[PretrainingConfig], trainer: Trainer) -> None:
 def find_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
-    evaluated: tfrecords.Records,
+    dev_set: Sequence[Any],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
+
+    Args:
+        start: what the command starts from.
+        records: the records to train on.
+        dev_set: identity of the records of --eval_input_file.
 
     Raises:
         ValueError: the run in --output_dir began with other settings or
@@ -113,30 +122,27 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.training
-    # Checksums of large files are saved, so that a resume need not read them.
-    known = {**start.training.get("checksums", {})}
-    identify = functools.partial(fingerprints.fingerprint_records, known=known)
     found = fingerprints.describe_start(start)
-    found["input_file"] = identify(records.files)
+    found["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
-        found["eval_input_file"] = identify(evaluated.files)
-    found["checksums"] = known
+        found["eval_input_file"] = dev_set
     return run_folder.check_resumed(config, start.preset, found)
 
 
-def dev_set_checksum(
-    config: PretrainingConfig, evaluated: tfrecords.Records
-) -> int:
+def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:
     """Returns a checksum of the records that evaluations read.
 
     Records of --input_file count only by the number of examples, because they
     may be too large to read them for a checksum.
+
+    Args:
+        config: the flags.
+        dev_set: identity of the records of --eval_input_file, [] without it.
     """
     described: list[Any] = [
-        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
+        *dev_set,
     ]
-    if config.pretraining.eval_input_file:
-        described += fingerprints.fingerprint(evaluated.files)
     return zlib.crc32(json.dumps(described).encode())
 
 
@@ -214,7 +220,7 @@ def find_records(
     tfrecords.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `fingerprint_records` checks all records.
+        # training, `record_files.identify` checks all records.
         flags = config.pretraining
         count_records(files, flags.max_eval_steps * flags.eval_batch_size)
     return tfrecords.Records(files, spec, dynamic_masking)
