@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,7 +19,14 @@ from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from training import checks, devices, exporting, fingerprints, run_folder
+from training import (
+    checks,
+    devices,
+    exporting,
+    fingerprints,
+    pretraining_end,
+    run_folder,
+)
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -38,6 +46,7 @@ def run(start: Start[PretrainingConfig]) -> None:
             the flags.
         OSError: a file is missing or cannot be written.
     """
+    began = time.monotonic()
     config = start.config
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(config.devices)
@@ -77,13 +86,24 @@ def run(start: Start[PretrainingConfig]) -> None:
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load()
-    evaluate = functools.partial(evaluate_on, config, evaluated)
+    counts = pretraining_end.MaskedCounts()
+    evaluate = functools.partial(evaluate_on, config, evaluated, counts)
+    results: dict[str, float] = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if config.training.do_train:
             train(config, trainer, records, evaluate)
         if config.training.do_eval:
-            evaluate_at_the_end(trainer, evaluate)
+            results = evaluate_at_the_end(trainer, evaluate)
     finish(start, trainer)
+    if not trainer.is_chief:
+        return
+    if results and config.training.do_train:
+        pretraining_end.warn_of_no_progress(
+            results["masked_lm_accuracy"], counts.guess, trainer.global_step
+        )
+    pretraining_end.describe_end(
+        config, results, start.tokenizer is not None, time.monotonic() - began
+    )
 
 
 def finish(start: Start[PretrainingConfig], trainer: Trainer) -> None:
@@ -163,12 +183,16 @@ def train(
 
 def evaluate_at_the_end(
     trainer: Trainer, evaluate: Callable[[Trainer], dict[str, float]]
-) -> None:
-    """Evaluates the trained weights, and writes eval_results.txt."""
+) -> dict[str, float]:
+    """Evaluates the trained weights, and writes eval_results.txt.
+
+    Returns the results.
+    """
     results = evaluate(trainer)
     results["global_step"] = trainer.global_step
     trainer.history.add("eval", trainer.global_step, results)
     trainer.write_results("eval_results.txt", results)
+    return results
 
 
 def find_all_records(
@@ -257,9 +281,15 @@ def _create_masking(
 
 
 def evaluate_on(
-    config: PretrainingConfig, records: tfrecords.Records, trainer: Trainer
+    config: PretrainingConfig,
+    records: tfrecords.Records,
+    counts: pretraining_end.MaskedCounts,
+    trainer: Trainer,
 ) -> dict[str, float]:
-    """Returns the metrics of at most --max_eval_steps batches of records."""
+    """Returns the metrics of at most --max_eval_steps batches of records.
+
+    Adds the masked WordPieces of the batches to `counts`.
+    """
     dataset = tfrecords.create_dataset(
         records,
         config.pretraining.eval_batch_size,
@@ -272,7 +302,10 @@ def evaluate_on(
     sums: dict[str, np.ndarray] = {}
     batches = dataset.take(config.pretraining.max_eval_steps)
     # The number of batches is unknown, so the progress bar shows no total.
-    for _, metrics in trainer.predict(batches, None, "Evaluating", metrics_of):
+    for features, metrics in trainer.predict(
+        batches, None, "Evaluating", metrics_of
+    ):
+        counts.add(features)
         for name, pair in metrics.items():
             sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
     return {
