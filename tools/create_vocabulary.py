@@ -171,7 +171,7 @@ def create_vocabulary(
     )
 
 
-def write_configuration(folder: str, vocab_size: int) -> str:
+def write_configuration(folder: str, vocab_size: int) -> None:
     """Writes a configuration for --bert_config_file, of BERT-Base.
 
     Logs a warning if the folder contains a configuration with another size of
@@ -181,19 +181,17 @@ def write_configuration(folder: str, vocab_size: int) -> str:
         folder: folder of the vocabulary.
         vocab_size: number of entries of the vocabulary.
 
-    Returns:
-        the path of the configuration.
-
     Raises:
         ValueError: the configuration in the folder is malformed.
         OSError: the file cannot be written.
     """
     path = os.path.join(folder, _CONFIG_FILE)
-    if not os.path.isfile(path):
+    stated = vocab_size
+    if os.path.isfile(path):
+        stated = read_json(path).get("vocab_size")
+    else:
         config = BertConfig(vocab_size=vocab_size)
         write_bytes(path, config.to_json_string().encode())
-        return path
-    stated = read_json(path).get("vocab_size")
     if stated != vocab_size:
         logging.warning(
             "%s was there before and is not changed. Set vocab_size in it to "
@@ -202,7 +200,8 @@ def write_configuration(folder: str, vocab_size: int) -> str:
             vocab_size,
             stated,
         )
-    return path
+    else:
+        print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
 
 
 # Returns the WordPieces of --extend, None without this flag.
@@ -230,12 +229,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
     if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)
         write_bytes(casing_file, contents)
-    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     if old is None:
         # tools.convert_checkpoint writes that of an extended model.
-        folder = os.path.dirname(config.output_file)
-        path = write_configuration(folder, len(vocab))
-        print(f"--bert_config_file={path} has a vocab_size of {len(vocab)}")
+        write_configuration(os.path.dirname(config.output_file), len(vocab))
+    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
         f"{time.monotonic() - start:.1f} s; {num_unknown / num_pieces:.3%} "
