@@ -41,7 +41,7 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
             lengths = records.feature_lengths(record)
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
-        flags = read_manifest(path).get("flags", {})
+        flags = _read_manifest(_find_manifest(path)).get("flags", {})
         found = {
             "max_seq_length": lengths.get("input_ids"),
             "max_predictions_per_seq": lengths.get(
@@ -53,19 +53,23 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
     return False, {}
 
 
-def read_manifest(path: str) -> dict[str, Any]:
-    """Returns the manifest beside a file of records, {} if there is none.
-
-    The manifest of NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
-    """
+def _find_manifest(path: str) -> str | None:
+    # Returns the path of the manifest beside a file of records. That of
+    # NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
     folder, name = os.path.split(path)
     name = _SHARD.sub("", name)
     for stem in (name, name.removeprefix("eval-")):
         file = os.path.join(folder, f"{stem}.manifest.json")
         if text_files.is_file(file):
-            with text_files.open_binary(file) as reader:
-                return parse_json(reader.read(), file)
-    return {}
+            return file
+    return None
+
+
+def _read_manifest(file: str | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    with text_files.open_binary(file) as reader:
+        return parse_json(reader.read(), file)
 
 
 def identify(files: Iterable[str]) -> list[list]:
@@ -85,26 +89,25 @@ def identify(files: Iterable[str]) -> list[list]:
         ValueError: a file is truncated or does not contain records.
     """
     found = []
+    # {path of a manifest: {name of a file: its entry}}
+    manifests: dict[str | None, dict[str, Any]] = {}
     for path in files:
-        size = text_files.size(path)
-        entry = _find_entry(path, size)
-        if entry is None:
-            values = _read_all(path)
-        else:
+        name, size = os.path.basename(path), text_files.size(path)
+        manifest = _find_manifest(path)
+        if manifest not in manifests:
+            manifests[manifest] = _list_entries(_read_manifest(manifest))
+        entry = manifests[manifest].get(name, {})
+        if entry.get("bytes") == size:
             values = [entry["crc32c"], *_read_ends(path, size)]
-        found.append([os.path.basename(path), size, *values])
+        else:
+            values = _read_all(path)
+        found.append([name, size, *values])
     return found
 
 
-def _find_entry(path: str, size: int) -> dict[str, Any] | None:
-    # Returns the file's entry in the manifest, unless its size differs.
-    manifest = read_manifest(path)
+def _list_entries(manifest: dict[str, Any]) -> dict[str, Any]:
     entries = [*manifest.get("shards", []), *manifest.get("eval_shards", [])]
-    name = os.path.basename(path)
-    for entry in entries:
-        if os.path.basename(entry["path"]) == name and entry["bytes"] == size:
-            return entry
-    return None
+    return {os.path.basename(entry["path"]): entry for entry in entries}
 
 
 def _read_ends(path: str, size: int) -> list[str]:

@@ -57,7 +57,7 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
         answers = read_cell(row["answers.text"], context)
         start = row.get("answers.answer_start")
     else:
-        column = next((name for name in _TEXTS if name in row), None)
+        column = text_column(row)
         if column is None:
             return {}
         answers = read_cell(row[column], context)
@@ -70,6 +70,11 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
         "answers": [] if is_impossible else found,
         "is_impossible": is_impossible,
     }
+
+
+def text_column(row: Mapping[str, Any]) -> str | None:
+    """Returns the name of the column with the only answer, None without it."""
+    return next((name for name in _TEXTS if name in row), None)
 
 
 def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:

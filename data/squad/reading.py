@@ -247,8 +247,9 @@ def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    if "answers" not in qa and "answer" in qa:
-        answer = qa.pop("answer")
+    column = cells.text_column(qa)
+    if "answers" not in qa and column:
+        answer = qa.pop(column)
         start = qa.pop("answer_start", None)
         with _naming(where):
             qa["answers"] = cells.list_answers(answer, start)

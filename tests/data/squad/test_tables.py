@@ -158,6 +158,17 @@ def test_an_answer_with_brackets_of_the_passage_is_a_text(tmp_path):
     assert read(path) == [("[MASK] token", 4)]
 
 
+@pytest.mark.parametrize("column", ["answer", "answer_text", "text"])
+@pytest.mark.parametrize("start", [15, 15.0, "15.0", None])
+def test_json_lines_with_the_columns_of_tables(tmp_path, column, start):
+    row = {"question": QUESTION, "context": CONTEXT, "answer_start": start}
+    path = tmp_path / "squad.jsonl"
+    path.write_text(json.dumps({**row, column: "nine"}) + "\n")
+    assert read(path) == [("nine", 15)]
+    path.write_text(json.dumps({**row, column: ""}) + "\n")
+    assert read(path, version_2_with_negative=True) == [("", -1)]
+
+
 def test_parquet_has_the_columns_of_the_hub(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
