@@ -59,7 +59,6 @@ _SWITCHES = (
 # Entries of model.json that contain other entries.
 _GROUPS = (
     "bert_config",
-    "checksums",
     "command",
     "flags",
     "origin",

@@ -128,6 +128,7 @@ def test_training_takes_only_records_from_data():
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
         "data.pretraining.options",
+        "data.pretraining.record_files",
         "data.text.tokenization",
     )
     for path in sources("training"):

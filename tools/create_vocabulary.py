@@ -3,7 +3,10 @@ r"""Learns a WordPiece vocabulary from raw text, or extends one.
     python -m tools.create_vocabulary --input_file=corpus.txt \
         --output_file=vocab.txt
 
-Pass the output to the other scripts as --vocab_file. With --extend=VOCAB the
+Pass the output to the other scripts as --vocab_file. The file bert_config.json
+beside it is the configuration of BERT-Base with this vocabulary, for
+--bert_config_file. Change the other sizes in it as you like. A file that is
+already there is not changed. With --extend=VOCAB the
 tool adds words of the text to the vocabulary VOCAB. The new words replace the
 [unusedN] entries, and any remaining words are appended. Then extend the model
 with tools.convert_checkpoint --extended_vocab_file.
@@ -22,10 +25,15 @@ from absl import logging
 from command_line import cli, flags, progress
 from command_line.flags import flag
 from data.io import text_files
+from data.pretraining.documents import count_markup, warn_of_markup
 from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
+from files.json_files import read_json
 from files.paths import Kind
 from modeling import tokenizer_files
+from modeling.config import BertConfig
+
+_CONFIG_FILE = "bert_config.json"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -99,9 +107,17 @@ def count_words(
     lines = itertools.chain.from_iterable(
         text_files.read_lines(path, dropped) for path in input_files
     )
+    markup: collections.Counter[str] = collections.Counter()
+
+    def look_at(line: str) -> str:
+        count_markup(line.strip(), markup)
+        return line
+
     counts = vocabulary.count_words(
-        progress.track(lines, None, "line", "Reading"), do_lower_case
+        progress.track(map(look_at, lines), None, "line", "Reading"),
+        do_lower_case,
     )
+    warn_of_markup(markup)
     for path, count in dropped.items():
         logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
     return counts
@@ -155,6 +171,39 @@ def create_vocabulary(
     )
 
 
+def write_configuration(folder: str, vocab_size: int) -> None:
+    """Writes a configuration for --bert_config_file, of BERT-Base.
+
+    Logs a warning if the folder contains a configuration with another size of
+    the vocabulary, which may be the user's and stays as it is.
+
+    Args:
+        folder: folder of the vocabulary.
+        vocab_size: number of entries of the vocabulary.
+
+    Raises:
+        ValueError: the configuration in the folder is malformed.
+        OSError: the file cannot be written.
+    """
+    path = os.path.join(folder, _CONFIG_FILE)
+    stated = vocab_size
+    if os.path.isfile(path):
+        stated = read_json(path).get("vocab_size")
+    else:
+        config = BertConfig(vocab_size=vocab_size)
+        write_bytes(path, config.to_json_string().encode())
+    if stated != vocab_size:
+        logging.warning(
+            "%s was there before and is not changed. Set vocab_size in it to "
+            "%d. It is %s",
+            path,
+            vocab_size,
+            stated,
+        )
+    else:
+        print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
+
+
 # Returns the WordPieces of --extend, None without this flag.
 def _read_vocabulary(config: Config) -> Sequence[str] | None:
     if not config.extend:
@@ -180,6 +229,9 @@ def main(parsed: flags.Parsed[Config]) -> None:
     if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)
         write_bytes(casing_file, contents)
+    if old is None:
+        # tools.convert_checkpoint writes that of an extended model.
+        write_configuration(os.path.dirname(config.output_file), len(vocab))
     num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "

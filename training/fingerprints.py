@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
 
 import modeling
-from data.io import records
 from modeling import presets
 from modeling.presets import Preset, folder_of
 from training.start import Start
@@ -75,36 +73,6 @@ def fingerprint(files: Iterable[str]) -> list[list]:
                 size += len(chunk)
                 checksum = zlib.crc32(chunk, checksum)
         found.append([os.path.basename(file), size, checksum])
-    return found
-
-
-def fingerprint_records(
-    files: Iterable[str], known: dict[str, int]
-) -> list[list]:
-    """Returns [name, bytes, checksum] of each file of records.
-
-    Args:
-        files: paths, local or remote.
-        known: {name, bytes and time of a file: its checksum}, which the run's
-            model.json saves. Only other files are read, and added to it.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is truncated or does not contain records.
-    """
-    found = []
-    for file in files:
-        stat, name = tf.io.gfile.stat(file), os.path.basename(file)
-        key = f"{name} {stat.length} {stat.mtime_nsec}"
-        if key not in known:
-            logging.info("Reading %s for its checksum", file)
-            checksum = 0
-            # Check the records in the same pass, because TensorFlow crashes if
-            # a record is shorter than its header says.
-            for record in records.read_records(file):
-                checksum = zlib.crc32(record, checksum)
-            known[key] = checksum
-        found.append([name, stat.length, known[key]])
     return found
 
 

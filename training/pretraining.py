@@ -3,8 +3,9 @@
 import dataclasses
 import functools
 import json
+import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
+from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from training import exporting, fingerprints, flow, resuming
+from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
 from training.run_folder import RunFolder
@@ -36,6 +38,7 @@ def run(start: Start[PretrainingConfig]) -> None:
             the flags.
         OSError: a file is missing or cannot be written.
     """
+    began = time.time()
     config = start.config
     flow.connect(start)
     if start.preset:
@@ -51,6 +54,9 @@ def run(start: Start[PretrainingConfig]) -> None:
     teacher = load_teacher(start, create_model)
     folder = RunFolder(start)
     records, evaluated = find_all_records(start)
+    dev_set: list[list] = []
+    if config.pretraining.eval_input_file:
+        dev_set = record_files.identify(evaluated.files)
     num_steps = None
     if config.training.do_train:
         num_steps = (
@@ -58,8 +64,8 @@ def run(start: Start[PretrainingConfig]) -> None:
             config.pretraining.num_warmup_steps,
         )
     folder.record(
-        find_settings(start, records, evaluated),
-        dev_set_checksum(config, evaluated),
+        find_settings(start, records, dev_set),
+        dev_set_checksum(config, dev_set),
     )
     trainer = flow.create_trainer(
         start,
@@ -71,7 +77,9 @@ def run(start: Start[PretrainingConfig]) -> None:
     )
     # See there for the order in which weights are looked for.
     trainer.restore_or_load()
-    evaluate = functools.partial(evaluate_on, config, evaluated)
+    counts = pretraining_end.MaskedCounts()
+    evaluate = functools.partial(evaluate_on, config, evaluated, counts)
+    results: dict[str, float] = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if num_steps:
             flow.train(
@@ -83,7 +91,7 @@ def run(start: Start[PretrainingConfig]) -> None:
                 metric="loss",
             )
         if config.training.do_eval:
-            flow.evaluate_at_the_end(trainer, evaluate)
+            results = flow.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -95,14 +103,29 @@ def run(start: Start[PretrainingConfig]) -> None:
     if config.export.export_dir:
         exporting.export_pretrainer(start, trainer)
     flow.finish(trainer)
+    if results and config.training.do_train:
+        pretraining_end.warn_of_no_progress(
+            results["masked_lm_accuracy"], counts.guess, trainer.global_step
+        )
+    flow.describe_end(
+        trainer,
+        scores=pretraining_end.describe_scores(results),
+        commands=pretraining_end.describe_commands(start),
+        seconds=time.time() - began,
+    )
 
 
 def find_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
-    evaluated: tfrecords.Records,
+    dev_set: Sequence[Any],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
+
+    Args:
+        start: what the command starts from.
+        records: the records to train on.
+        dev_set: identity of the records of --eval_input_file.
 
     Raises:
         ValueError: the run in --output_dir began with other settings or
@@ -111,30 +134,27 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.training
-    # Checksums of large files are saved, so that a resume need not read them.
-    known = {**start.training.get("checksums", {})}
-    identify = functools.partial(fingerprints.fingerprint_records, known=known)
     found = fingerprints.describe_start(start)
-    found["input_file"] = identify(records.files)
+    found["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
-        found["eval_input_file"] = identify(evaluated.files)
-    found["checksums"] = known
+        found["eval_input_file"] = dev_set
     return resuming.check_resumed(config, start.preset, found)
 
 
-def dev_set_checksum(
-    config: PretrainingConfig, evaluated: tfrecords.Records
-) -> int:
+def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:
     """Returns a checksum of the records that evaluations read.
 
     Records of --input_file count only by the number of examples, because they
     may be too large to read them for a checksum.
+
+    Args:
+        config: the flags.
+        dev_set: identity of the records of --eval_input_file, [] without it.
     """
     described: list[Any] = [
-        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
+        *dev_set,
     ]
-    if config.pretraining.eval_input_file:
-        described += fingerprints.fingerprint(evaluated.files)
     return zlib.crc32(json.dumps(described).encode())
 
 
@@ -187,7 +207,7 @@ def find_records(
     tfrecords.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `fingerprint_records` checks all records.
+        # training, `record_files.identify` checks all records.
         flags = config.pretraining
         count_records(files, flags.max_eval_steps * flags.eval_batch_size)
     return tfrecords.Records(files, spec, dynamic_masking)
@@ -224,9 +244,15 @@ def _create_masking(
 
 
 def evaluate_on(
-    config: PretrainingConfig, records: tfrecords.Records, trainer: Trainer
+    config: PretrainingConfig,
+    records: tfrecords.Records,
+    counts: pretraining_end.MaskedCounts,
+    trainer: Trainer,
 ) -> dict[str, float]:
-    """Returns the metrics of at most --max_eval_steps batches of records."""
+    """Returns the metrics of at most --max_eval_steps batches of records.
+
+    Adds the masked WordPieces of the batches to `counts`.
+    """
     dataset = tfrecords.create_dataset(
         records,
         config.pretraining.eval_batch_size,
@@ -239,7 +265,10 @@ def evaluate_on(
     sums: dict[str, np.ndarray] = {}
     batches = dataset.take(config.pretraining.max_eval_steps)
     # The number of batches is unknown, so the progress bar shows no total.
-    for _, metrics in trainer.predict(batches, None, "Evaluating", metrics_of):
+    for features, metrics in trainer.predict(
+        batches, None, "Evaluating", metrics_of
+    ):
+        counts.add(features)
         for name, pair in metrics.items():
             sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
     means = {

@@ -5,7 +5,9 @@ import dataclasses
 from command_line import flags
 from command_line.flags import group, like
 from command_line.groups import ModelFlags
+from data.io.text_files import expand_patterns
 from data.pretraining.options import MaskingOptions
+from data.pretraining.record_files import find_lengths
 from files.paths import Kind
 from training.config import TrainingConfig
 
@@ -20,10 +22,16 @@ class PretrainingFlags:
         kind=Kind.INPUT_FILES,
     )
     max_seq_length: int = flags.head(
-        128, "Length of the records' sequences, in WordPieces.", at_least=1
+        128,
+        "Length of the records' sequences, in WordPieces. By default, the "
+        "length of the records in --input_file.",
+        at_least=1,
     )
     max_predictions_per_seq: int = flags.head(
-        20, "Maximum number of masked LM predictions per record.", at_least=1
+        20,
+        "Maximum number of masked LM predictions per record. By default, the "
+        "number of the records in --input_file.",
+        at_least=1,
     )
     next_sentence: bool = flags.head(
         True,
@@ -76,3 +84,40 @@ class PretrainingConfig(TrainingConfig):
         """Whether training runs evaluations and saves the best step."""
         has_dev_set = self.pretraining.eval_input_file is not None
         return self.training.do_train and has_dev_set
+
+
+def suit_records(
+    parsed: flags.Parsed[PretrainingConfig],
+) -> flags.Parsed[PretrainingConfig]:
+    """Returns the flags with the lengths of the records.
+
+    The lengths are set as if the user had set them, because a folder of weights
+    may state others.
+
+    Raises:
+        ValueError: a flag states another length than the records have.
+        OSError: a file is missing or cannot be read.
+    """
+    given = parsed.config.pretraining
+    command = {**parsed.command}
+    values: dict[str, int] = {
+        name: getattr(given, name)
+        for name in ("max_seq_length", "max_predictions_per_seq")
+        if name in command
+    }
+    for flag in ("input_file", "eval_input_file"):
+        if not (pattern := getattr(given, flag)):
+            continue
+        files = expand_patterns(pattern, flag)
+        is_masked, lengths = find_lengths(files)
+        for name, length in lengths.items():
+            value = values.setdefault(name, length)
+            # Training masks records without masks as the flag says.
+            is_fixed = is_masked or name == "max_seq_length"
+            if value != length and is_fixed:
+                raise ValueError(
+                    f"--{name}={value}, but the records of --{flag} "
+                    f"({files[0]}) have {length}; set --{name}={length}"
+                )
+    config = flags.replace(parsed.config, **values)
+    return flags.Parsed(config, {**values, **command})

@@ -75,10 +75,10 @@ def check_resumed(
     return {**preset.training, **found}
 
 
-# The checksums also name older files, and the data are for the card only.
+# The data are for the card only.
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
-    names = settings.keys() - {"checksums", "data", "flags"}
+    names = settings.keys() - {"data", "flags"}
     return known | {name: settings[name] for name in names}
 
 

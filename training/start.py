@@ -97,6 +97,7 @@ def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
         is_given="do_lower_case" in parsed.given,
         vocab_size=bert_config.vocab_size,
         preset=preset,
+        config_file=file,
     )
     return dataclasses.replace(start, tokenizer=tokenizer)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
+from data.classification import glue_layouts
 from data.classification.classifier_flags import (
     TableOptions,
     options_of_pairs,
@@ -28,7 +29,7 @@ from data.classification.pairs import (
 from data.classification.table_task import TableProcessor
 from data.io.dev_split import DataFileOptions
 from data.io.tables import Table
-from data.io.text_files import SETS, find_set_file, read_numbered
+from data.io.text_files import SETS
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -36,6 +37,8 @@ from files.paths import StrPath
 @dataclasses.dataclass(kw_only=True)
 class SplitFilesProcessor(DataProcessor):
     """Reads a task whose train, dev and test sets are TSV files.
+
+    Files of mirrors, whose columns have other names and places, are read too.
 
     Attributes:
         label_names: names of the labels. Not used in regression.
@@ -50,6 +53,8 @@ class SplitFilesProcessor(DataProcessor):
             and contains a text in column 1.
         guid_column: column of the last part of the examples' guids. None = the
             number of the line, counted from 0.
+        hub_labels: names of the labels in the order in which Hugging Face's
+            GLUE data set numbers them, () if GLUE's own files number them too.
         drops_short_lines: True to skip lines with too few columns and log a
             warning, False to raise an error. If True, a test set's short lines
             are not skipped. Their missing texts become empty texts, because
@@ -66,6 +71,7 @@ class SplitFilesProcessor(DataProcessor):
     label_column: str | int = "label"
     has_header: bool = True
     guid_column: int | None = None
+    hub_labels: Sequence[str] = ()
     drops_short_lines: bool = False
     output_mode: str = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
@@ -78,69 +84,78 @@ class SplitFilesProcessor(DataProcessor):
         return [*self.label_names]
 
     def read(self, split: str) -> list[InputExample]:
-        """Reads the split "train", "eval" or "predict" from its TSV file."""
+        """Reads the split "train", "eval" or "predict" from its file."""
         name = SETS[split]
-        set_type = self.dev_guid if name == "dev" else name
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
-        path = find_set_file(self.data_dir, name, [file])
-        # Do not use the csv module, because quotes are ordinary characters in
-        # these TSV files.
-        lines = [line.split("\t") for _, line in read_numbered(path)]
+        path = glue_layouts.find_file(self.data_dir, name, file)
+        lines = [*glue_layouts.read_lines(path)]
         # Empty lines at the end, which editors may add, are no examples.
-        while lines and lines[-1] == [""]:
+        while lines and lines[-1][1] == [""]:
             lines.pop()
         examples: list[InputExample | None] = []
-        columns: list[int] = []
-        for i, line in enumerate(lines):
+        layout = self._find_layout(path, lines[0][1], name) if lines else None
+        for i, (number, line) in enumerate(lines):
+            if layout is None or (i == 0 and layout.has_header):
+                continue
             try:
-                columns = columns or self._find_columns(line, name)
-                if i or not (self.has_header or name == "test"):
-                    created = self._create_example(i, line, set_type, columns)
-                    examples.append(created)
+                examples.append(self._create_example(i, line, name, layout))
             except IndexError:
-                raise ValueError(
-                    f"{path}, line {i + 1}: the line has too few columns "
-                    f"({len(line)}), separated by tabs"
-                ) from None
+                error = glue_layouts.short_line(line)
+                raise ValueError(f"{path}, line {number}: {error}") from None
             except ValueError as error:
-                raise ValueError(f"{path}, line {i + 1}: {error}") from error
+                raise ValueError(f"{path}, line {number}: {error}") from error
         kept = [example for example in examples if example]
-        if not kept:
+        if not kept or not layout:
             raise ValueError(f"{path} contains no example")
-        num_short = sum(len(line) <= max(columns) for line in lines)
+        if name != "test":
+            column = layout.columns[-1]
+            cells = (line[column] for _, line in lines if len(line) > column)
+            glue_layouts.log_numbers(path, cells, self.hub_labels)
+        longest = max(layout.columns)
+        num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
             done = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, done, num_short)
         return kept
 
-    def _find_columns(self, header: list[str], name: str) -> list[int]:
-        # Returns the indices of the texts' columns and of the label's.
+    def _find_layout(
+        self, path: str, header: list[str], name: str
+    ) -> glue_layouts.Layout:
+        # Returns where the texts and the labels of the set `name` are.
+        columns = self.text_columns
         if name == "test" and not self.has_header:
-            return [1]
-        names = [*self.text_columns]
-        if name != "test" or self.label_column in header:
-            names.append(self.label_column)
-        return [
-            header.index(name) if isinstance(name, str) else name
-            for name in names
-        ]
+            # GLUE's test set has a header line, but other columns.
+            columns = (1,)
+        try:
+            return glue_layouts.find_layout(
+                header,
+                columns,
+                None if name == "test" else self.label_column,
+                has_header=self.has_header or name == "test",
+            )
+        except ValueError as error:
+            raise ValueError(f"{path}, line 1: {error}") from error
 
     def _create_example(
-        self, i: int, line: list[str], set_type: str, columns: list[int]
+        self, i: int, line: list[str], name: str, layout: glue_layouts.Layout
     ) -> InputExample | None:
+        columns = layout.columns
         if self.drops_short_lines and len(line) <= max(columns):
-            if set_type != "test":
+            if name != "test":
                 return None
             line = line + [""] * (max(columns) + 1 - len(line))
         is_pair = len(self.text_columns) == 2
         text_a = line[columns[0]]
         text_b = line[columns[1]] if is_pair else None
-        is_known = set_type != "test" or self.test_set_has_labels
+        is_known = name != "test" or self.test_set_has_labels
         label = self._label(line, columns[-1] if is_known else None)
-        name = i if self.guid_column is None else line[self.guid_column]
-        return InputExample(f"{set_type}-{name}", text_a, text_b, label)
+        number: int | str = i
+        if self.guid_column is not None and layout.is_official:
+            number = line[self.guid_column]
+        set_type = self.dev_guid if name == "dev" else name
+        return InputExample(f"{set_type}-{number}", text_a, text_b, label)
 
     def _label(self, line: list[str], column: int | None) -> str | float:
         labels = self.labels()
@@ -151,6 +166,9 @@ class SplitFilesProcessor(DataProcessor):
         where = f"column {column % len(line) + 1}"
         if labels is None:
             return regression_label(label, where)
+        label = glue_layouts.translate_label(
+            label, labels, self.hub_labels, _MEANINGS
+        )
         if label not in labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; the task's labels are "
@@ -179,17 +197,21 @@ class XnliProcessor(SplitFilesProcessor):
         )
         self.language = language
 
-    def _find_columns(self, header: list[str], name: str) -> list[int]:
-        return [0, 1, 2] if name == "train" else [6, 7, 1]
+    def _find_layout(
+        self, path: str, header: list[str], name: str
+    ) -> glue_layouts.Layout:
+        columns = [0, 1, 2] if name == "train" else [6, 7, 1]
+        return glue_layouts.Layout(columns)
 
     def _create_example(
-        self, i: int, line: list[str], set_type: str, columns: list[int]
+        self, i: int, line: list[str], name: str, layout: glue_layouts.Layout
     ) -> InputExample | None:
-        if set_type != "train" and line[0] != self.language:
+        if name != "train" and line[0] != self.language:
             return None
-        if line[columns[-1]] == "contradictory":
-            line[columns[-1]] = "contradiction"
-        return super()._create_example(i, line, set_type, columns)
+        column = layout.columns[-1]
+        if line[column] == "contradictory":
+            line[column] = "contradiction"
+        return super()._create_example(i, line, name, layout)
 
 
 _NLI = ("contradiction", "entailment", "neutral")
@@ -203,6 +225,7 @@ _MNLI = SplitFilesProcessor(
     text_columns=(8, 9),
     label_column=-1,
     guid_column=0,
+    hub_labels=("entailment", "neutral", "contradiction"),
 )
 # {task: its processor}.
 PROCESSORS: dict[str, SplitFilesProcessor] = {
@@ -228,7 +251,9 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
     ),
     # Does the sentence contain the answer to the question?
     "qnli": SplitFilesProcessor(
-        label_names=_ENTAILMENT, text_columns=("question", "sentence")
+        label_names=_ENTAILMENT,
+        text_columns=("question", "sentence"),
+        hub_labels=_ENTAILMENT,
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
@@ -239,7 +264,7 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": SplitFilesProcessor(label_names=_ENTAILMENT),
+    "rte": SplitFilesProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
     # Is a sentence of a film review positive?
     "sst-2": SplitFilesProcessor(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
@@ -263,6 +288,12 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
     "qqp": ("not_duplicate", "duplicate"),
     "sst-2": ("negative", "positive"),
     "wnli": ("not_entailment", "entailment"),
+}
+# {word: GLUE's label}. Mirrors use these words too.
+_MEANINGS = {
+    word: str(label)
+    for words in LABEL_WORDS.values()
+    for label, word in enumerate(words)
 }
 
 # {task: class that reads a user's own tables}.

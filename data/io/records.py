@@ -243,8 +243,14 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         raise _damaged(path, position, "truncated")
     length, crc = struct.unpack("<QI", header)
     if crc != _masked_crc(header[:8]):
-        kind = "corrupt" if position else "not of a TFRecord file"
-        raise _damaged(path, position, f"{kind} (wrong checksum of the length)")
+        if not position:
+            # Users only create records for pretraining.
+            raise ValueError(
+                f"{path} is not a TFRecord file. Create records from a text "
+                "with create_pretraining_data.py"
+            )
+        kind = "corrupt (wrong checksum of the length)"
+        raise _damaged(path, position, kind)
     if length >= _MAX_LENGTH:
         raise _damaged(path, position, f"corrupt ({length} bytes long)")
     return length
@@ -254,6 +260,64 @@ def _damaged(path: StrPath, position: int, how: str) -> ValueError:
     return ValueError(
         f"{path}: the record at byte {position} is {how}; create the file again"
     )
+
+
+def feature_lengths(record: bytes) -> dict[str, int]:
+    """Returns {name: number of values} of a serialized `tf.train.Example`.
+
+    Raises:
+        ValueError: the record is not a `tf.train.Example`.
+    """
+    lengths = {}
+    try:
+        for _, features in _read_fields(record):
+            for _, entry in _read_fields(features):
+                named = dict(_read_fields(entry))
+                count = 0
+                for kind, values in _read_fields(named[2]):
+                    for _, packed in _read_fields(values):
+                        count += _count_values(kind, packed)
+                lengths[named[1].decode()] = count
+    except (IndexError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError("the record is not a tf.train.Example") from error
+    return lengths
+
+
+def _count_values(kind: int, packed: bytes) -> int:
+    if kind == _FLOATS:
+        return len(packed) // 4
+    # The top bit is 0 in the last byte of an integer. Texts are not packed.
+    return sum(byte < 128 for byte in packed) if kind == _INTS else 1
+
+
+def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    # Yields (number, value) of each field of a message of protocol buffers.
+    # Raises an IndexError if the bytes are not a message.
+    position = 0
+
+    def read_varint() -> tuple[int, bytes]:
+        nonlocal position
+        start, value = position, 0
+        while True:
+            byte = message[position]
+            value |= (byte & 127) << 7 * (position - start)
+            position += 1
+            if byte < 128:
+                return value, message[start:position]
+
+    while position < len(message):
+        key, _ = read_varint()
+        wire = key & 7
+        if wire == 0:
+            yield key >> 3, read_varint()[1]
+            continue
+        size = {1: 8, 5: 4}.get(wire)
+        if size is None:
+            size, _ = read_varint()
+        position += size
+        if wire not in (1, 2, 5) or position > len(message):
+            raise IndexError
+        yield key >> 3, message[position - size : position]
 
 
 def measure_file(path: str) -> dict[str, Any]:

@@ -88,6 +88,13 @@ def size(path: StrPath) -> int:
     return os.path.getsize(path)
 
 
+def is_file(path: StrPath) -> bool:
+    """Returns whether a local or remote file exists."""
+    if is_remote(path):
+        return _gfile().exists(path)
+    return os.path.isfile(path)
+
+
 def read_lines(
     path: StrPath,
     dropped: Counter[Any] | None = None,

@@ -277,7 +277,8 @@ def check_records(
             if problem:
                 raise ValueError(
                     f"{path}, record {number}: {problem}. Create the records "
-                    "with this vocabulary and --max_seq_length"
+                    "with this vocabulary and --max_seq_length, and set "
+                    "vocab_size in the configuration to its number of lines"
                 )
     if is_empty:
         raise ValueError(f"no record in {', '.join(files)}")

@@ -24,6 +24,21 @@ from data.text.tokenization import WordCache
 
 Document = list[list[bytes]]
 
+# {name of a count: (pattern of lines that are no sentences, what they are and
+# what to do)}. Tools such as WikiExtractor write these lines around texts.
+_MARKUP = {
+    "num_doc_tags": (
+        re.compile(r"</?doc(\s.*)?>$"),
+        "<doc> tags, as WikiExtractor writes them, and would become sentences. "
+        "Remove them: sed -E '/^<\\/?doc( |>)/d'",
+    ),
+    "num_json_lines": (
+        re.compile(r'\{\s*".*\}$'),
+        "JSON, of which keys and marks would become words. Extract the texts: "
+        "jq -r '.text + \"\\n\"'",
+    ),
+}
+
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
@@ -245,10 +260,28 @@ def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
         lines = text_files.read_lines(
             block.path, dropped, block.start, block.end
         )
-        yield from map(str.strip, lines)
+        for line in map(str.strip, lines):
+            count_markup(line, counts)
+            yield line
         counts["num_dropped_bytes"] += dropped.total()
         if not block.is_cut:
             yield ""
+
+
+def count_markup(line: str, counts: Counter[str]) -> None:
+    """Counts a stripped line of a corpus that is a tag or JSON, no sentence."""
+    if not line.startswith(("<", "{")):
+        return
+    for name, (pattern, _) in _MARKUP.items():
+        if pattern.match(line):
+            counts[name] += 1
+
+
+def warn_of_markup(counts: Mapping[str, int]) -> None:
+    """Logs a warning for each kind of line that `count_markup` counted."""
+    for name, (_, advice) in _MARKUP.items():
+        if number := counts.get(name):
+            logging.warning("%d lines of the input are %s", number, advice)
 
 
 def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
@@ -295,6 +328,7 @@ def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
         f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
         f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
     )
+    warn_of_markup(corpus)
     if dropped := corpus["num_dropped_bytes"]:
         logging.warning("dropped %d bytes that are not UTF-8", dropped)
     if num_documents == 1:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from absl import logging
 
 from data.io import tables, text_files
+from data.squad import cells
 from files.json_files import parse_json
 from files.paths import StrPath
 
@@ -179,7 +180,7 @@ def read_questions(
     `context`, as in transformers' examples. The file may be a list of entries
     instead of a dict with `data`, or a `.jsonl` with one entry in each line. Or
     it is a table (`.csv`, `.tsv`, `.parquet`) with the columns `question`,
-    `context`, `answer` and, optionally, `answer_start` and `id`.
+    `context` and, optionally, `id` and those that `cells.answers_of_row` reads.
 
     Raises:
         OSError: the file cannot be read.
@@ -215,11 +216,27 @@ def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
         return
     needed = [] if form == "jsonl" else ["question", "context"]
-    names = {*needed, "answer", "answer_start", "id"}
     for where, row in tables.read_table(tables.Table(path), needed):
-        if needed:
-            row = {name: row[name] for name in names & row.keys()}
-        yield where, {"id": where.rpartition(" ")[2]} | row
+        # The number of the line.
+        qas_id = where.rpartition(" ")[2]
+        if not needed:
+            yield where, {"id": qas_id} | row
+            continue
+        with _naming(where):
+            answers = cells.answers_of_row(row)
+        if row.get("id") not in (None, ""):
+            qas_id = row["id"]
+        texts = {name: row[name] for name in needed}
+        yield where, {"id": qas_id, **texts, **answers}
+
+
+# Adds the place to a ValueError.
+@contextlib.contextmanager
+def _naming(where: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
 
 
 def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
@@ -230,22 +247,21 @@ def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    if "answers" not in qa and "answer" in qa:
-        answer = qa.pop("answer")
+    column = cells.text_column(qa)
+    if "answers" not in qa and column:
+        answer = qa.pop(column)
         start = qa.pop("answer_start", None)
-        if isinstance(answer, str):
-            start = int(start) if str(start).isdecimal() else start or None
-            answer = {"text": answer, "answer_start": start} if answer else None
-        qa["answers"] = [answer] if answer else []
-        qa.setdefault("is_impossible", not answer)
-    answers = qa.get("answers")
-    if isinstance(answers, dict):
+        with _naming(where):
+            qa["answers"] = cells.list_answers(answer, start)
+        qa.setdefault("is_impossible", not qa["answers"])
+    elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
-        # [...]}. `field` names the place of any other dict.
-        with contextlib.suppress(KeyError, TypeError, ValueError):
-            pairs = zip(answers["text"], answers["answer_start"], strict=True)
-            qa["answers"] = [{"text": x, "answer_start": y} for x, y in pairs]
-            qa.setdefault("is_impossible", not qa["answers"])
+        # [...]}.
+        with _naming(where):
+            answers = cells.list_answers(qa["answers"])
+        if isinstance(qa["answers"], dict):
+            qa.setdefault("is_impossible", not answers)
+        qa["answers"] = answers
     return qa
 
 
@@ -267,7 +283,8 @@ def _field_error(
 ) -> ValueError:
     return ValueError(
         f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
-        f"SQuAD's JSON layout. Received: {str(mapping)[:80]!r}"
+        "SQuAD's JSON layout, or a table with the columns question, context, "
+        f"answer and answer_start. Received: {str(mapping)[:80]!r}"
     )
 
 

@@ -352,6 +352,7 @@ def load_tokenizer(
     is_given: bool,
     vocab_size: int | None = None,
     preset: Preset | None = None,
+    config_file: str = "the configuration",
 ) -> FullTokenizer:
     """Loads the tokenizer that the flags of a script select.
 
@@ -362,9 +363,10 @@ def load_tokenizer(
             the default, and files may state another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
         preset: Preset of the model's weights, as in `create_tokenizer`.
+        config_file: path of the configuration, for messages.
     """
     flag = None if do_lower_case and not is_given else do_lower_case
-    return create_tokenizer(vocab_file, flag, preset, vocab_size)
+    return create_tokenizer(vocab_file, flag, preset, vocab_size, config_file)
 
 
 def create_tokenizer(
@@ -372,6 +374,7 @@ def create_tokenizer(
     do_lower_case: bool | None = None,
     preset: Preset | None = None,
     vocab_size: int | None = None,
+    config_file: str = "the configuration",
 ) -> FullTokenizer:
     """Creates a FullTokenizer whose vocabulary and casing fit a model.
 
@@ -383,6 +386,7 @@ def create_tokenizer(
             folder may state the casing.
         vocab_size: size of the model's vocabulary. None skips this check.
             Without weights, it must be at most twice the vocabulary.
+        config_file: path of the configuration, for messages.
 
     Raises:
         ValueError: the vocabulary does not fit the model, or `find_casing`
@@ -390,14 +394,20 @@ def create_tokenizer(
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(vocab_file, None)
-    tokenizer.check_vocab(vocab_size)
+    tokenizer.check_vocab()
     num_tokens = len(tokenizer.tokens)
-    if preset is None and vocab_size and vocab_size > 2 * num_tokens:
+    while num_tokens and not tokenizer.tokens[num_tokens - 1]:
+        num_tokens -= 1
+    # Without weights, the vocabulary prescribes the size. One that is a little
+    # smaller may be Google's.
+    is_right = not vocab_size or num_tokens <= vocab_size <= 2 * num_tokens
+    if preset is None and not is_right:
         raise ValueError(
-            f"the configuration's vocab_size is {vocab_size}, but {vocab_file} "
-            f"contains only {num_tokens} WordPieces; set vocab_size to that "
-            "number in a copy of the configuration"
+            f"{vocab_file} contains {num_tokens} WordPieces, but vocab_size is "
+            f"{vocab_size}; set vocab_size to {num_tokens} in {config_file} or "
+            "a copy of it"
         )
+    tokenizer.check_vocab(vocab_size)
     neighbor = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
     if os.path.isfile(neighbor):
         tokenizer.check_same_words(neighbor)

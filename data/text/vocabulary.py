@@ -6,10 +6,12 @@ BasicTokenizer splits the corpus into words.
 """
 
 import collections
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from command_line import progress
 from data.text import characters, tokenization
 
 # Maximum number of distinct words in memory. Above this number, words that
@@ -100,25 +102,34 @@ def learn_vocabulary(
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
+    learn = functools.partial(
+        learner.learn,
+        sorted(counts.items()),
+        vocab_size=wanted,
+        reserved_tokens=[],
+        max_token_length=_MAX_WORD_LENGTH,
+        max_unique_chars=num_characters,
+    )
     learned: list[str] = []
-    while low <= high and not wanted <= len(learned) <= 1.05 * wanted:
-        least_count = (low + high) // 2
-        tokens = learner.learn(
-            sorted(counts.items()),
-            vocab_size=wanted,
-            reserved_tokens=[],
-            lower_thresh=least_count,
-            upper_thresh=least_count,
-            max_token_length=_MAX_WORD_LENGTH,
-            max_unique_chars=num_characters,
-        )
-        tokens = [token for token in tokens if _can_occur(token)]
-        if len(tokens) < wanted:
-            high = least_count - 1
-            learned = max(learned, tokens, key=len)
-        else:
-            low = least_count + 1
-            learned = tokens
+    # Each trial halves the range of counts. The last ones are seldom needed.
+    num_trials = max(high - low + 1, 1).bit_length()
+    with progress.Progress(
+        num_trials, unit="trial", label="Learning the vocabulary:"
+    ) as bar:
+        for number in range(1, num_trials + 1):
+            if low > high or wanted <= len(learned) <= 1.05 * wanted:
+                break
+            least_count = (low + high) // 2
+            found = learn(lower_thresh=least_count, upper_thresh=least_count)
+            tokens = [token for token in found if _can_occur(token)]
+            if bar.due(number):
+                bar.update(number, WordPieces=len(tokens))
+            if len(tokens) < wanted:
+                high = least_count - 1
+                learned = max(learned, tokens, key=len)
+            else:
+                low = least_count + 1
+                learned = tokens
     return [*reserved, *learned][:vocab_size]
 
 

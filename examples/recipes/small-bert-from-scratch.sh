@@ -38,7 +38,7 @@ esac
 
 [ -e "$output/vocab.txt" ] || run tools.create_vocabulary \
   --input_file="$corpus" --output_file="$output/vocab.txt" --vocab_size=$words
-once "$output/bert_config.json" \
+once "$output/network.json" \
   small_config $layers $width 2 "$output/vocab.txt"
 number=0 runs='' start=()
 for phase in "${phases[@]}"; do
@@ -52,7 +52,7 @@ for phase in "${phases[@]}"; do
   run run_pretraining.py --input_file="$records-*-of-*" \
     --eval_input_file="$output/eval-records_$length" \
     --vocab_file="$output/vocab.txt" --output_dir="$trained" \
-    --bert_config_file="$output/bert_config.json" ${start[@]+"${start[@]}"} \
+    --bert_config_file="$output/network.json" ${start[@]+"${start[@]}"} \
     --do_train --do_eval --masked_lm_prob="$masked" \
     --max_seq_length="$length" --max_predictions_per_seq="$predictions" \
     --train_batch_size="$batch" --learning_rate="$rate" \
@@ -74,7 +74,7 @@ run tools.results_table --runs="$runs" \
 
 if [ $# -eq 3 ]; then
   once "$output/fine_tuning/bert_config.json" \
-    with_dropout "$output/bert_config.json"
+    with_dropout "$output/network.json"
   CHECKPOINT=$trained/model.ckpt-$steps SEEDS=${SEEDS:-1} \
     CONFIG=$output/fine_tuning/bert_config.json \
     bash "$(dirname "$0")/glue.sh" "$output" "$3" "$output/glue" \

@@ -76,11 +76,17 @@ def test_run_pretraining(files, two_blocks, pretrained):
         path.write_bytes(b"")
     flags = {"do_train": True, "output_dir": "out", "num_train_steps": 9}
     evaluating = f"--do_train=False --do_eval --init_checkpoint={prefix}"
+    own = (
+        f"--bert_config_file=fewer_words.json --vocab_file={SAMPLES}/vocab.txt"
+    )
     table = f"""
         --input_file=none* -> --input_file
         --input_file=other.tfrecord -> other.tfrecord
-        --max_seq_length=31 -> --max_seq_length
+        --input_file={CORPUS} -> is not a TFRecord file. Create records from
+        --max_seq_length=31 -> have 32; set --max_seq_length=32
+        --max_predictions_per_seq=6 -> have 5; set --max_predictions_per_seq=5
         --bert_config_file=fewer_words.json -> masked_lm_ids
+        {own} -> 1600 WordPieces, but vocab_size is 100; set vocab_size to 1600
         {evaluating} --input_file=lies.tfrecord -> lies.tfrecord
         --output_dir=damaged -> damaged
         --export_dir=few -> --export_dir

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
+from command_line import progress
 from data.text import tokenization, vocabulary
 from modeling import presets
 from tests.support import golden, script_runner
@@ -56,11 +57,41 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
     assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
     assert "The" in cased
     # The file beside it states the casing.
+    config = modeling.load_config(str(tmp_path / "bert_config.json"))
+    assert config == modeling.BertConfig(vocab_size=len(vocab))
+    assert "--bert_config_file=" in done.stdout
+    assert f"vocab_size of {len(vocab)}" in done.stdout
     assert not presets.read(tmp_path / "cased").do_lower_case
     assert presets.read(tmp_path).do_lower_case
     flags |= {"output_file": "cased/more.txt"}
     done = script_runner.run("tools.create_vocabulary", tmp_path, **flags)
     assert "cased/tokenizer_config.json" in done.error
+
+
+def test_a_configuration_that_was_there_is_not_changed(tmp_path):
+    text = '{"vocab_size": 77, "hidden_size": 8}'
+    (tmp_path / "bert_config.json").write_text(text)
+    text_file = tmp_path / "wiki_00"
+    lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
+    text_file.write_text("\n".join([*lines, '{"text": "a"}']) + "\n")
+    flags = parse_flags("""
+        --input_file=wiki_00 --output_file=vocab.txt --vocab_size=300
+    """)
+    done = script_runner.run("tools.create_vocabulary", tmp_path, **flags)
+    number = len(read_vocab(tmp_path / "vocab.txt"))
+    assert f"Set vocab_size in it to {number}. It is 77" in done.check().stderr
+    assert (tmp_path / "bert_config.json").read_text() == text
+    assert "2 lines of the input are <doc> tags" in done.stderr
+    assert "1 lines of the input are JSON" in done.stderr
+
+
+def test_learning_shows_its_progress(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+    counts = collections.Counter({f"w{i}": i for i in range(1, 99)})
+    with caplog.at_level("INFO"):
+        vocabulary.learn_vocabulary(counts, 60, 0)
+    shown = "Learning the vocabulary: trial 1 of "
+    assert any(line.startswith(shown) for line in caplog.messages)
 
 
 def test_ideographs_need_no_row_for_going_on():

@@ -1,6 +1,7 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it."""
 
 import math
+import os
 import re
 import shutil
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.io import records
+from files.json_files import read_json
 from modeling.presets import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import values
@@ -98,3 +101,53 @@ def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
     """)
     script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert 0 < read_results(tmp_path / "run")["masked_lm_loss"] < 20
+
+
+def test_lengths_and_the_next_command_come_by_themselves(
+    tmp_path, pretraining_flags
+):
+    """Records with and without a manifest, and a run that does not learn."""
+    flags = {**pretraining_flags, "learning_rate": 0.0, "train_batch_size": 2}
+    del flags["max_seq_length"], flags["max_predictions_per_seq"]
+    flags |= parse_flags("--do_train --do_eval --num_train_steps=100")
+    flags |= {"output_dir": "run", "max_eval_steps": 2}
+    flags["vocab_file"] = script_runner.SAMPLES / "vocab.txt"
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    settings = read_json(tmp_path / "run/model.json")["origin"]["settings"]
+    assert settings["flags"]["max_seq_length"] == 32
+    assert settings["flags"]["max_predictions_per_seq"] == 5
+    assert "python run_classifier.py --data_file=TABLE" in done.stderr
+    assert "--init_checkpoint=run --output_dir=OUTPUT" in done.stderr
+    assert "tools.export --model=run" in done.stderr
+    assert done.stderr.count("has not learned from the context yet") == 1
+    # It resumes without the flags, and with them.
+    more = {"num_train_steps": 101, "do_eval": False}
+    script_runner.run("run_pretraining.py", tmp_path, **flags | more).check()
+    more = {"num_train_steps": 102, "do_eval": False, "max_seq_length": 32}
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags | more)
+    assert "Training step 102 of 102" in done.check().stderr
+
+
+def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(
+    tmp_path, pretraining_flags
+):
+    made = [*records.read_records(pretraining_flags["input_file"])]
+
+    def write(order):
+        with records.RecordWriter([str(tmp_path / "made.tfrecord")]) as writer:
+            for record in order:
+                writer.write(record)
+        os.utime(tmp_path / "made.tfrecord", (1, 1))
+
+    write(made)
+    flags = pretraining_flags | parse_flags("""
+        --input_file=made.tfrecord --output_dir=run --do_train
+    """)
+    script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, num_train_steps=1
+    ).check()
+    write(made[::-1])
+    done = script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, num_train_steps=2
+    )
+    assert "a run with input_file=[['made.tfrecord'" in done.error

@@ -127,7 +127,6 @@ def places(entries, path=()):
 
 def test_odd_entries_end_in_errors_of_one_line(folder):
     settings = {
-        "checksums": {"eval.tfrecord 5 1": 1},
         "eval_input_file": RECORDS,
         "bert_config": modeling.BertConfig(**conftest.TINY).to_dict(),
         "tokenizer": {"do_lower_case": True, "vocab": [5, 1]},

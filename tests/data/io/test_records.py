@@ -65,7 +65,7 @@ def lies(length):
         (lambda data: data[:30], "byte 26"),
         (
             lambda data: b"some text, long enough to look at\n",
-            "not of a TFRecord",
+            "is not a TFRecord file.*create_pretraining_data.py",
         ),
         (flip(26), "byte 26"),
         # Python cannot read so much, and TensorFlow's reader crashes.
@@ -109,3 +109,31 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match=r"a\.txt\.gz"):
         list(text_files.read_lines(path))
+
+
+def test_lengths_of_features_are_those_of_tensorflow():
+    tf = pytest.importorskip("tensorflow")
+    lists = {
+        "ints": tf.train.Feature(
+            int64_list=tf.train.Int64List(value=[0, 127, 128, 1 << 40, -1])
+        ),
+        "floats": tf.train.Feature(
+            float_list=tf.train.FloatList(value=[0.5, 1.0, 0.0])
+        ),
+        "texts": tf.train.Feature(
+            bytes_list=tf.train.BytesList(value=[b"a", b"bc"])
+        ),
+        "none": tf.train.Feature(),
+    }
+    example = tf.train.Example(features=tf.train.Features(feature=lists))
+    assert records.feature_lengths(example.SerializeToString()) == {
+        "ints": 5,
+        "floats": 3,
+        "texts": 2,
+        "none": 0,
+    }
+    ours = records.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
+    assert records.feature_lengths(ours) == {"a": 2, "b": 1, "c": 1}
+    for wrong in (b"some text, long enough", ours[:-2], b"\xff\xff"):
+        with pytest.raises(ValueError, match=r"tf\.train\.Example"):
+            records.feature_lengths(wrong)

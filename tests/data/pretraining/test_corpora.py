@@ -14,6 +14,15 @@ from tests.support.shards import create, read, warnings, write_documents
         ("One.\nTwo.\nThree.\n", "one document"),
         ("One two.\n\nThree four.\n\nFive.\n", "no next sentence"),
         ("\u1200\u1201 \u1202\n\u1203\n\n\u1204\nabc\n", "are \\[UNK\\]"),
+        (
+            '<doc id="0" url="u" title="Old > Lamp">\nOld Lamp\n\n'
+            "The lamp is old.\nIt burns.\n\n</doc>\n",
+            "2 lines of the input are <doc> tags.* sed -E",
+        ),
+        (
+            '{"id": "0", "text": "One.\\nTwo."}\n{"text": "Three."}\n\nFour.\n',
+            "2 lines of the input are JSON.* jq -r",
+        ),
         (b"Bad \xff\xfe one.\nTwo.\n\nThree.\nFour.\n", "2 bytes"),
     ],
 )

@@ -1,0 +1,212 @@
+"""Finds the texts and labels of GLUE's tasks in the files of any mirror.
+
+GLUE's own files are read by the positions and names that Google's code uses.
+Mirrors, such as the hub, name the columns in another way, and number labels
+that GLUE writes as words.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from absl import logging
+
+from data.io import tables
+from data.io.text_files import find_set_file, read_numbered
+from files.paths import StrPath
+
+# Names of the columns of a pair and of a single text, in lower case.
+_PAIRS: tuple[tuple[str, ...], ...] = (
+    ("sentence1", "sentence2"),
+    ("premise", "hypothesis"),
+    ("question1", "question2"),
+    ("#1 string", "#2 string"),
+    ("text1", "text2"),
+    ("text_a", "text_b"),
+)
+_SINGLE_TEXTS: tuple[tuple[str, ...], ...] = (("sentence",), ("text",))
+_LABELS = ("label", "gold_label", "is_duplicate", "quality", "score")
+# Endings of tables that are read if there is no TSV file.
+_OTHER_ENDINGS = (".csv", ".jsonl", ".parquet")
+_ADVICE = (
+    "Name the columns in the first line, or read the table with --task_name=csv"
+)
+
+
+class Layout(NamedTuple):
+    """Where the texts and the label of a file are.
+
+    Attributes:
+        columns: index of each text's column, and then of the label's if the
+            file has labels.
+        has_header: whether the first line names the columns.
+        is_official: whether these are GLUE's own columns.
+    """
+
+    columns: list[int]
+    has_header: bool = True
+    is_official: bool = True
+
+
+def find_file(data_dir: StrPath, name: str, file_name: str) -> str:
+    """Returns the path of the set `name`, a TSV file or another table.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: there are several.
+    """
+    stem = file_name.removesuffix(".tsv")
+    others = [stem + ending for ending in _OTHER_ENDINGS]
+    for file_names in ([file_name], others):
+        try:
+            return find_set_file(data_dir, name, file_names)
+        except FileNotFoundError:
+            continue
+    return find_set_file(data_dir, name, [file_name, *others])
+
+
+def read_lines(path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yields (number of the line, cells) of a file.
+
+    The first line of a file that is not TSV contains the names of its columns.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is malformed. The message names the line.
+    """
+    if tables.form_of(path) == "tsv":
+        # Do not use the csv module, because quotes are ordinary characters in
+        # these TSV files.
+        for number, line in read_numbered(path):
+            yield number, line.split("\t")
+        return
+    names: list[str] = []
+    for number, row in tables.read_rows(path):
+        if isinstance(row, ValueError):
+            raise ValueError(f"{path}, line {number}: {row}")
+        if not names:
+            names = [*row]
+            yield 1, names
+        cells = [row.get(name) for name in names]
+        yield number, ["" if cell is None else str(cell) for cell in cells]
+
+
+def find_layout(
+    header: Sequence[str],
+    text_columns: Sequence[str | int],
+    label_column: str | int | None,
+    has_header: bool,
+) -> Layout:
+    """Finds the columns of a file by the names in its first line.
+
+    Args:
+        header: the cells of the first line.
+        text_columns: GLUE's own columns of the texts, names or indices.
+        label_column: GLUE's own column of the labels. None in a set whose
+            labels are not read.
+        has_header: whether GLUE's own file names the columns.
+
+    Raises:
+        ValueError: a column is missing. The message names it.
+    """
+    names = [cell.strip().lower() for cell in header]
+    texts = _find_texts(names, text_columns)
+    label = _find_label(names, label_column)
+    is_numbered = isinstance(text_columns[0], int)
+    # Texts of GLUE's CoLA, which names no columns, may be such names.
+    is_named = texts is not None and (has_header or label is not None)
+    if is_numbered and (not is_named or texts == [*text_columns]):
+        numbers = [*text_columns]
+        if label_column is not None:
+            numbers.append(label_column)
+        return Layout([int(number) for number in numbers], has_header)
+    if texts is None:
+        wanted = next(x for x in text_columns if str(x).lower() not in names)
+        raise _missing(wanted, header)
+    if label_column is None:
+        return Layout(texts, is_official=False)
+    if label is None:
+        wanted = label_column if isinstance(label_column, str) else "label"
+        raise _missing(wanted, header)
+    return Layout([*texts, label], is_official=label_column in header)
+
+
+def _find_texts(
+    names: Sequence[str], text_columns: Sequence[str | int]
+) -> list[int] | None:
+    # Returns the indices of the columns of the texts, None if there are none.
+    own = tuple(str(column) for column in text_columns)
+    known = _PAIRS if len(own) == 2 else _SINGLE_TEXTS
+    if own == ("question", "sentence"):
+        # Nothing tells which of two sentences is the question.
+        known = (("text1", "text2"),)
+    for columns in (own, *known):
+        if all(column in names for column in columns):
+            return [names.index(column) for column in columns]
+    return None
+
+
+def _find_label(
+    names: Sequence[str], label_column: str | int | None
+) -> int | None:
+    for name in (label_column, *_LABELS):
+        if name in names:
+            return names.index(str(name))
+    return None
+
+
+def _missing(column: str | int, header: Sequence[str]) -> ValueError:
+    return ValueError(
+        f"there is no column {column!r}; the columns are "
+        f"{', '.join(map(repr, header))[:200]}. {_ADVICE}"
+    )
+
+
+def short_line(line: Sequence[str]) -> ValueError:
+    """Returns the error of a line without all of GLUE's columns."""
+    return ValueError(
+        f"the line has too few columns ({len(line)}) for GLUE's own file, and "
+        f"the first line does not name them. {_ADVICE}"
+    )
+
+
+def translate_label(
+    label: str,
+    labels: Sequence[str],
+    hub_labels: Sequence[str],
+    words: Mapping[str, str],
+) -> str:
+    """Returns GLUE's own name of a label, or the label if it is unknown.
+
+    Args:
+        label: the label in the file.
+        labels: GLUE's labels.
+        hub_labels: the labels in the order of their numbers on the hub.
+        words: {word of a mirror: GLUE's label}.
+    """
+    if label in labels:
+        return label
+    # pandas writes 1.0 for 1 if a cell of the column is empty.
+    number = label.removesuffix(".0")
+    if is_number(number) and int(number) < len(hub_labels):
+        return hub_labels[int(number)]
+    word = words.get(label.strip().lower().replace(" ", "_"), number)
+    return word if word in labels else label
+
+
+def is_number(label: str) -> bool:
+    """Returns whether a label is a number of the hub, such as 1 or 1.0."""
+    return label.removesuffix(".0").isdecimal()
+
+
+def log_numbers(path: str, labels: Iterable[str], hub: Sequence[str]) -> None:
+    """Logs the meaning of a file's labels if they are numbers.
+
+    Args:
+        path: path of the file.
+        labels: the labels in the file.
+        hub: the labels in the order of their numbers, [] if GLUE's own labels
+            are numbers.
+    """
+    if hub and any(map(is_number, labels)):
+        meaning = ", ".join(f"{i} as {name}" for i, name in enumerate(hub))
+        logging.info("%s: read the labels %s, as on the hub", path, meaning)

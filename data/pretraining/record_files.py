@@ -1,0 +1,140 @@
+"""Identifies and measures files of pretraining records.
+
+The manifest that create_pretraining_data.py wrote beside the files contains
+their checksums. Files without one are read.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import google_crc32c
+
+from command_line import progress
+from data.io import records, text_files
+from files.json_files import parse_json
+
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+# Size of the checksum at the end of a record, and so of a file.
+_FOOTER_SIZE = 4
+
+
+def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
+    """Returns (whether records contain masks, {name of a flag: length}).
+
+    The flags are "max_seq_length" and "max_predictions_per_seq". The latter of
+    records without masks is only known if there is a manifest.
+
+    Args:
+        files: paths of the files, whose records have the same lengths.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file does not contain TFRecords.
+    """
+    for path in files:
+        record = next(records.read_records(path), None)
+        if record is None:
+            continue
+        try:
+            lengths = records.feature_lengths(record)
+        except ValueError as error:
+            raise ValueError(f"{path}, record 0: {error}") from error
+        flags = _read_manifest(_find_manifest(path)).get("flags", {})
+        found = {
+            "max_seq_length": lengths.get("input_ids"),
+            "max_predictions_per_seq": lengths.get(
+                "masked_lm_positions", flags.get("max_predictions_per_seq")
+            ),
+        }
+        known = {name: length for name, length in found.items() if length}
+        return "masked_lm_positions" in lengths, known
+    return False, {}
+
+
+def _find_manifest(path: str) -> str | None:
+    # Returns the path of the manifest beside a file of records. That of
+    # NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
+    folder, name = os.path.split(path)
+    name = _SHARD.sub("", name)
+    for stem in (name, name.removeprefix("eval-")):
+        file = os.path.join(folder, f"{stem}.manifest.json")
+        if text_files.is_file(file):
+            return file
+    return None
+
+
+def _read_manifest(file: str | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    with text_files.open_binary(file) as reader:
+        return parse_json(reader.read(), file)
+
+
+def identify(files: Iterable[str]) -> list[list]:
+    """Returns what tells files of records from others of the same name.
+
+    Name, size and time are not enough, because archives, images and copies set
+    them. A file that a manifest lists is not read: its checksum comes from the
+    manifest, and the checksums of its first and last record from the file, in
+    case other records replaced it. Other files are read and checked.
+
+    Returns:
+        [name, bytes, checksum, checksum of the first record, of the last] of
+        each file. The values are the same with and without a manifest.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is truncated or does not contain records.
+    """
+    found = []
+    # {path of a manifest: {name of a file: its entry}}
+    manifests: dict[str | None, dict[str, Any]] = {}
+    for path in files:
+        name, size = os.path.basename(path), text_files.size(path)
+        manifest = _find_manifest(path)
+        if manifest not in manifests:
+            manifests[manifest] = _list_entries(_read_manifest(manifest))
+        entry = manifests[manifest].get(name, {})
+        if entry.get("bytes") == size:
+            values = [entry["crc32c"], *_read_ends(path, size)]
+        else:
+            values = _read_all(path)
+        found.append([name, size, *values])
+    return found
+
+
+def _list_entries(manifest: dict[str, Any]) -> dict[str, Any]:
+    entries = [*manifest.get("shards", []), *manifest.get("eval_shards", [])]
+    return {os.path.basename(entry["path"]): entry for entry in entries}
+
+
+def _read_ends(path: str, size: int) -> list[str]:
+    # Returns the checksums of the first and the last record.
+    if not size:
+        return ["", ""]
+    # A record ends in its checksum.
+    first = next(records.read_records(path))
+    with text_files.open_binary(path) as file:
+        file.seek(size - _FOOTER_SIZE)
+        last = file.read()
+    return [records.frame(first)[-_FOOTER_SIZE:].hex(), last.hex()]
+
+
+def _read_all(path: str) -> list[str]:
+    # Returns the checksums of a file and of its first and last record. Checks
+    # the records in the same pass, because TensorFlow crashes if a record is
+    # shorter than its header says.
+    checksum = google_crc32c.Checksum()
+    ends = ["", ""]
+    read = progress.track(
+        records.read_records(path),
+        label=f"Reading {os.path.basename(path)} for its checksum:",
+    )
+    for record in read:
+        framed = records.frame(record)
+        checksum.update(framed)
+        ends[1] = framed[-_FOOTER_SIZE:].hex()
+        ends[0] = ends[0] or ends[1]
+    return [checksum.hexdigest().decode(), *ends]

@@ -1,0 +1,203 @@
+"""Reads answers from the cells of tables, in the notations that tools write."""
+
+import ast
+import contextlib
+import io
+import re
+import tokenize
+from collections.abc import Mapping
+from typing import Any
+
+from files.json_files import parse_json
+
+# Names of values and of functions that a cell may contain.
+_NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
+_CALLS = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
+# Tokens that Python joins, or rejects, if no comma is between them.
+_LITERALS = (tokenize.STRING, tokenize.NUMBER)
+# Columns with the text of the only answer. The first that exists is used.
+_TEXTS = ("answer", "answer_text", "text")
+# Errors of parsing and evaluating a cell.
+_UNREADABLE = (
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+)
+# Matches a whole number.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
+_IS_TRUE = ("true", "1", "1.0", "yes")
+
+
+def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the answers that the columns of a table's row contain.
+
+    These columns are read:
+
+    - `answers`, as on the hub: a dict with the lists `text` and `answer_start`,
+      or a list of answers, in the notation of JSON, Python or numpy. Or
+      `answers.text` and `answers.answer_start`.
+    - `answer`, `answer_text` or `text`, and `answer_start`, as in haystack. An
+      empty cell is no answer.
+    - `is_impossible`, if it exists.
+
+    Returns:
+        {"answers": list of {"text": str, "answer_start": int or None},
+        "is_impossible": bool}. {} if the table has no column of answers.
+
+    Raises:
+        ValueError: a cell cannot be read. The message shows the cell.
+    """
+    context = str(row["context"])
+    start: Any = None
+    if "answers" in row:
+        answers = read_cell(row["answers"], context)
+    elif "answers.text" in row:
+        answers = read_cell(row["answers.text"], context)
+        start = row.get("answers.answer_start")
+    else:
+        column = text_column(row)
+        if column is None:
+            return {}
+        answers = read_cell(row[column], context)
+        start = row.get("answer_start")
+    found = list_answers(answers, read_cell(start))
+    is_impossible = not found
+    if row.get("is_impossible") not in (None, ""):
+        is_impossible = str(row["is_impossible"]).strip().lower() in _IS_TRUE
+    return {
+        "answers": [] if is_impossible else found,
+        "is_impossible": is_impossible,
+    }
+
+
+def text_column(row: Mapping[str, Any]) -> str | None:
+    """Returns the name of the column with the only answer, None without it."""
+    return next((name for name in _TEXTS if name in row), None)
+
+
+def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
+    """Returns a list of answers, each {"text": ..., "answer_start": ...}.
+
+    Args:
+        answers: a text, a list of texts, an answer, a list of answers, or an
+            answer whose values are lists.
+        start: first character of the answer, or a list of them, if `answers`
+            does not contain it.
+
+    Raises:
+        ValueError: there is not one position for each text, or a value is of
+            another type.
+    """
+    if isinstance(answers, dict):
+        answers, start = _lists_of(answers)
+    if answers is None or answers == "":
+        return []
+    texts = answers if isinstance(answers, list) else [answers]
+    starts = start if isinstance(start, list) else [start]
+    if starts in ([None], [""]):
+        starts = [None] * len(texts)
+    if len(texts) != len(starts):
+        raise ValueError(
+            f"{len(texts)} answers have {len(starts)} positions: {texts!r}, "
+            f"{starts!r}"
+        )
+    return [*map(_answer_of, texts, starts)]
+
+
+# Returns the text and the position of an answer, or the lists of several.
+def _lists_of(answer: dict[str, Any]) -> tuple[object, object]:
+    if "text" not in answer:
+        raise ValueError(f"the answer {answer!r} has no 'text'")
+    start = answer.get("answer_start")
+    if isinstance(answer["text"], list) and not isinstance(start, list):
+        raise ValueError(f"{answer!r} has no list 'answer_start'")
+    return answer["text"], start
+
+
+def _answer_of(text: object, start: object) -> dict[str, Any]:
+    answer = {"text": text, "answer_start": start}
+    if isinstance(text, dict):
+        answer = {"answer_start": None, **text}
+    elif not isinstance(text, str):
+        raise ValueError(f"the answer {text!r} is not a text")
+    return {**answer, "answer_start": whole_number(answer["answer_start"])}
+
+
+def whole_number(value: object) -> object:
+    """Returns 48 for 48.0, "48" and "48.0", and None for "" and NaN.
+
+    pandas writes integers as floats if a cell of the column is empty. Other
+    values are returned unchanged.
+    """
+    if isinstance(value, str):
+        if not _WHOLE.fullmatch(value.strip()):
+            return None if value.strip().lower() in ("", "nan") else value
+        value = float(value)
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return int(value) if value.is_integer() else value
+    return value
+
+
+def read_cell(value: object, context: str = "") -> object:
+    """Returns the value that a cell contains in JSON, Python or numpy notation.
+
+    A cell that begins with no bracket, or that is a part of `context`, is a
+    text. A value that is not a text is returned as it is.
+
+    Raises:
+        ValueError: the cell begins with a bracket but cannot be read.
+    """
+    if not isinstance(value, str) or (value and value in context):
+        return value
+    text = value.strip()
+    if not text.startswith(("{", "[", "(", "array(", "np.", "numpy.")):
+        return value
+    with contextlib.suppress(ValueError):
+        return parse_json(text, "the answer", object)
+    try:
+        return _value_of(ast.parse(_separate(text), mode="eval").body)
+    except _UNREADABLE:
+        raise ValueError(
+            f"the answer {value[:80]!r} cannot be read; write it as JSON, such "
+            'as {"text": ["nine"], "answer_start": [27]}'
+        ) from None
+
+
+# numpy's str() separates the elements of an array only by blanks, and Python
+# would join two texts. Returns the text with commas between the elements.
+def _separate(text: str) -> str:
+    parts: list[str] = []
+    is_after_literal = False
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if is_after_literal and token.type in _LITERALS:
+            parts.append(",")
+        is_after_literal = token.type in _LITERALS
+        parts.append(token.string.strip())
+    return " ".join(parts)
+
+
+def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
+    # Evaluates only literals, and takes array(x), np.int64(x) and the like as
+    # x. Nothing of the cell is executed.
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        keys = [_value_of(key) for key in node.keys if key]
+        return dict(zip(keys, map(_value_of, node.values), strict=True))
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_value_of(element) for element in node.elts]
+    if (
+        isinstance(node, ast.Call)
+        and node.args
+        and _CALLS.fullmatch(ast.unparse(node.func))
+    ):
+        return _value_of(node.args[0])
+    if isinstance(node, ast.Name) and node.id in _NAMES:
+        return _NAMES[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value_of(node.operand)
+    if isinstance(node, ast.Constant) and node.value is not ...:
+        return node.value
+    raise ValueError(ast.dump(node))

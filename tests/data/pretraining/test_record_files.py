@@ -1,0 +1,115 @@
+"""What tells files of pretraining records apart, and their lengths."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from data.io import records
+from data.pretraining import record_files
+from data.pretraining.manifest import Output
+
+
+def write(path, numbers):
+    """Writes a record for each number; returns its entry of a manifest."""
+    with records.RecordWriter([str(path)]) as writer:
+        for number in numbers:
+            writer.write(
+                records.encode_example(
+                    {"input_ids": [number] * 8, "masked_lm_positions": [1, 2]}
+                )
+            )
+    return writer.describe()[0]
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """Paths of two shards and a held-out file that a manifest lists."""
+    output = Output(str(tmp_path / "made"), {"max_predictions_per_seq": 3}, [])
+    paths = [*output.shard_paths(2), output.eval_file]
+    entries = [
+        write(path, range(start, start + 20))
+        for start, path in enumerate(paths)
+    ]
+    output.finish({"shards": entries[:2], "eval_shards": entries[2:]})
+    return paths
+
+
+@pytest.mark.parametrize("changed", [0, 10, 19])
+def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
+    path = tmp_path / "made.tfrecord"
+    write(path, range(20))
+    os.utime(path, (1, 1))
+    before = record_files.identify([str(path)])
+    assert record_files.identify([str(path)]) == before
+    numbers = [*range(20)]
+    numbers[changed] = 99
+    write(path, numbers)
+    os.utime(path, (1, 1))
+    after = record_files.identify([str(path)])
+    assert after[0][:2] == before[0][:2]
+    assert after != before
+
+
+def test_a_manifest_takes_the_place_of_reading(shards, tmp_path, monkeypatch):
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    copied = [shutil.copy(path, copies) for path in shards]
+    # A copy without its manifest is the same.
+    expected = record_files.identify(copied)
+    monkeypatch.setattr(record_files, "_read_all", None)
+    assert record_files.identify(shards) == expected
+    assert [each[0] for each in expected] == [
+        "made-00000-of-00002",
+        "made-00001-of-00002",
+        "eval-made",
+    ]
+
+
+@pytest.mark.parametrize("changed", [0, 19])
+def test_other_records_beside_the_manifest_are_found(shards, changed):
+    before = record_files.identify(shards)
+    numbers = [*range(20)]
+    numbers[changed] = 99
+    write(shards[0], numbers)
+    after = record_files.identify(shards)
+    assert after[0][:2] == before[0][:2]
+    assert after != before and after[1:] == before[1:]
+
+
+def test_a_file_of_another_size_than_listed_is_read(shards):
+    before = record_files.identify(shards)
+    write(shards[0], range(21))
+    after = record_files.identify(shards)
+    assert after[0][1] > before[0][1] and after[0][2] != before[0][2]
+    os.truncate(shards[0], after[0][1] - 3)
+    with pytest.raises(ValueError, match="truncated"):
+        record_files.identify(shards)
+
+
+def test_empty_shards_are_files_too(shards, tmp_path):
+    write(tmp_path / "empty", [])
+    path = str(tmp_path / "empty")
+    assert record_files.identify([path]) == [["empty", 0, "00000000", "", ""]]
+    lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
+    assert record_files.find_lengths([path, *shards]) == (True, lengths)
+    assert record_files.find_lengths([path]) == (False, {})
+
+
+def test_lengths_of_records_without_masks_are_in_the_manifest(shards):
+    with records.RecordWriter([shards[0]]) as writer:
+        writer.write(records.encode_example({"input_ids": [7] * 8}))
+    lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
+    assert record_files.find_lengths(shards) == (False, lengths)
+    os.remove(f"{os.path.dirname(shards[0])}/made.manifest.json")
+    lengths = {"max_seq_length": 8}
+    assert record_files.find_lengths(shards) == (False, lengths)
+
+
+def test_a_manifest_that_is_not_json_is_named(shards):
+    manifest = f"{os.path.dirname(shards[0])}/made.manifest.json"
+    with open(manifest, "w") as file:
+        json.dump([1], file)
+    with pytest.raises(ValueError, match=r"made\.manifest\.json"):
+        record_files.identify(shards)
