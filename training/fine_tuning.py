@@ -15,9 +15,9 @@ from absl import logging
 
 from command_line import flags
 from data.io import tfrecords
-from modeling import descriptions
+from modeling import descriptions, recorded_splits
 from modeling.results import never_found
-from training import checks, devices, exporting, run_folder
+from training import checks, devices, exporting, held_out, run_folder
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
 from training.distillation import load_teacher
@@ -74,7 +74,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
             output_mode=task.settings.get("output_mode"),
         )
     splits = write_splits(task, start)
-    checks.check_split(start, splits)
+    is_written = held_out.check_dev_set(start, splits)
     num_steps = find_num_steps(task, config, splits)
     trainer = Trainer.create(
         start,
@@ -98,22 +98,56 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         if num_steps:
             train_set = splits["train"]
             train(task, config, trainer, train_set, num_steps[0], evaluate)
-        results: Scores = {}
-        if config.training.do_eval:
-            results = evaluate_at_the_end(trainer, evaluate)
-        if not trainer.is_chief:
-            # Only the chief writes files.
+        if not is_written:
+            show_scores(task, start, trainer, splits, evaluate(trainer))
             return
-        if config.training.do_eval:
-            write_reports(task, config, trainer, splits)
-        if config.fine_tuning.do_predict:
-            results |= write_predictions(task, config, trainer, splits, results)
-        if config.export.export_dir:
-            exporting.export_task(task, start, trainer, splits, results)
-        trainer.finish()
+        results = write_files(task, start, trainer, splits, evaluate)
+        if not trainer.is_chief:
+            return
         if trainer.global_step != first_step:
             warn_of_earlier_results(config.training.output_dir, began)
         describe_end(task, config, trainer, results, time.time() - began)
+
+
+def write_files(
+    task: Task,
+    start: Start[FineTuningConfig],
+    trainer: Trainer,
+    splits: Splits,
+    evaluate: Callable[[Trainer], Scores],
+) -> Scores:
+    """Writes scores, reports, predictions and the export. Returns the scores.
+
+    Only the chief writes files.
+    """
+    config = start.config
+    results: Scores = {}
+    if config.training.do_eval:
+        results = evaluate_at_the_end(trainer, evaluate)
+    if not trainer.is_chief:
+        return results
+    if config.training.do_eval:
+        write_reports(task, config, trainer, splits)
+    if config.fine_tuning.do_predict:
+        results |= write_predictions(task, config, trainer, splits, results)
+    if config.export.export_dir:
+        exporting.export_task(task, start, trainer, splits, results)
+    trainer.finish()
+    return results
+
+
+def show_scores(
+    task: Task,
+    start: Start[FineTuningConfig],
+    trainer: Trainer,
+    splits: Splits,
+    results: Scores,
+) -> None:
+    """Shows scores that are not the run's, and exports if the user asked."""
+    trainer.show_results(results)
+    # --data_file alone does not export again.
+    if trainer.is_chief and "export_dir" in start.command:
+        exporting.export_task(task, start, trainer, splits, {})
 
 
 def warn_of_earlier_results(folder: str, began: float) -> None:
@@ -168,9 +202,13 @@ def find_settings(
     settings = {
         **describe_start(start),
         **task.settings,
-        "train_records": fingerprint(splits["train"].records.files),
         "data": describe_data(start.config, splits),
     }
+    if split := held_out.split_to_record(start):
+        settings[recorded_splits.ENTRY] = split.as_settings()
+    records = fingerprint(splits["train"].records.files)
+    held_out.check_train_set(start, splits, records)
+    settings["train_records"] = records
     return run_folder.check_resumed(start.config, start.preset, settings)
 
 

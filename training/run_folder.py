@@ -89,10 +89,11 @@ def check_resumed(
     return {**preset.training, **found}
 
 
-# The checksums also name older files, and the data are for the card only.
+# The checksums also name older files, and the data are for the card only. The
+# split follows from the flags, and from the start of the run.
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
-    names = settings.keys() - {"checksums", "data", "flags"}
+    names = settings.keys() - {"checksums", "data", "flags", "split"}
     return known | {name: settings[name] for name in names}
 
 

@@ -445,13 +445,17 @@ class Trainer(BatchPredictor):
         which = "best" if self.has_best else "last"
         return f"the weights of step {self.global_step} (the {which} step)"
 
+    def show_results(self, results: Mapping[str, float]) -> None:
+        """Logs a table of scores."""
+        table = format_results({key: results[key] for key in sorted(results)})
+        logging.info("***** Eval results *****\n%s", table)
+
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like Google's code, and logs a table."""
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            table = format_results(ordered)
-            logging.info("***** Eval results *****\n%s", table)
+            self.show_results(ordered)
         if name == "eval_results.txt":
             self.results = results
         if self.is_chief:
