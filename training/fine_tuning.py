@@ -143,11 +143,12 @@ def show_scores(
     splits: Splits,
     results: Scores,
 ) -> None:
-    """Shows scores that are not the run's, and exports if the user asked."""
+    """Shows scores that are not the run's, and exports what the user asked."""
     trainer.show_results(results)
     # --data_file alone does not export again.
     if trainer.is_chief and "export_dir" in start.command:
         exporting.export_task(task, start, trainer, splits, {})
+    trainer.finish()
 
 
 def warn_of_earlier_results(folder: str, began: float) -> None:

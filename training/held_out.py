@@ -68,7 +68,11 @@ def _doubt(
         )
     clean = split.clean_fraction
     if fraction <= clean:
-        return None
+        if splits_table(preset) or not _learned_table(preset, config):
+            return None
+        # The split is that of a start, and the sets of --data_dir may contain
+        # the rows.
+        return 0.0, f"{source} chose its dev set in another way"
     if not clean:
         return 0.0, f"a start of {source} chose its dev set in another way"
     if clean < (split.dev_fraction or 0.0):

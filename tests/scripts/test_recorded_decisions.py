@@ -157,7 +157,7 @@ def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(
     # A run on sets of its own passes it on, and so does a copy of the weights.
     (trained / "sets").mkdir()
     for name in ("train", "dev"):
-        write_table(trained / f"sets/{name}.csv", rows[:30])
+        write_table(trained / f"sets/{name}.csv", rows[:60])
     script_runner.run(
         "run_classifier.py",
         trained,
@@ -166,9 +166,14 @@ def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(
         init_checkpoint="c",
         output_dir="e",
         do_train=True,
+        max_seq_length=32,
         num_train_epochs=1,
     ).check()
     assert split_of(trained / "e") == split_of(trained / "c")
+    # These sets may be of the table's rows.
+    flags = {"dev_fraction": 0.2, "init_checkpoint": "e", "output_dir": "f"}
+    (doubt,) = doubts(run_later(trained, **flags).check())
+    assert "--init_checkpoint=e chose its dev set in another way" in doubt
     script_runner.run(
         "tools.convert_checkpoint",
         trained,
@@ -186,7 +191,7 @@ def test_sets_of_ones_own_before_a_table_are_in_doubt(
     for name in ("train", "dev"):
         write_table(trained / f"own/{name}.csv", rows[:60])
     own = {"data_file": None, "data_dir": "own", "task_name": "csv"}
-    own |= {"do_train": True, "export_dir": None}
+    own |= {"do_train": True, "export_dir": None, "max_seq_length": 32}
     train(trained, model_flags, output_dir="of_sets", **own)
     after = {"init_checkpoint": "of_sets", "output_dir": "then"}
     assert len(doubts(train(trained, model_flags, **after))) == 1
