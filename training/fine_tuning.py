@@ -74,7 +74,8 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
             output_mode=task.settings.get("output_mode"),
         )
     splits = write_splits(task, start)
-    is_written = held_out.check_dev_set(start, splits)
+    described = describe_data(config, splits)
+    is_written = held_out.check_dev_set(start, described)
     num_steps = find_num_steps(task, config, splits)
     trainer = Trainer.create(
         start,
@@ -84,7 +85,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         task.loss,
         num_steps,
         teacher,
-        settings=find_settings(task, start, splits),
+        settings=find_settings(task, start, splits, described),
         dev_set=dev_set_checksum(task, splits),
         output_names=task.output_names,
     )
@@ -191,9 +192,14 @@ def find_num_steps(
 
 
 def find_settings(
-    task: Task, start: Start[FineTuningConfig], splits: Splits
+    task: Task,
+    start: Start[FineTuningConfig],
+    splits: Splits,
+    described: list[list],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
+
+    `described` is the result of `describe_data`.
 
     Raises:
         ValueError: the run in --output_dir began with other settings.
@@ -203,12 +209,12 @@ def find_settings(
     settings = {
         **describe_start(start),
         **task.settings,
-        "data": describe_data(start.config, splits),
+        "data": described,
     }
     if split := held_out.split_to_record(start):
         settings[recorded_splits.ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
-    held_out.check_train_set(start, splits, records)
+    held_out.check_train_set(start, described, records)
     settings["train_records"] = records
     return run_folder.check_resumed(start.config, start.preset, settings)
 

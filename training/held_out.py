@@ -3,10 +3,10 @@
 --data_file is split by its rows' texts, so a row is in the dev set of every
 command with the same --dev_fraction. This module compares a command with the
 run that it continues, evaluates or starts from, and tells the user if the dev
-set may contain rows that this run was trained on.
+set may contain rows that this run was trained on. It imports no TensorFlow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TypeVar
 
 from absl import logging
@@ -17,9 +17,7 @@ from data.io.row_keys import RULE
 from modeling.presets import Preset
 from modeling.recorded_splits import RecordedSplit
 from training.config import TrainingConfig
-from training.splits import describe_data
 from training.start import Start
-from training.task import Split
 
 Config = TypeVar("Config", bound=TrainingConfig)
 
@@ -108,11 +106,15 @@ def split_to_record(start: Start) -> RecordedSplit | None:
     return start.split
 
 
-def check_dev_set(start: Start, splits: Mapping[str, Split]) -> bool:
+def check_dev_set(start: Start, described: Sequence[list]) -> bool:
     """Compares the dev set of a command with the data of its weights.
 
     Logs a warning if the weights were trained on the file of the dev set, or
     if the scores of another dev set replace those of a run.
+
+    Args:
+        start: what the command starts from.
+        described: result of `splits.describe_data`.
 
     Returns:
         whether the command writes its scores, card and report. A command that
@@ -126,12 +128,11 @@ def check_dev_set(start: Start, splits: Mapping[str, Split]) -> bool:
     preset = start.preset
     values = flags.flat(start.config)
     trains = start.config.training.do_train
-    if not preset or "data_file" not in values or "eval" not in splits:
+    data = {name: entry for name, *entry in described}
+    if not preset or "data_file" not in values or "eval" not in data:
         return True
     if trains and preset.is_resumed:
         return True
-    described = describe_data(start.config, splits)
-    data = {name: entry for name, *entry in described}
     file, _, checksum = data["eval"]
     if start.split is None or not splits_table(preset):
         _check_trained_file(start, preset, file, checksum)
@@ -197,13 +198,13 @@ def _warn_of_other_scores(preset: Preset, file: str, checksum: int) -> None:
 
 
 def check_train_set(
-    start: Start, splits: Mapping[str, Split], records: list[list]
+    start: Start, described: Sequence[list], records: list[list]
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
     Args:
         start: what the command starts from.
-        splits: the splits that the command read.
+        described: result of `splits.describe_data`.
         records: fingerprint of the records of the train set.
 
     Raises:
@@ -215,7 +216,6 @@ def check_train_set(
     recorded = preset.training.get("train_records", records)
     if recorded == records:
         return
-    described = describe_data(start.config, splits)
     now = {name: entry for name, *entry in described}
     before = preset.data
     file, rows, checksum = now["train"]
