@@ -38,6 +38,7 @@ from modeling import kinds
 from serving import answers
 from training import task
 from training.fine_tuning_config import DataFileConfig
+from training.held_out import with_split
 from training.start import Start, read_start, suit
 
 
@@ -53,18 +54,6 @@ class Config(DataFileConfig):
         ".parquet). embedding reads pairs of texts from such files, and "
         "ranking reads queries, passages and relevances.",
         choices=glue.TASK_NAMES,
-    )
-    # Rows with the same texts are in the same set, and the sets have the same
-    # shares of each label.
-    split_flags = (
-        *DataFileConfig.split_flags,
-        "delimiter",
-        "label_column",
-        "label_separator",
-        "output_mode",
-        "quoting",
-        "text_b_column",
-        "text_column",
     )
 
     def data_file_defaults(self) -> dict[str, Any]:
@@ -478,6 +467,7 @@ def create_task(
         )
         reader = glue.ClassificationReader(processors)
         return ClassifierTask(start, reader), start
+    start = with_split(start, processor)
     start = suit(start, processor, parsed.given)
     if isinstance(processor, pairs.PairProcessor):
         return EmbeddingTask(start, processor), start

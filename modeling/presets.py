@@ -30,6 +30,7 @@ from modeling.config_files import (
     read_head,
 )
 from modeling.labels import read_labels
+from modeling.recorded_splits import ENTRY, RecordedSplit, read_split
 from modeling.tokenizer_files import TOKENIZER_FILE, Tokenizer, read_tokenizer
 
 FILE = "model.json"
@@ -63,6 +64,7 @@ _GROUPS = (
     "flags",
     "origin",
     "settings",
+    ENTRY,
     "task",
     "tokenizer",
     "versions",
@@ -96,23 +98,6 @@ INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
-class RecordedSplit:
-    """The split of a run's --data_file into a train set and a dev set.
-
-    Attributes:
-        flags: {"dev_fraction" and "seed": value}.
-        file: name of the file.
-        checksum: checksum of the file.
-        num_rows: number of rows of both sets.
-    """
-
-    flags: Mapping[str, Any]
-    file: str
-    checksum: int
-    num_rows: int
-
-
-@dataclasses.dataclass(frozen=True)
 class Preset:
     """Statements of the files in a folder about its weights.
 
@@ -134,7 +119,8 @@ class Preset:
             Hugging Face classifier `problem_type`.
         training: settings that must not change when the run that wrote the
             folder is resumed. {} if no run wrote it, as for Google's models.
-        split: how the run split its --data_file, None if it had none.
+        split: how the run, or a run that it started from, split --data_file,
+            None if none did.
         described: contents of model.json, {} if it is missing.
     """
 
@@ -178,7 +164,8 @@ class Preset:
     @property
     def data(self) -> dict[str, list]:
         """{split that the run read: [name of the file, rows, checksum]}."""
-        return _data_of(self.training)
+        entries = self.training.get("data", ())
+        return {name: rest for name, *rest in entries if len(rest) == 3}
 
     def decision_flags(self) -> dict[str, Any]:
         """Returns {flag: recorded value} for a command that does not train.
@@ -195,8 +182,6 @@ class Preset:
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if decisions["trim_padding"] is not None:
             _check_entries(decisions, os.path.join(self.path, FILE))
-        if self.split:
-            decisions |= self.split.flags
         return decisions
 
     def identity_flags(self) -> dict[str, Any]:
@@ -445,32 +430,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         pooling=_read_pooling(folder) or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
-        split=_read_split(training),
+        split=read_split(described),
         described=described,
-    )
-
-
-def _data_of(training: Mapping[str, Any]) -> dict[str, list]:
-    entries = [entry for entry in training.get("data", ()) if len(entry) == 4]
-    return {name: entry for name, *entry in entries}
-
-
-def _read_split(training: Mapping[str, Any]) -> RecordedSplit | None:
-    # Returns how a run split its --data_file, None if it had none.
-    data = _data_of(training)
-    if not {"train", "eval"} <= data.keys():
-        return None
-    train_file, num_train_rows, train_checksum = data["train"]
-    file, num_dev_rows, checksum = data["eval"]
-    if (file, checksum) != (train_file, train_checksum):
-        # The sets are in different files.
-        return None
-    recorded = training["flags"]
-    return RecordedSplit(
-        flags={name: recorded[name] for name in ("dev_fraction", "seed")},
-        file=file,
-        checksum=checksum,
-        num_rows=num_train_rows + num_dev_rows,
     )
 
 

@@ -124,6 +124,7 @@ def test_training_takes_only_records_from_data():
         "data.io.dev_split",
         "data.io.feature_specs",
         "data.io.records",
+        "data.io.row_keys",
         "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",

@@ -1,7 +1,7 @@
 """Checks a command's files and weights, before any slow work."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from absl import logging
@@ -14,9 +14,8 @@ from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
-from training.splits import describe_data
-from training.start import Start, check_lengths, check_split_flags
-from training.task import Split, Task, suffix_of
+from training.start import Start, check_lengths
+from training.task import Task, suffix_of
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.
@@ -96,72 +95,6 @@ def _check_weights(
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_resumed or "labels" in start.command
         check_labels(preset, task.output_names, is_fixed)
-
-
-def check_split(start: Start, splits: Mapping[str, Split]) -> None:
-    """Checks that a command which does not train scores the run's own dev set.
-
-    Another --data_file is split in another way, so its dev set contains rows
-    that the run was trained on, if they are in both files. Logs a warning if
-    the scores of another dev set replace those of the run.
-
-    Raises:
-        ValueError: the dev set contains rows that the run in --output_dir was
-            trained on, or may contain them.
-    """
-    preset = start.preset
-    values = flags.flat(start.config)
-    if (
-        not preset
-        or start.config.training.do_train
-        or "data_file" not in values
-    ):
-        return
-    described = describe_data(start.config, splits)
-    data = {name: (file, checksum) for name, file, _, checksum in described}
-    if "eval" not in data:
-        return
-    file, checksum = data["eval"]
-    train_file, num_rows, train_checksum = preset.data.get("train", [""] * 3)
-    recorded = preset.split
-    is_split = recorded is not None and values["data_file"] is not None
-    if recorded and is_split and checksum == recorded.checksum:
-        # The user may have renamed the file.
-        check_split_flags(start.config, preset, frozenset(start.command))
-        return
-    if recorded and is_split:
-        reason = (
-            f"--data_file: {file} is not the file that {preset.source} was "
-            f"trained on ({recorded.num_rows} rows of {recorded.file}), so its "
-            "dev set may contain rows of the train set"
-        )
-    elif checksum == train_checksum:
-        reason = (
-            f"{file}: {preset.source} was trained on this file ({num_rows} "
-            f"rows of {train_file}), so the dev set contains rows of the train "
-            "set"
-        )
-    else:
-        _warn_of_other_scores(preset, file, checksum)
-        return
-    if start.is_resumed:
-        raise ValueError(
-            f"{reason}. Nothing is scored. To answer other rows, use "
-            "predict.py; to train on them, set another --output_dir"
-        )
-    logging.warning("%s. Do not trust its scores.", reason)
-
-
-def _warn_of_other_scores(preset: Preset, file: str, checksum: int) -> None:
-    former, _, known = preset.data.get("eval", [file, 0, checksum])
-    if preset.is_resumed and checksum != known:
-        logging.warning(
-            "%s is not the dev set of %s, which was of %s. The scores, the "
-            "card and the report of the run are replaced.",
-            file,
-            preset.source,
-            former,
-        )
 
 
 def check_labels(

@@ -191,9 +191,6 @@ class TrainingConfig(flags.Config):
     training: TrainingFlags = group(TrainingFlags)
     distillation: DistillationFlags = group(DistillationFlags)
 
-    # Flags that determine which rows of --data_file are the dev set. A command
-    # that does not train must not change them.
-    split_flags: ClassVar[tuple[str, ...]] = ()
     # A command must set at least one of these flags.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",

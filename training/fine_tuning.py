@@ -13,9 +13,9 @@ from absl import logging
 
 from command_line import flags
 from data.io import tfrecords
-from modeling import descriptions
+from modeling import descriptions, recorded_splits
 from modeling.results import never_found
-from training import checks, exporting, flow, resuming
+from training import checks, exporting, flow, held_out, resuming
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
@@ -58,10 +58,12 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     )
     folder = RunFolder(start, task.labels)
     splits = write_splits(task, start, folder.state)
-    checks.check_split(start, splits)
+    described = describe_data(config, splits)
+    is_written = held_out.check_dev_set(start, described)
     num_steps = find_num_steps(task, config, splits)
     folder.record(
-        find_settings(task, start, splits), dev_set_checksum(task, splits)
+        find_settings(task, start, splits, described),
+        dev_set_checksum(task, splits),
     )
     network: dict[str, Any] = config.network
     trainer = flow.create_trainer(
@@ -81,19 +83,15 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     with tfrecords.naming_wrong_records(records):
         if num_steps:
             train(task, trainer, splits["train"], num_steps[0], evaluate)
-        results: Scores = {}
-        if config.training.do_eval:
-            results = flow.evaluate_at_the_end(trainer, evaluate)
-        if not config.is_chief:
-            # Only the chief writes files.
+        if not is_written:
+            show_scores(task, start, trainer, splits, evaluate(trainer))
             return
-        if config.training.do_eval:
-            write_reports(task, trainer, splits)
-        if config.fine_tuning.do_predict:
-            results |= write_predictions(task, trainer, splits, results)
-        if config.export.export_dir:
-            exporting.export_task(task, start, trainer, splits, results)
-    flow.finish(trainer, **_names_in_card(config))
+        results = write_files(task, start, trainer, splits, evaluate)
+    if not config.is_chief:
+        # Only the chief writes files.
+        return
+    flow.finish(trainer)
+    write_card(folder, config)
     if trainer.global_step != first_step:
         folder.warn_of_earlier_results(began)
     warn_of_never_found(config, results)
@@ -103,6 +101,49 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         commands=describe_commands(task),
         seconds=time.time() - began,
     )
+
+
+def write_files(
+    task: Task,
+    start: Start[FineTuningConfig],
+    trainer: Trainer,
+    splits: Splits,
+    evaluate: flow.Evaluate,
+) -> Scores:
+    """Writes scores, reports, predictions and the export. Returns the scores.
+
+    Only the chief writes files.
+    """
+    config = start.config
+    results: Scores = {}
+    if config.training.do_eval:
+        results = flow.evaluate_at_the_end(trainer, evaluate)
+    if not config.is_chief:
+        return results
+    if config.training.do_eval:
+        write_reports(task, trainer, splits)
+    if config.fine_tuning.do_predict:
+        results |= write_predictions(task, trainer, splits, results)
+    if config.export.export_dir:
+        exporting.export_task(task, start, trainer, splits, results)
+    return results
+
+
+def show_scores(
+    task: Task,
+    start: Start[FineTuningConfig],
+    trainer: Trainer,
+    splits: Splits,
+    results: Scores,
+) -> None:
+    """Shows scores that are not the run's, and exports what the user asked."""
+    trainer.folder.show_results(results)
+    if not start.config.is_chief:
+        return
+    # --data_file alone does not export again.
+    if "export_dir" in start.command:
+        exporting.export_task(task, start, trainer, splits, {})
+    flow.finish(trainer)
 
 
 def find_num_steps(
@@ -122,9 +163,14 @@ def find_num_steps(
 
 
 def find_settings(
-    task: Task, start: Start[FineTuningConfig], splits: Splits
+    task: Task,
+    start: Start[FineTuningConfig],
+    splits: Splits,
+    described: list[list],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
+
+    `described` is the result of `describe_data`.
 
     Raises:
         ValueError: the run in --output_dir began with other settings.
@@ -134,9 +180,13 @@ def find_settings(
     settings = {
         **describe_start(start),
         **task.settings,
-        "train_records": fingerprint(splits["train"].records.files),
-        "data": describe_data(start.config, splits),
+        "data": described,
     }
+    if split := held_out.split_to_record(start):
+        settings[recorded_splits.ENTRY] = split.as_settings()
+    records = fingerprint(splits["train"].records.files)
+    held_out.check_train_set(start, described, records)
+    settings["train_records"] = records
     return resuming.check_resumed(start.config, start.preset, settings)
 
 
@@ -201,15 +251,14 @@ def write_predictions(
     return dev_scores
 
 
-# Returns the names of the exported model and of the table, for the card, which
-# contains no names of folders.
-def _names_in_card(config: FineTuningConfig) -> dict[str, str | None]:
+def write_card(folder: RunFolder, config: FineTuningConfig) -> None:
+    """Writes the card of a finished run. It contains no names of folders."""
     export = config.export.export_dir
     name = export and os.path.basename(export.rstrip("/"))
     if export == config.default_export_dir:
         name = "FOLDER_model"
     table = flags.flat(config).get("data_file")
-    return {"export": name, "table": table and os.path.basename(table)}
+    folder.write_card(export=name, table=table and os.path.basename(table))
 
 
 def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:

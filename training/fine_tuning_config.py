@@ -1,7 +1,7 @@
 """Flags of fine-tuning, and the Configs that contain them."""
 
 import dataclasses
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from command_line import flags
 from command_line.flags import group, like
@@ -169,8 +169,7 @@ class FineTuningConfig(TrainingConfig):
 class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
-    data: DataFileOptions = group(DataFileOptions, shared=("seed",))
-    split_flags: ClassVar[tuple[str, ...]] = ("dev_fraction", "seed")
+    data: DataFileOptions = group(DataFileOptions)
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set. It counts what is right "

@@ -165,21 +165,12 @@ def evaluate_at_the_end(
     return results
 
 
-def finish(
-    trainer: Trainer, export: str | None = None, table: str | None = None
-) -> None:
-    """Completes the run's folder, and writes --export_weights.
+def finish(trainer: Trainer) -> None:
+    """Stores the best step's weights once, and writes --export_weights.
 
-    The best step's weights are then stored once, and the card lists the files.
     The folder --export_weights contains the files of Google's releases
     (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and labels.txt
     if the model's outputs are labels.
-
-    Args:
-        trainer: the Trainer.
-        export: name of the exported model's folder, for the card.
-        table: name of the single table that the run was trained on, for the
-            card.
 
     Raises:
         OSError: a file cannot be written.
@@ -205,7 +196,6 @@ def finish(
             files=description,
         )
         logging.info("Wrote the weights to %s", path)
-    folder.write_card(export=export, table=table)
 
 
 def describe_end(

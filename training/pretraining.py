@@ -103,6 +103,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     if config.export.export_dir:
         exporting.export_pretrainer(start, trainer)
     flow.finish(trainer)
+    folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(
             results["masked_lm_accuracy"], counts.guess, trainer.global_step

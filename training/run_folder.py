@@ -148,6 +148,11 @@ class RunFolder:
         if self._config.is_chief and file.is_file():
             write_json(file, {**json_files.read_json(file), "best_step": step})
 
+    def show_results(self, results: Mapping[str, float]) -> None:
+        """Logs a table of scores."""
+        table = format_results({key: results[key] for key in sorted(results)})
+        logging.info("***** Eval results *****\n%s", table)
+
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like Google's code, and logs a table.
 
@@ -161,8 +166,7 @@ class RunFolder:
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            table = format_results(ordered)
-            logging.info("***** Eval results *****\n%s", table)
+            self.show_results(ordered)
         if name == "eval_results.txt":
             self.results = results
         if self._config.is_chief:

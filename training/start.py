@@ -16,11 +16,13 @@ import modeling
 from command_line import flags
 from command_line.flags import Role
 from data.io.dev_split import SetReader
+from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling import hub, presets
 from modeling.checkpoint_folders import find_best
 from modeling.config import BertConfig
 from modeling.presets import Preset, checkpoint_steps
+from modeling.recorded_splits import RecordedSplit
 from training.config import TrainingConfig
 from training.resuming import check_resumed
 
@@ -41,6 +43,7 @@ class Start(Generic[Config_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         command: {flag that the user set: value}, for model.json.
+        split: how --data_file is split, None without the flag.
     """
 
     config: Config_co
@@ -48,6 +51,7 @@ class Start(Generic[Config_co]):
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    split: RecordedSplit | None = None
 
     @property
     def is_resumed(self) -> bool:
@@ -63,6 +67,10 @@ class Start(Generic[Config_co]):
         """Returns this start with other values of some flags."""
         config = flags.replace(self.config, **values)
         return dataclasses.replace(self, config=config)
+
+    def with_split(self, split: RecordedSplit) -> Self:
+        """Returns this start with the split of --data_file."""
+        return dataclasses.replace(self, split=split)
 
 
 def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
@@ -145,11 +153,8 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
         stated = _stated_flags(parsed, preset)
         source = os.path.join(preset.path, presets.FILE)
         config = flags.fill(config, parsed.given, stated, source)
-    splits_again = "data_file" in parsed.given and not trains
-    if splits_again and preset and preset.split and preset.is_resumed:
-        # `checks.check_split` checks a copy of the run, which may score another
-        # file.
-        check_split_flags(config, preset, parsed.given)
+    if trains and "data_file" in parsed.given:
+        _check_rule(preset)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -171,6 +176,8 @@ def _stated_flags(
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
+    if preset.split:
+        stated["dev_fraction"] = preset.split.dev_fraction
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
         recorded = preset.training.get("flags", {})
@@ -179,35 +186,18 @@ def _stated_flags(
     return stated
 
 
-def check_split_flags(
-    config: TrainingConfig, preset: Preset, given: frozenset[str]
-) -> None:
-    """Checks that flags split --data_file as the run did.
-
-    Otherwise rows of the run's train set would be a part of the dev set.
-
-    Args:
-        config: the completed flags.
-        preset: Preset of the run's weights.
-        given: names of the flags that the user set.
-
-    Raises:
-        ValueError: a flag differs.
-    """
-    values = flags.flat(config)
-    flags_of_run = preset.training.get("flags", {})
-    for name in config.split_flags:
-        recorded = flags_of_run.get(name, values[name])
-        if values[name] != recorded:
-            is_kept = name not in given and recorded is not None
-            advice = (
-                f"Set --{name}={recorded}" if is_kept else "Remove the flag"
-            )
-            raise ValueError(
-                f"--{name}={values[name]}: {preset.source} was trained on a "
-                f"split with --{name}={recorded}, so another dev set would "
-                f"contain rows that it was trained on. {advice}"
-            )
+# Raises a ValueError if a run cannot be resumed, because an earlier version
+# split its table.
+def _check_rule(preset: Preset | None) -> None:
+    if preset is None or not preset.is_resumed or preset.split is None:
+        return
+    if preset.split.rule != RULE:
+        raise ValueError(
+            f"{preset.source} contains a run that chose its dev set in another "
+            "way than this version does. Set another --output_dir. To start "
+            f"from this run's weights, also set "
+            f"--init_checkpoint={preset.weights}"
+        )
 
 
 def check_required(

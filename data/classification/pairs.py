@@ -37,9 +37,14 @@ class RankingProcessor(TableProcessor):
 
     own_metrics = ("mrr_10", "ndcg_10")
 
-    def split_key(self, example: InputExample) -> str:
+    @property
+    def key_names(self) -> list[str]:
+        """The column of the queries."""
+        return [self.text_columns[0]]
+
+    def split_texts(self, example: InputExample) -> Sequence[str]:
         """Returns the query, so that each query is in one set."""
-        return example.text_a
+        return [example.text_a]
 
     def score(
         self,

@@ -22,6 +22,7 @@ from data.classification.features import (
     regression_label,
 )
 from data.io.dev_split import DataFileOptions, SetReader
+from data.io.row_keys import place_of
 from data.io.tables import Table, accepted_rows, form_of, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
@@ -103,7 +104,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        self._train_keys: set[int] = set()
+        self._train_keys: set[float] = set()
         self._labels: list[str] | None = None
         if labels is not None:
             names = [label_cells.label_text(x, "--labels") for x in labels]
@@ -136,9 +137,11 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             dev_counts = _count_labels(self._sets.get("dev", []))
             names = counts | dev_counts
             self._labels = self._checked(sorted(names), where)
-            shown = [f"{name} {counts[name]}" for name in self._labels]
-            logging.info("Labels of the train set: %s", first_labels(shown))
-            if few := [name for name in names if counts[name] < _FEW]:
+            if not self._data.data_file:
+                shown = [f"{name} {counts[name]}" for name in self._labels]
+                logging.info("Labels of the train set: %s", first_labels(shown))
+            # A warning of the split names labels without a row.
+            if few := [name for name in names if 0 < counts[name] < _FEW]:
                 logging.warning(
                     "%d labels have fewer than %d rows to train on: %s",
                     len(few),
@@ -206,9 +209,16 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         return [example.text_a, *filter(None, [example.text_b])]
 
     def labels_of(self, example: InputExample) -> list[str]:
-        """Returns the label, or [] if a row may have several, or a number."""
-        is_single = self.output_mode == "classification"
-        return [str(example.label)] if is_single else []
+        """Returns the labels, [] in regression."""
+        label: Any = example.label
+        if self.output_mode == "regression":
+            return []
+        return label if isinstance(label, list) else [str(label)]
+
+    @property
+    def key_names(self) -> list[str]:
+        """The columns of the texts."""
+        return sorted(self.text_columns)
 
     def read_file(self, path: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` from a table.
@@ -325,7 +335,8 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         self, path: StrPath, name: str, examples: list[InputExample]
     ) -> None:
         # Warns of texts of the dev set that are in the train set too.
-        keys = {hash(self.split_key(each)) for each in examples}
+        # Numbers take less memory than texts.
+        keys = {place_of(key) for key in self.split_keys(examples)}
         if name == "train":
             self._train_keys = keys
         elif name == "dev" and (both := len(keys & self._train_keys)):

@@ -5,17 +5,18 @@ import collections
 import dataclasses
 import itertools
 import math
-import random
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from absl import logging
 
 from command_line import flags
+from data.io.row_keys import key_of, place_of
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind, StrPath
+from modeling.labels import first_labels
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,12 +33,12 @@ class DataFileOptions:
     )
     dev_fraction: float = flags.training(
         0.2,
-        "Fraction of --data_file to evaluate on.",
+        "Fraction of --data_file to evaluate on. A row's texts alone decide "
+        "whether the row is evaluated. The default is that of the run, or of "
+        "the run that --init_checkpoint names.",
         at_least=0.01,
         at_most=0.9,
     )
-    # The flag --seed of the training.
-    seed: int = 12345
 
 
 class Example(Protocol):
@@ -134,24 +135,59 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         return examples
 
     def _split_file(self, path: str) -> None:
+        fraction = self._data.dev_fraction
         examples = self.read_file(path, "train")
-        labels = [self.labels_of(example) for example in examples]
-        counts = collections.Counter(itertools.chain(*labels))
-        train_rows, dev_rows = split_rows(
-            [self.split_key(example) for example in examples],
-            # The rarest label of each example.
-            [min(each, key=counts.__getitem__, default="") for each in labels],
-            self._data.dev_fraction,
-            self._data.seed,
-        )
-        self._sets["train"] = [examples[row] for row in train_rows]
-        self._sets["dev"] = [examples[row] for row in dev_rows]
+        sets: dict[str, list[ExampleT]] = {"train": [], "dev": []}
+        for example, key in zip(
+            examples, self.split_keys(examples), strict=True
+        ):
+            is_dev = place_of(key) < fraction
+            sets["dev" if is_dev else "train"].append(example)
+        for name, found in sets.items():
+            if not found:
+                raise ValueError(
+                    f"{path}: with --dev_fraction={fraction:g}, none of the "
+                    f"{len(examples)} rows is in the {name} set. Add rows, set "
+                    "another --dev_fraction, or make the sets yourself "
+                    "(--data_dir)"
+                )
         logging.info(
             "%s: %d examples to train on, %d for the dev set",
             path,
-            len(train_rows),
-            len(dev_rows),
+            len(sets["train"]),
+            len(sets["dev"]),
         )
+        self._sets |= sets
+        self._describe_labels(path)
+
+    def _describe_labels(self, path: str) -> None:
+        # Logs how many rows of each label are in the two sets, and warns of
+        # labels that one of them lacks.
+        train, dev = (
+            collections.Counter(
+                itertools.chain(*map(self.labels_of, self._sets[name]))
+            )
+            for name in ("train", "dev")
+        )
+        names = sorted(train | dev)
+        if not names:
+            return
+        shown = [f"{name} {train[name]} + {dev[name]}" for name in names]
+        logging.info(
+            "Labels to train on and in the dev set: %s", first_labels(shown)
+        )
+        lacks = []
+        for where, counts in (("dev", dev), ("train", train)):
+            if lost := [name for name in names if not counts[name]]:
+                some = first_labels(lost)
+                lacks.append(f"the {where} set has none of {some}")
+        if lacks:
+            logging.warning(
+                "%s: %s. Add rows of these labels, or make the sets yourself "
+                "(--data_dir).",
+                path,
+                ", and ".join(lacks),
+            )
 
     def suitable_epochs(self, batch_size: int, fewest: float) -> float:
         """Returns the number of epochs that suits the train set.
@@ -186,57 +222,17 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def labels_of(self, example: ExampleT) -> Sequence[str]:
-        """Returns labels of which each set gets the same fraction."""
+        """Returns labels to count in both sets, [] if there are none."""
 
-    def split_key(self, example: ExampleT) -> Hashable:
-        """Returns the text that may not be in both sets."""
-        return tuple(self.texts_of(example))
+    @property
+    @abc.abstractmethod
+    def key_names(self) -> list[str]:
+        """Names of what the keys consist of, such as columns, sorted."""
 
+    def split_texts(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that decide which set contains the example."""
+        return self.texts_of(example)
 
-def split_rows(
-    texts: Sequence[Hashable],
-    labels: Sequence[Hashable],
-    dev_fraction: float,
-    seed: int,
-) -> tuple[list[int], list[int]]:
-    """Returns the indices of the rows to train on, and of the dev set's rows.
-
-    The dev set contains the same fraction of each label's rows. Rows with the
-    same text stay together, so that the dev set contains no text of the train
-    set. A label with only one text is only in the train set.
-
-    Args:
-        texts: the text of each row, or whatever may not be in both sets.
-        labels: the label of each row. Equal for all rows if a row has several
-            labels or a number.
-        dev_fraction: fraction of the rows for the dev set.
-        seed: seed of the random choice.
-
-    Raises:
-        ValueError: there are too few rows for a dev set.
-    """
-    groups: dict[Hashable, list[int]] = {}
-    for row, text in enumerate(texts):
-        groups.setdefault(text, []).append(row)
-    by_label: dict[Hashable, list[list[int]]] = {}
-    for rows in groups.values():
-        by_label.setdefault(labels[rows[0]], []).append(rows)
-    dev: list[int] = []
-    # Number of rows that the dev set should contain. Carry the fractions of
-    # rows from one label to the next.
-    due = 0.0
-    for label, same_texts in by_label.items():
-        random.Random(f"{seed} {label}").shuffle(same_texts)
-        due += dev_fraction * sum(map(len, same_texts))
-        # The first text of each label is for the train set.
-        for rows in same_texts[1:]:
-            if len(dev) + len(rows) / 2 <= due:
-                dev += rows
-    if not dev:
-        raise ValueError(
-            f"{len(texts)} rows are too few for a dev set of {dev_fraction:g} "
-            "of them; add rows, or set --dev_fraction"
-        )
-    chosen = {*dev}
-    train = [row for row in range(len(texts)) if row not in chosen]
-    return train, sorted(dev)
+    def split_keys(self, examples: Sequence[ExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set."""
+        return [key_of(self.split_texts(example)) for example in examples]

@@ -3,13 +3,14 @@
 import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from absl import logging
 
 from command_line import flags
 from data.io.dev_split import DataFileOptions, SetReader
+from data.io.row_keys import key_of
 from data.ner import columns, spans, tag_names
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
@@ -122,7 +123,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
-            examples = self.look_at("train")
+            # --data_file was split, and its dev set may have more tags.
+            examples = [*self.look_at("train"), *self._sets.get("dev", [])]
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
                 # For each B- tag add the I- tag, because entities of this type
@@ -209,10 +211,24 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         return [" ".join(example.words)]
 
     def labels_of(self, example: NerExample) -> list[str]:
-        """Returns the tags of the words."""
-        return example.labels
+        """Returns the types of the sentence's entities, each once."""
+        return sorted({tag[2:] or tag for tag in example.labels} - {"O"})
 
-    def split_key(self, example: NerExample) -> Hashable:
-        """Returns the words, or with --document_context the document."""
-        by_document = self._options.document_context
-        return example.document if by_document else tuple(example.words)
+    @property
+    def key_names(self) -> list[str]:
+        """Whether a sentence or the whole document is kept together."""
+        return ["document" if self._options.document_context else "words"]
+
+    def split_keys(self, examples: Sequence[NerExample]) -> list[str]:
+        """Returns the words, or with --document_context the document's."""
+        if not self._options.document_context:
+            return super().split_keys(examples)
+        # {number of a document: its sentences}
+        texts: dict[int, list[str]] = {}
+        for each in examples:
+            texts.setdefault(each.document, []).extend(self.texts_of(each))
+        keys = {
+            number: key_of([" ".join(sentences)])
+            for number, sentences in texts.items()
+        }
+        return [keys[each.document] for each in examples]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 # Of these pages, the sections with a number. A later tutorial uses what an
 # earlier one wrote.
-PAGES = ["tutorial_table", "named_entities", "own_text", "server"]
+PAGES = ["tutorial_table", "more_rows", "named_entities", "own_text", "server"]
 SECTIONS = re.compile(r"^## \d\. .*?(?=^## |\Z)", re.M | re.S)
 # What installs, downloads or needs Docker is not run.
 SKIPPED = re.compile(r"^(pip install|docker|curl -LO|make) .*\n", re.M)

@@ -36,15 +36,20 @@ def rows():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, model_flags, rows):
-    """The folder of a run that split its table in its own way."""
+    """The folder of a run that held out a part of its own of its table."""
     folder = tmp_path_factory.mktemp("split")
     write_table(folder / "table.csv", rows)
-    flags = model_flags | parse_flags("""
-        --data_file=table.csv --output_dir=run --num_train_epochs=1
-        --seed=1 --dev_fraction=0.3
-    """)
-    script_runner.run("run_classifier.py", folder, **flags).check()
+    train(folder, model_flags, output_dir="run", seed=1, dev_fraction=0.3)
     return folder
+
+
+def train(folder, model_flags, **flags):
+    """Trains on a table for one epoch. Returns its Done."""
+    given = {"data_file": "table.csv", "num_train_epochs": 1}
+    given |= {"report": False, "export_dir": f"{flags['output_dir']}_model"}
+    return script_runner.run(
+        "run_classifier.py", folder, **model_flags | given | flags
+    ).check()
 
 
 def run_later(folder, **flags):
@@ -53,100 +58,230 @@ def run_later(folder, **flags):
     return script_runner.run("run_classifier.py", folder, **given | flags)
 
 
-@pytest.mark.slow
-def test_an_evaluation_scores_the_runs_own_dev_set(trained):
-    before = read_results(trained / "run")
-    predictions = (trained / "run/dev_predictions.csv").read_bytes()
-    run_later(trained).check()
-    assert read_results(trained / "run") == before
-    assert (trained / "run/dev_predictions.csv").read_bytes() == predictions
-    # The values of the run may be repeated.
-    run_later(trained, seed=1, dev_fraction=0.3).check()
-    assert read_results(trained / "run") == before
+def split_of(folder):
+    """Returns the split that a run recorded."""
+    return read_json(folder / "model.json")["origin"]["settings"]["split"]
+
+
+def doubts(done):
+    """Returns the warnings that rows may have been trained on."""
+    text = "may have been trained on"
+    return [line for line in done.stderr.splitlines() if text in line]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("flags", "culprit"),
-    [
-        ({"seed": 2}, "--seed=2"),
-        ({"dev_fraction": 0.2}, "--dev_fraction=0.2"),
-        ({"output_mode": "multilabel"}, "--output_mode=multilabel"),
-    ],
+    "flags", [{}, {"seed": 2}, {"dev_fraction": 0.3}, {"seed": 1}]
 )
-def test_another_split_is_refused(trained, flags, culprit):
+def test_an_evaluation_scores_the_runs_own_dev_set(trained, flags):
+    assert split_of(trained / "run") == {
+        "rule": 1,
+        "dev_fraction": 0.3,
+        "key": ["text"],
+        "clean_fraction": 0.3,
+    }
+    before = read_results(trained / "run")
+    predictions = (trained / "run/dev_predictions.csv").read_bytes()
+    done = run_later(trained, **flags).check()
+    assert not doubts(done) and "are only shown" not in done.stderr
+    assert read_results(trained / "run") == before
+    assert (trained / "run/dev_predictions.csv").read_bytes() == predictions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fraction", "is_doubted"), [(0.5, True), (0.31, True), (0.2, False)]
+)
+def test_another_fraction_leaves_the_files_of_the_run(
+    trained, fraction, is_doubted
+):
     before = contents(trained / "run")
-    error = run_later(trained, **flags).error
-    assert culprit in error and "was trained on" in error
+    export = (trained / "run_model/README.md").stat().st_mtime_ns
+    done = run_later(trained, dev_fraction=fraction).check()
+    assert len(doubts(done)) == is_doubted
+    for text in (f"={fraction:g}.", "--output_dir=run", "=0.3,"):
+        assert not is_doubted or text in doubts(done)[0]
+    assert "eval_accuracy" in done.stderr
+    assert "are only shown" in done.stderr
     assert contents(trained / "run") == before
+    assert (trained / "run_model/README.md").stat().st_mtime_ns == export
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["more", "fewer", "sorted", "cased"])
+def test_another_table_has_no_row_that_was_trained_on(trained, rows, change):
+    changed = {
+        "more": [*rows, *[(f"new text {i}", rows[0][1]) for i in range(12)]],
+        "fewer": rows[20:],
+        "sorted": sorted(rows),
+        "cased": [(text.upper(), label) for text, label in rows],
+    }[change]
+    write_table(trained / "other.csv", changed)
+    before = contents(trained / "run")
+    done = run_later(trained, data_file="other.csv").check()
+    assert not doubts(done) and "are only shown" in done.stderr
+    assert contents(trained / "run") == before
+    # A copy writes them. Each row of the dev set was one before, or is new.
+    flags = {"init_checkpoint": "run", "output_dir": f"on_{change}"}
+    done = run_later(trained, data_file="other.csv", **flags).check()
+    assert not doubts(done) and "are only shown" not in done.stderr
+    scored = texts_in(trained / flags["output_dir"])
+    known = {text.upper() for text, _ in rows}
+    assert scored & known <= texts_in(trained / "run")
+
+
+def texts_in(folder):
+    """Returns the texts of a dev set that was scored, in capitals."""
+    with (folder / "dev_predictions.csv").open(encoding="utf-8") as file:
+        return {row["text"].upper() for row in csv.DictReader(file)}
+
+
+@pytest.mark.slow
+def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(
+    trained, model_flags, rows
+):
+    train(trained, model_flags, output_dir="a")
+    after = {"init_checkpoint": "a", "output_dir": "b", "dev_fraction": 0.5}
+    (doubt,) = doubts(train(trained, model_flags, **after))
+    assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in doubt
+    assert split_of(trained / "b")["clean_fraction"] == 0.2
+    # The third inherits 0.5.
+    after = {"init_checkpoint": "b", "output_dir": "c"}
+    (doubt,) = doubts(train(trained, model_flags, **after))
+    assert "a start of --init_checkpoint=b" in doubt
+    assert split_of(trained / "c")["dev_fraction"] == 0.5
+    assert len(doubts(run_later(trained, output_dir="c").check())) == 1
+    # Without these rows nothing is in doubt.
+    after = {"init_checkpoint": "c", "output_dir": "d", "dev_fraction": 0.2}
+    assert not doubts(train(trained, model_flags, **after))
+    # A run on sets of its own passes it on, and so does a copy of the weights.
+    (trained / "sets").mkdir()
+    for name in ("train", "dev"):
+        write_table(trained / f"sets/{name}.csv", rows[:60])
+    script_runner.run(
+        "run_classifier.py",
+        trained,
+        data_dir="sets",
+        task_name="csv",
+        init_checkpoint="c",
+        output_dir="e",
+        do_train=True,
+        max_seq_length=32,
+        num_train_epochs=1,
+    ).check()
+    assert split_of(trained / "e") == split_of(trained / "c")
+    # These sets may be of the table's rows.
+    flags = {"dev_fraction": 0.2, "init_checkpoint": "e", "output_dir": "f"}
+    (doubt,) = doubts(run_later(trained, **flags).check())
+    assert "--init_checkpoint=e chose its dev set in another way" in doubt
+    script_runner.run(
+        "tools.convert_checkpoint",
+        trained,
+        init_checkpoint="c",
+        output_dir="copied",
+    ).check()
+    assert split_of(trained / "copied") == split_of(trained / "c")
+
+
+@pytest.mark.slow
+def test_sets_of_ones_own_before_a_table_are_in_doubt(
+    trained, model_flags, rows
+):
+    (trained / "own").mkdir()
+    for name in ("train", "dev"):
+        write_table(trained / f"own/{name}.csv", rows[:60])
+    own = {"data_file": None, "data_dir": "own", "task_name": "csv"}
+    own |= {"do_train": True, "export_dir": None, "max_seq_length": 32}
+    train(trained, model_flags, output_dir="of_sets", **own)
+    after = {"init_checkpoint": "of_sets", "output_dir": "then"}
+    assert len(doubts(train(trained, model_flags, **after))) == 1
+    assert split_of(trained / "then")["clean_fraction"] == 0
 
 
 @pytest.fixture(scope="module")
-def named(tmp_path_factory, model_flags, rows):
-    """The folder of a run whose flags named a column of its table."""
-    folder = tmp_path_factory.mktemp("named")
-    with (folder / "table.csv").open("w", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["title", "text", "label"])
-        titles = [" ".join(text.split()[-3:]) for text, _ in rows]
-        table.writerows(
-            [title, text, label]
-            for title, (text, label) in zip(titles, rows, strict=True)
-        )
-    flags = model_flags | parse_flags("""
-        --data_file=table.csv --output_dir=run --num_train_epochs=1
-        --text_column=title
-    """)
-    script_runner.run("run_classifier.py", folder, **flags).check()
+def old(trained):
+    """The folder of a run of a version that split by labels and a seed."""
+    folder = shutil.copytree(trained / "run", trained / "old")
+    file = folder / "model.json"
+    described = read_json(file)
+    del described["origin"]["settings"]["split"]
+    file.write_text(json.dumps(described))
     return folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["output_dir", "init_checkpoint"])
-@pytest.mark.parametrize("name", ["table.csv", "renamed.csv"])
-def test_another_column_of_the_runs_table_is_refused(named, model, name):
-    shutil.copy(named / "table.csv", named / "renamed.csv")
-    before = contents(named / "run")
-    flags = {"output_dir": "new", "data_file": name} | {model: "run"}
-    error = run_later(named, **flags).error
-    assert "Set --text_column=title" in error
-    assert contents(named / "run") == before
+def test_a_run_of_the_old_rule_is_scored_and_left_as_it_is(trained, old):
+    before = contents(old)
+    done = run_later(trained, output_dir="old").check()
+    (doubt,) = doubts(done)
+    assert "--output_dir=old chose its dev set in another way" in doubt
+    assert "eval_accuracy" in done.stderr
+    assert contents(old) == before
 
 
 @pytest.mark.slow
-def test_a_copy_of_the_model_scores_a_table_with_other_columns(trained, rows):
-    with (trained / "reviews.csv").open("w", encoding="utf-8") as file:
-        csv.writer(file).writerows(
-            [
-                ("review", "label", "text"),
-                *[(text, label, "another text") for text, label in rows],
-            ]
-        )
-    done = run_later(
-        trained,
-        init_checkpoint="run",
-        output_dir="reviewed",
-        data_file="reviews.csv",
-        text_column="review",
-        dev_fraction=0.5,
-    )
-    done.check()
-    assert "Do not trust its scores" in done.stderr
+def test_a_run_of_the_old_rule_is_a_start_but_does_not_go_on(
+    trained, old, model_flags
+):
+    flags = {"data_file": "table.csv", "output_dir": "old", "seed": 1}
+    done = script_runner.run("run_classifier.py", trained, **flags)
+    assert "Set another --output_dir" in done.error
+    assert "--init_checkpoint=old" in done.error
+    after = {"init_checkpoint": "old", "output_dir": "new_of_old"}
+    done = train(trained, model_flags, **after)
+    assert "--init_checkpoint=old chose its" in doubts(done)[0]
+    assert split_of(trained / "new_of_old")["clean_fraction"] == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["more", "sorted", "corrected"])
-def test_another_table_is_not_scored(trained, rows, change):
-    changed = {
-        "more": [*rows, *[("a new text", rows[0][1])] * 12],
-        "sorted": sorted(rows),
-        "corrected": [*rows[:-1], (rows[-1][0], rows[0][1])],
+def test_a_run_does_not_go_on_with_another_table(trained, model_flags, rows):
+    changes = {
+        "table.csv has changed: 90 rows then, 102 now": [
+            *rows,
+            *[(f"new text {i}", rows[0][1]) for i in range(12)],
+        ],
+        "table.csv has changed, although it has 90 rows": sorted(rows),
     }
-    write_table(trained / "other.csv", changed[change])
-    before = contents(trained / "run")
-    error = run_later(trained, data_file="other.csv").error
-    assert "other.csv" in error and "table.csv" in error
-    assert contents(trained / "run") == before
+    given = {"num_train_epochs": 1, "seed": 1, "data_file": "table.csv"}
+    given |= model_flags
+    try:
+        for error, changed in changes.items():
+            write_table(trained / "table.csv", changed)
+            done = script_runner.run(
+                "run_classifier.py", trained, output_dir="run", **given
+            )
+            assert error in done.error
+            assert "--init_checkpoint=run" in done.error
+            assert "train_records" not in done.error
+    finally:
+        write_table(trained / "table.csv", rows)
+    done = script_runner.run(
+        "run_classifier.py",
+        trained,
+        output_dir="run",
+        dev_fraction=0.4,
+        **given,
+    )
+    assert "--dev_fraction=0.3; received 0.4" in done.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["output_dir", "init_checkpoint"])
+def test_texts_of_another_column_are_in_doubt(
+    tmp_path, model_flags, rows, model
+):
+    with (tmp_path / "table.csv").open("w", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["title", "text", "label"])
+        table.writerows(
+            [" ".join(text.split()[-3:]), text, label] for text, label in rows
+        )
+    train(tmp_path, model_flags, output_dir="run", text_column="title")
+    before = contents(tmp_path / "run")
+    flags = {"output_dir": "new"} | {model: "run"}
+    (doubt,) = doubts(run_later(tmp_path, **flags).check())
+    assert "by 'title'" in doubt and "by 'text'" in doubt
+    assert contents(tmp_path / "run") == before
 
 
 @pytest.mark.slow

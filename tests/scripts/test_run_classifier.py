@@ -161,7 +161,8 @@ def test_a_train_set_that_was_changed_within_is_refused(
         --max_seq_length=32 --num_train_epochs=1
     """)
     done = script_runner.run("run_classifier.py", tmp_path, **flags)
-    assert "train_records" in done.error
+    assert "train.tsv has changed, although it has " in done.error
+    assert "--init_checkpoint=run" in done.error
 
 
 @pytest.mark.slow

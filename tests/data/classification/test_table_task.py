@@ -56,8 +56,8 @@ def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
-    rows = [(f"t{i}", str(i % 2)) for i in range(60)]
-    rows += [(f"t{i}", f"odd{i}") for i in range(8)]
+    rows = [(f"row {i}", str(i % 2)) for i in range(60)]
+    rows += [(f"row {i}", f"odd{i}") for i in range(16)]
     path = tmp_path / "a.jsonl"
     lines = (json.dumps({"text": x, "label": [y]}) for x, y in rows)
     path.write_text("\n".join(lines))

@@ -1,0 +1,66 @@
+"""Decides by a row's texts whether the row is in the dev set of --data_file.
+
+Nothing else decides: no seed, label, order or other row. So a row stays in its
+set when rows are added, removed, sorted or corrected around it, and copies that
+differ only in case, accents, blanks or invisible characters share a set.
+"""
+
+import functools
+import hashlib
+import unicodedata
+from collections.abc import Iterable
+
+# Version of the rule, which model.json records. Any change of this module that
+# moves a row needs another one.
+RULE = 1
+# Letters of Hangul and a cell of Braille that show nothing.
+_BLANK_LETTERS = "\u115f\u1160\u2800"
+# Separates texts in a key. No normal form contains a blank.
+_MARK = "\n"
+
+
+def normal_form(text: str) -> str:
+    """Returns what equal texts have in common, the same for every model.
+
+    Compatible characters become one (NFKC), and case, accents, blanks and
+    invisible characters are dropped. The normal form of a normal form is the
+    same.
+    """
+    if text.isascii() and text.isprintable():
+        # The same, but quicker.
+        return text.lower().replace(" ", "")
+    # Unlike composed letters, decomposed ones stay as they are when their
+    # neighbors are dropped. The letters are those of NFKC.
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(
+        char
+        for char in unicodedata.normalize("NFKD", decomposed)
+        if _is_kept(char)
+    )
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _is_kept(char: str) -> bool:
+    # Unassigned characters are kept, because another version of Unicode may
+    # assign them.
+    if char in _BLANK_LETTERS or char.isspace():
+        return False
+    category = unicodedata.category(char)
+    return category not in ("Cc", "Cf", "Cs", "Mn", "Zl", "Zp", "Zs")
+
+
+def key_of(texts: Iterable[str]) -> str:
+    """Returns the key of a row: its texts' normal forms, in a fixed order.
+
+    So a pair and its reverse have the same key.
+    """
+    return _MARK.join(sorted(map(normal_form, texts)))
+
+
+def place_of(key: str) -> float:
+    """Returns a number from 0 to 1 that depends only on the key.
+
+    The row is in the dev set if the number is below --dev_fraction.
+    """
+    digest = hashlib.sha256(key.encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64

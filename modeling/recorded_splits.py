@@ -1,0 +1,65 @@
+"""Reads how a run split its --data_file, as model.json records it."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+# Entry of the settings in model.json.
+ENTRY = "split"
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedSplit:
+    """Which rows of tables a run and its starts were not trained on.
+
+    Attributes:
+        rule: version of the rule (data/io/row_keys.py). 0 if the sets were
+            chosen in another way.
+        dev_fraction: fraction of the rows in the dev set, None if unknown.
+        key: names of what decides about a row: the columns of its texts,
+            "words" or "document".
+        clean_fraction: the smallest dev_fraction of the run and of the runs
+            that it started from. None of them was trained on a row whose place
+            is below it. 0 if one of them chose its sets in another way.
+    """
+
+    rule: int
+    dev_fraction: float | None
+    key: tuple[str, ...]
+    clean_fraction: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the weights may have been trained on rows of the dev set."""
+        return self.clean_fraction < (self.dev_fraction or 0.0)
+
+    def as_settings(self) -> dict[str, Any]:
+        """Returns the entry of model.json."""
+        return {**dataclasses.asdict(self), "key": [*self.key]}
+
+
+def read_split(described: Mapping[str, Any]) -> RecordedSplit | None:
+    """Returns the split of a run, None if no run chose the sets of its tables.
+
+    Args:
+        described: contents of model.json.
+
+    Raises:
+        TypeError: the entry is malformed.
+        KeyError: the entry is incomplete.
+    """
+    origin = described.get("origin", {})
+    settings = origin.get("settings", {})
+    if entry := settings.get(ENTRY):
+        fraction = entry["dev_fraction"]
+        return RecordedSplit(
+            rule=int(entry["rule"]),
+            dev_fraction=None if fraction is None else float(fraction),
+            key=tuple(map(str, entry["key"])),
+            clean_fraction=float(entry["clean_fraction"]),
+        )
+    if "data_file" not in origin.get("command", {}):
+        return None
+    # Earlier versions split the file by a seed, labels and the other rows.
+    fraction = settings.get("flags", {}).get("dev_fraction")
+    return RecordedSplit(0, fraction, (), 0.0)
