@@ -135,9 +135,9 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
-        # Readers compare the sizes that files state, so find the weights before
-        # a model of these sizes is created.
-        file = find_checkpoint(preset)
+        # Compare the sizes that the files state before a model of these sizes
+        # is created.
+        file = find_checkpoint(preset, config=config)
         is_own = preset.head == cls.__name__
         has_labels = "num_labels" in inspect.signature(cls).parameters
         if has_labels and (is_own or preset.head is None):

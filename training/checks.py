@@ -33,8 +33,13 @@ def check(start: Start) -> None:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
+    layers = start.config.distillation.init_layers
     if start.preset and not start.is_resumed:
-        modeling.find_checkpoint(start.preset)
+        modeling.find_checkpoint(
+            start.preset,
+            config=start.bert_config,
+            layers=None if layers is None else [*map(int, layers)],
+        )
     outputs = {
         "--export_dir": start.config.export.export_dir,
         "--export_weights": start.config.training.export_weights,

@@ -57,9 +57,9 @@ def load_teacher(
         )
     if labels:
         checks.check_labels(folder, labels)
-    # Readers compare the sizes that files state, so find the weights before a
-    # model of these sizes is created.
-    modeling.find_checkpoint(folder)
+    # Compare the sizes that the files state before a model of these sizes is
+    # created.
+    modeling.find_checkpoint(folder, config=bert_config)
     model = create_model(
         bert_config,
         **folder.network,

@@ -61,6 +61,7 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
+_OURS = {theirs: ours for ours, theirs in _HEADS.items()}
 # {entry of the masked LM's output layer: the entry that it copies}.
 _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -76,6 +77,20 @@ def _huggingface_name(name: str) -> str:
     name = re.sub(r"/beta$", "/bias", name)
     name = re.sub(r"_embeddings$", "_embeddings/weight", name)
     return name.replace("/", ".")
+
+
+# The inverse of `_huggingface_name`. Returns unknown names unchanged.
+def _google_name(name: str) -> str:
+    if name in _OURS:
+        return _OURS[name]
+    if not name.startswith(("bert.", "cls.")):
+        return name
+    ours = name.replace(".", "/").replace("/layer/", "/layer_")
+    ours = re.sub(r"/LayerNorm/weight$", "/LayerNorm/gamma", ours)
+    ours = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", ours)
+    ours = re.sub(r"_embeddings/weight$", "_embeddings", ours)
+    ours = re.sub(r"/weight$", "/kernel", ours)
+    return ours if _huggingface_name(ours) == name else name
 
 
 def find_huggingface(path: StrPath) -> str | None:
@@ -105,6 +120,25 @@ def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     tensors = _open_tensors(str(path))
     names = without_scope(tensors, _WORD_EMBEDDINGS)
     return {name: tensors[stored].shape for name, stored in names.items()}
+
+
+def google_shapes(
+    shapes: Mapping[str, Sequence[int]],
+) -> dict[str, Sequence[int]]:
+    """Returns {Google's name: shape} for a result of read_huggingface_shapes.
+
+    The shapes are those of the model's variables. Names that Google's BERT
+    lacks are returned unchanged.
+    """
+    theirs = {_normalize(name): shape for name, shape in shapes.items()}
+    for copy, shared in _DECODER.items():
+        if copy in theirs:
+            theirs.setdefault(shared, theirs[copy])
+    ours = {_google_name(name): shape for name, shape in theirs.items()}
+    return {
+        name: shape[::-1] if name.endswith("/kernel") else shape
+        for name, shape in ours.items()
+    }
 
 
 class _Tensor(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
+from modeling.checkpoints.sizes import encoder_sizes
 from modeling.checkpoints.sources import NEXT_SENTENCE_POOLER, Entry
 from modeling.checkpoints.tf1 import check_tf1_files, open_tf1_checkpoint
 
@@ -134,30 +135,6 @@ _STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
 _STATE_NAME = re.compile(
     r"(?:^|/)(?:m|v|average|momentum|velocity)/"
     r"|/(?:m|v|average|momentum|velocity)$"
-)
-_EMBEDDINGS = (
-    "bert/embeddings/word_embeddings",
-    "bert/embeddings/position_embeddings",
-    "bert/embeddings/token_type_embeddings",
-    "bert/embeddings/LayerNorm/gamma",
-    "bert/embeddings/LayerNorm/beta",
-)
-_OF_BLOCK = (
-    *(
-        f"attention/self/{part}/{name}"
-        for part in ("query", "key", "value")
-        for name in ("kernel", "bias")
-    ),
-    *(
-        f"{part}/dense/{name}"
-        for part in ("attention/output", "intermediate", "output")
-        for name in ("kernel", "bias")
-    ),
-    *(
-        f"{part}/LayerNorm/{name}"
-        for part in ("attention/output", "output")
-        for name in ("gamma", "beta")
-    ),
 )
 # Names of which a checkpoint contains all or none.
 _TOGETHER = (
@@ -322,9 +299,7 @@ def _malformed(path: str, reason: str) -> OSError:
 def _check_names(
     path: str, found: Mapping[str, _Variable], others: list[_Variable]
 ) -> None:
-    expected = [*_EMBEDDINGS]
-    for block in range(_count_blocks(found)):
-        expected += [f"bert/encoder/layer_{block}/{name}" for name in _OF_BLOCK]
+    expected = [name for name, _ in encoder_sizes(_count_blocks(found))]
     for names in _TOGETHER:
         if found.keys() & {*names}:
             expected += names
