@@ -10,6 +10,7 @@ import modeling
 from command_line import flags
 from files import folders
 from modeling import kinds
+from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
@@ -213,7 +214,8 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     Raises:
         ValueError: the checkpoint lacks the head.
     """
-    others = ", ".join(x for x in report.unused if not _OURS.search(x))
+    unused = (x for x in report.unused if not _OURS.search(x))
+    others = ", ".join(map(printable, unused))
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
     if lost and needs_head:

@@ -23,6 +23,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from modeling.checkpoints.names import (
     original_name,
+    printable,
     source_name,
     without_scope,
 )
@@ -176,8 +177,9 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         ) from error
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
+        reason = " ".join(str(error).split())
         raise OSError(
-            f"{path} cannot be read: {error}; download it again"
+            f"{path} cannot be read: {reason}; download it again"
         ) from error
 
 
@@ -218,7 +220,7 @@ def read_places(path: str, ending: str) -> dict[str, str]:
         ):
             raise ValueError(
                 f"{path}: `weight_map` must list a *{ending} of this folder "
-                f"for {name}. Received: {place!r:.80}"
+                f"for {printable(name)}. Received: {place!r:.80}"
             )
     folder = os.path.dirname(path)
     return {name: os.path.join(folder, file) for name, file in places.items()}
@@ -227,7 +229,8 @@ def read_places(path: str, ending: str) -> dict[str, str]:
 def lacks_entry(file: str, name: str, index: str) -> OSError:
     """Returns the error for a file without an entry that its index lists."""
     return OSError(
-        f"{file} lacks {name}, which {index} lists there; download both again"
+        f"{file} lacks {printable(name)}, which {index} lists there; download "
+        "both again"
     )
 
 
@@ -297,8 +300,8 @@ def load_huggingface(
     for name in theirs:
         if _ADAPTER.search(name):
             raise ValueError(
-                f"{path} contains {name}, a weight of an adapter. Merge the "
-                "adapter into the model, and save the model again"
+                f"{path} contains {printable(name)}, a weight of an adapter. "
+                "Merge the adapter into the model, and save the model again"
             )
         # Do not report as unused: position_ids, which are constants, and the
         # decoder, which copies other weights.

@@ -246,7 +246,7 @@ def _read_variables(path: str) -> list[_Variable]:
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
-        if shapes[_GRAPH] or dtypes[_GRAPH].name != "string":
+        if shapes.get(_GRAPH, [0]) or dtypes[_GRAPH].name != "string":
             raise _malformed(path, f"{_GRAPH} is no string")
         graph = reader.get_tensor(_GRAPH)
     variables = []

@@ -4,10 +4,11 @@ Both are small to read. A model is only created, which may need much memory, if
 they agree.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from files.paths import StrPath
-from modeling.checkpoints.names import source_name
+from modeling.checkpoints.names import printable, source_name
 from modeling.config import BertConfig
 
 _NORMALIZED = {
@@ -85,10 +86,16 @@ def check_sizes(
 
     Raises:
         ValueError: a weight is missing, or has another shape. The message names
-            the first.
+            the first. Or the heads do not divide the width.
     """
     check_layers(config, layers)
     where = config_file or "the configuration"
+    if config.hidden_size % config.num_attention_heads:
+        raise ValueError(
+            f"{where} states hidden_size={config.hidden_size}, which must be a "
+            f"multiple of num_attention_heads={config.num_attention_heads}. "
+            f"Correct it for {path}"
+        )
     for name, entries in encoder_sizes(config.num_hidden_layers):
         source = source_name(name, layers)
         shape = [getattr(config, entry) for entry in entries]
@@ -122,8 +129,5 @@ def describe_others(
 
 def describe_entries(names: Iterator[str]) -> str:
     """Returns a sentence that names some entries of a file, in one line."""
-    shown = [
-        name if name.isprintable() else repr(name)
-        for _, name in zip(range(5), names, strict=False)
-    ]
+    shown = map(printable, itertools.islice(names, 5))
     return f"The file contains {', '.join(shown) or 'no other entries'}"
