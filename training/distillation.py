@@ -41,6 +41,9 @@ def load_teacher(
     folder = start.preset
     if not (folder and folder.flag == "--teacher"):
         folder = presets.read(path, "--teacher")
+    if not folder.config_file:
+        # Says which other library's weights the folder contains.
+        modeling.find_checkpoint(folder)
     bert_config = modeling.load_config(folder.config_file or folder.path)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.

@@ -5,7 +5,7 @@ huggingface.py reads and writes Hugging Face's format.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TypeVar
 
@@ -38,7 +38,9 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-# Matches Google's and Hugging Face's names of the weights of a block.
+# Matches Google's and Hugging Face's names of the weights of an encoder.
+_ENCODER = re.compile(r"(?:^|[./])(?:embeddings|encoder|pooler)[./]")
+# The same of the weights of a block.
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
@@ -250,6 +252,15 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
         entries = reader.open_entries(file)
         return {name: entry.shape for name, entry in entries.items()}
     return _tf1().read_tf1_shapes(path)
+
+
+def other_weights(path: StrPath) -> Iterator[str]:
+    """Yields the names of a checkpoint's entries outside of the encoder.
+
+    Args:
+        path: result of `find_checkpoint`.
+    """
+    return (name for name in read_shapes(path) if not _ENCODER.search(name))
 
 
 def extend_model(model: Model, rows: Sequence[Sequence[int]]) -> Model:

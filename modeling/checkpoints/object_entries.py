@@ -8,7 +8,7 @@ value. The names are the same in all classes of encoders, and the keys are not.
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from tensorflow.core.protobuf import trackable_object_graph_pb2
 from modeling.checkpoints.sizes import encoder_sizes
 from modeling.checkpoints.sources import NEXT_SENTENCE_POOLER, Entry
 from modeling.checkpoints.tf1 import check_tf1_files, open_tf1_checkpoint
+from modeling.checkpoints.transformers_names import google_name
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -64,30 +65,8 @@ _NAMES = {
     "next_sentence/logits/kernel": "cls/seq_relationship/output_weights",
     "next_sentence/logits/bias": "cls/seq_relationship/output_bias",
 }
-# The same for what `save_weights` of transformers 4 wrote, if a name matches
-# `_IS_TRANSFORMERS`.
+# Matches a name in what `save_weights` of transformers 4 wrote.
 _IS_TRANSFORMERS = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
-_TRANSFORMERS_NAMES = {
-    r"bert/embeddings/(word|position|token_type)_embeddings/"
-    "(?:weight|embeddings)": r"bert/embeddings/\1_embeddings",
-    rf"bert/embeddings/LayerNorm/{_NORMALIZED}": (
-        r"bert/embeddings/LayerNorm/\1"
-    ),
-    r"bert/encoder/layer_\._(\d{1,6})/(.+)": r"bert/encoder/layer_\1/\2",
-    rf"bert/pooler/dense/{_DENSE}": r"bert/pooler/dense/\1",
-    r"(?:mlm___)?cls/predictions/bias": "cls/predictions/output_bias",
-    r"(?:mlm___)?cls/predictions/(transform/.+)": r"cls/predictions/\1",
-    r"(?:nsp___)?cls/seq_relationship/kernel": (
-        "cls/seq_relationship/output_weights"
-    ),
-    r"(?:nsp___)?cls/seq_relationship/bias": (
-        "cls/seq_relationship/output_bias"
-    ),
-    "qa_outputs/kernel": "cls/squad/output_weights",
-    "qa_outputs/bias": "cls/squad/output_bias",
-    "classifier/kernel": "output_weights",
-    "classifier/bias": "output_bias",
-}
 _LAYER = r"(?:_transformer_layers/|layer_with_weights-)(\d{1,6})/"
 # {pattern of a key: the variable's name}, for checkpoints without names. Any
 # scope may precede a key. `layer_with_weights-4` is the first block.
@@ -197,11 +176,11 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     found: dict[str, _Variable] = {}
     others = []
     variables = _read_variables(path)
-    names = _NAMES
+    convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
     if any(_IS_TRANSFORMERS.search(variable.name) for variable in variables):
-        names = _TRANSFORMERS_NAMES
+        convert = google_name
     for variable in variables:
-        name = _replace(names, variable.name)
+        name = convert(variable.name)
         if name is None:
             others.append(variable)
             continue
