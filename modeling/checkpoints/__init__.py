@@ -38,8 +38,10 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-# Matches Google's and Hugging Face's names of the weights of an encoder.
-_ENCODER = re.compile(r"(?:^|[./])(?:embeddings|encoder|pooler)[./]")
+# Matches Google's and Hugging Face's names of the weights of pretraining.
+_PRETRAINED = re.compile(
+    r"(?:^|[./])(?:embeddings|encoder|pooler|predictions|seq_relationship)[./]"
+)
 # The same of the weights of a block.
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
@@ -255,12 +257,12 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
 
 
 def other_weights(path: StrPath) -> Iterator[str]:
-    """Yields the names of a checkpoint's entries outside of the encoder.
+    """Yields the names of a checkpoint's entries that no pretraining trained.
 
     Args:
         path: result of `find_checkpoint`.
     """
-    return (name for name in read_shapes(path) if not _ENCODER.search(name))
+    return (name for name in read_shapes(path) if not _PRETRAINED.search(name))
 
 
 def extend_model(model: Model, rows: Sequence[Sequence[int]]) -> Model:

@@ -15,6 +15,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
+from modeling.checkpoints.names import printable
 from modeling.checkpoints.sizes import encoder_sizes
 from modeling.checkpoints.sources import NEXT_SENTENCE_POOLER, Entry
 from modeling.checkpoints.tf1 import check_tf1_files, open_tf1_checkpoint
@@ -109,6 +110,9 @@ _KEYS = {
         r"next_sentence/\1/\2"
     ),
 }
+# Matches the names of the weights of a classifier's head, which computes more
+# than the heads of this program. The encoder beside it is read without it.
+_OTHER_HEAD = re.compile(r"(?:^|/)sentence_prediction/")
 # Matches the keys and the names of an optimizer's variables.
 _STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
 _STATE_NAME = re.compile(
@@ -168,12 +172,15 @@ def has_graph(path: str) -> bool:
 def open_entries(path: str) -> Mapping[str, Entry]:
     """Returns {Google's name: Entry} of the checkpoint with a prefix.
 
+    The weights of a classifier of Model Garden keep their names.
+
     Raises:
         OSError: the checkpoint cannot be read.
         ValueError: the checkpoint lacks weights of a BERT, or contains other
             weights. The message names the first such weight, and its shape.
     """
     found: dict[str, _Variable] = {}
+    heads: dict[str, _Variable] = {}
     others = []
     variables = _read_variables(path)
     convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
@@ -181,6 +188,9 @@ def open_entries(path: str) -> Mapping[str, Entry]:
         convert = google_name
     for variable in variables:
         name = convert(variable.name)
+        if name is None and _OTHER_HEAD.search(variable.name):
+            heads[printable(variable.name)] = variable
+            continue
         if name is None:
             others.append(variable)
             continue
@@ -192,6 +202,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             )
         found[name] = variable
     _check_names(path, found, others)
+    found |= heads
     return {name: _create_entry(path, name, found[name]) for name in found}
 
 

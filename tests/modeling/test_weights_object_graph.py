@@ -294,6 +294,20 @@ def test_another_weight_is_named_with_its_shape(checkpoint):
     refused(checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no")
 
 
+def test_an_encoder_is_read_without_a_classifier_beside_it(checkpoint, caplog):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    name = "sentence_prediction/logits/kernel"
+    add(values, graph, name, "head", np.zeros((32, 3), "float32"))
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    check_outputs(checkpoint, "out_v1.npz")
+    assert f"a head that is not read: {name}" in caplog.text
+    model = modeling.BertClassifier.from_preset(checkpoint, num_labels=3)
+    report = modeling.load_checkpoint(model, checkpoint)
+    assert name in report.unused and "output_weights" in report.missing
+    with pytest.raises(ValueError, match=f"contains no head .*{name}"):
+        modeling.BertClassifier.from_preset(checkpoint)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -17,20 +17,31 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Values of JSON that hardly any entry may have.
-_VALUES = (
-    *(None, True, False, 0, 1, -1, 0.5, 1e300, 2, 10**6, 2 * 10**9),
-    *(2**63, 10**30, "", "x", "a\nb", "\ud800", "\0", "0", "None", "x" * 5000),
-    *([], {}, [1], [None], [[]], [{}], [""], {"a": 1}, {"": None}, {"0": 5}),
-    *({"content": 5}, {"content": "x", "id": 200_000_000}, {"__type": "x"}),
+_VALUES = json.loads(
+    r"""[
+    null, true, false, 0, 1, -1, 0.5, 1e300, 2, 1000000, 2000000000,
+    9223372036854775808, 1000000000000000000000000000000,
+    "", "x", "a\nb", "\ud800", "\u0000", "0", "None",
+    [], {}, [1], [null], [[]], [{}], [""], {"a": 1}, {"": null}, {"0": 5},
+    {"content": 5}, {"content": "x", "id": 200000000}, {"__type": "x"}
+    ]"""
 )
-_NAMES = (
-    *("", "x", "a\nb", "\0", "..", "/", "module.", "bert", "classifier.weight"),
-    *("\u4e2d", "\u2028", "x" * 3000, "bert.encoder.layer.99999999999.x"),
-    *("bert/encoder/layer_1000000000/output/dense/bias", "\ud800"),
+_VALUES.append("x" * 5000)
+_NAMES = json.loads(
+    r"""[
+    "", "x", "a\nb", "\u0000", "..", "/", "module.", "bert", "\u4e2d",
+    "\u2028", "classifier.weight", "bert.encoder.layer.99999999999.x",
+    "bert/encoder/layer_1000000000/output/dense/bias", "\ud800"
+    ]"""
 )
-_SHAPES = (
-    *([], [0], [1], [-1], [2**31], [2**40, 2**40], [2**63], [2**64], [1] * 40),
-    *(["x"], [None], [[]], [1.5], [True], [0, 2**62], "x", None, 5, {}),
+_NAMES.append("x" * 3000)
+_SHAPES = json.loads(
+    r"""[
+    [], [0], [1], [-1], [2147483648], [1099511627776, 1099511627776],
+    [9223372036854775808], [18446744073709551616], [1, 1, 1, 1, 1, 1, 1, 1, 1],
+    ["x"], [null], [[]], [1.5], [true], [0, 4611686018427387904],
+    "x", null, 5, {}
+    ]"""
 )
 _DTYPES = ("F32", "F16", "BF16", "F64", "I64", "U8", "BOOL", "F8_E4M3", "", 5)
 
