@@ -110,8 +110,8 @@ _KEYS = {
         r"next_sentence/\1/\2"
     ),
 }
-# Matches the names of the weights of a classifier's head, which computes more
-# than the heads of this program. The encoder beside it is read without it.
+# Matches the names of the weights of a classifier's head, which is not read.
+# The encoder beside it is.
 _OTHER_HEAD = re.compile(r"(?:^|/)sentence_prediction/")
 # Matches the keys and the names of an optimizer's variables.
 _STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
