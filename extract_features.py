@@ -196,6 +196,7 @@ def create_predictor(
     from training import devices
     from training.prediction import BatchPredictor
 
+    modeling.find_checkpoint(preset, config=bert_config)
     strategy = devices.strategy_of(config.devices)
     keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
     with strategy.scope():

@@ -46,11 +46,12 @@ class ModelFlags:
     )
     init_checkpoint: str | None = flags.training(
         None,
-        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), a .safetensors file, a "
-        "pytorch_model.bin, or hf://OWNER/NAME[@REVISION] to download a model "
-        "of the Hugging Face hub. Its folder also states the configuration, "
-        "the vocabulary and the casing.",
+        "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
+        "KerasHub, transformers or this project, the prefix of a checkpoint "
+        "(bert_model.ckpt), a .safetensors or .h5 file, a pytorch_model.bin, "
+        "or hf://OWNER/NAME[@REVISION] to download a model of the Hugging Face "
+        "hub. Its folder also states the configuration, the vocabulary and the "
+        "casing.",
         kind=Kind.MODEL,
     )
 

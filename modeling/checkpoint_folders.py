@@ -20,8 +20,9 @@ _OTHERS = {
     "pytorch_model.bin with DeepSpeed's zero_to_fp32.py, and put it beside "
     "config.json": r"global_step\d+|(zero_pp|mp)_rank_\d+.*|zero_to_fp32\.py",
     "a file of torch whose contents depend on a program. Save the state_dict "
-    "of its BERT as pytorch_model.bin, beside "
-    "config.json": r"(?!optimizer|scheduler).+\.(pt|pth)",
+    "of its BERT as pytorch_model.bin, beside config.json": (
+        r"(?!optimizer|scheduler|training_args).+\.(pt|pth|ckpt|bin)"
+    ),
 }
 
 

@@ -19,9 +19,11 @@ from modeling.checkpoints import (
     LoadReport,
     find_checkpoint,
     load_checkpoint,
+    other_weights,
     read_shapes,
 )
 from modeling.checkpoints.new_heads import count_outputs
+from modeling.checkpoints.sizes import describe_entries
 from modeling.config import BertConfig
 from modeling.labels import check_labels
 from modeling.ops import Features, Outputs, Tensor
@@ -135,9 +137,9 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
-        # Readers compare the sizes that files state, so find the weights before
-        # a model of these sizes is created.
-        file = find_checkpoint(preset)
+        # Compare the sizes that the files state before a model of these sizes
+        # is created.
+        file = find_checkpoint(preset, config=config)
         is_own = preset.head == cls.__name__
         has_labels = "num_labels" in inspect.signature(cls).parameters
         if has_labels and (is_own or preset.head is None):
@@ -149,7 +151,12 @@ class FeaturesModel(keras.Model):
             if value and (is_own or name != "bilstm"):
                 options.setdefault(name, value)
         if has_labels and "num_labels" not in options:
-            raise ValueError(f"{preset.path} does not state num_labels")
+            raise ValueError(
+                f"{file} contains no head of a {cls.__name__} under the names "
+                "of Google or of transformers, so it does not state "
+                f"num_labels. {describe_entries(other_weights(file))}. Rename "
+                "the head, or set num_labels for a new head"
+            )
         model = cls(config, **options)
         report = load_checkpoint(
             model, preset, labels=labels, replaces_head=replaces_head

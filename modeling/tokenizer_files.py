@@ -204,7 +204,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
 
     def find(name: str, default: object = None) -> Any:  # noqa: ANN401  of JSON
         section, key = name.split(".")
-        value = (values.get(section) or {}).get(key)
+        group = values.get(section)
+        value = group.get(key) if isinstance(group, dict) else None
         return default if value is None else value
 
     lower_case = find("normalizer.lowercase")
@@ -221,9 +222,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
                 f"{path}: this is not BERT's tokenizer. `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
-    vocab = find("model.vocab", {})
-    added = values.get("added_tokens") or ()
-    ids = vocab | {token["content"]: token["id"] for token in added}
+    vocab, added = _read_ids(values, path)
+    ids = vocab | added
     tokens = {row: token for token, row in ids.items()}
     agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
     if not agree or "\n" in "".join(ids):
@@ -239,6 +239,27 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
         )
     lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
     return "".join(lines).encode("utf-8", "ignore"), lower_case
+
+
+# Returns {token: id} of `model.vocab` and of `added_tokens`, which may have any
+# type.
+def _read_ids(values: Mapping[str, Any], path: str) -> list[dict[str, int]]:
+    added = values.get("added_tokens") or []
+    groups = {"model.vocab": values["model"].get("vocab") or {}}
+    try:
+        groups["added_tokens"] = {x["content"]: x["id"] for x in added}
+    except (KeyError, TypeError):
+        groups["added_tokens"] = None
+    for name, ids in groups.items():
+        if not isinstance(ids, dict) or not all(
+            isinstance(token, str) and type(row) is int and row >= 0
+            for token, row in ids.items()
+        ):
+            raise ValueError(
+                f"{path}: `{name}` must list tokens and their ids, as "
+                "transformers does; save the tokenizer again"
+            )
+    return [*groups.values()]
 
 
 def describe_tokenizer(

@@ -65,11 +65,15 @@ def find_kind(config: Config, preset: presets.Preset) -> str:
     """Returns the name of the model class to export.
 
     Raises:
-        ValueError: neither --task nor a file names the task of the model, or
-            the head was trained for another task.
+        ValueError: neither --task nor a file names the task of the model, the
+            head was trained for another task, or the weights are not of a BERT.
+        OSError: the folder contains no weights.
     """
     kind = _MODELS.get(config.task or "", preset.head)
     if kind is None:
+        # The weights may be of another network, or of another library.
+        preset.load_config()
+        modeling.find_checkpoint(preset)
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_MODELS)}"

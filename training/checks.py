@@ -10,6 +10,7 @@ import modeling
 from command_line import flags
 from files import folders
 from modeling import kinds
+from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
@@ -32,8 +33,13 @@ def check(start: Start) -> None:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
+    layers = start.config.distillation.init_layers
     if start.preset and not start.is_resumed:
-        modeling.find_checkpoint(start.preset)
+        modeling.find_checkpoint(
+            start.preset,
+            config=start.bert_config,
+            layers=None if layers is None else [*map(int, layers)],
+        )
     outputs = {
         "--export_dir": start.config.export.export_dir,
         "--export_weights": start.config.training.export_weights,
@@ -141,7 +147,8 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     Raises:
         ValueError: the checkpoint lacks the head.
     """
-    others = ", ".join(x for x in report.unused if not _OURS.search(x))
+    unused = (x for x in report.unused if not _OURS.search(x))
+    others = ", ".join(map(printable, unused))
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
     if lost and needs_head:

@@ -45,6 +45,9 @@ def load_teacher(
     folder = start.preset
     if not (folder and folder.flag == "--teacher"):
         folder = presets.read(path, "--teacher")
+    if not folder.config_file:
+        # Says which other library's weights the folder contains.
+        modeling.find_checkpoint(folder)
     bert_config = modeling.load_config(folder.config_file or folder.path)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
@@ -61,9 +64,9 @@ def load_teacher(
         )
     if labels:
         checks.check_labels(folder, labels)
-    # Readers compare the sizes that files state, so find the weights before a
-    # model of these sizes is created.
-    modeling.find_checkpoint(folder)
+    # Compare the sizes that the files state before a model of these sizes is
+    # created.
+    modeling.find_checkpoint(folder, config=bert_config)
     model = create_model(
         bert_config,
         **folder.network,

@@ -8,7 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 import modeling
-from modeling import presets
+from files.json_files import read_json
+from modeling import kerashub_files, presets
 from modeling.presets import Preset, folder_of
 from training.start import Start
 
@@ -83,5 +84,25 @@ def fingerprint_checkpoint(path: str | Preset) -> list[list]:
         OSError: the path contains no checkpoint.
     """
     found = modeling.find_checkpoint(path)
-    # The index of a TF1 checkpoint contains the checksum of each variable.
-    return fingerprint([found if os.path.isfile(found) else f"{found}.index"])
+    if not os.path.isfile(found):
+        # The index of a TF1 checkpoint contains the checksum of each variable.
+        found = f"{found}.index"
+    return fingerprint([found, *_files_of(found)])
+
+
+# Returns the other files that contain weights, or say what the weights mean.
+def _files_of(found: str) -> list[str]:
+    folder, name = os.path.split(found)
+    if name.endswith(".index.json"):
+        places = read_json(found)["weight_map"].values()
+        return [os.path.join(folder, place) for place in sorted({*places})]
+    if name != kerashub_files.WEIGHTS_FILE:
+        return []
+    # The datasets in the file are numbered, and config.json describes them.
+    names = (
+        kerashub_files.TASK_WEIGHTS_FILE,
+        kerashub_files.TASK_FILE,
+        "config.json",
+    )
+    files = [os.path.join(folder, name) for name in names]
+    return [*filter(os.path.isfile, files)]

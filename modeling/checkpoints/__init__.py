@@ -5,7 +5,7 @@ huggingface.py reads and writes Hugging Face's format.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TypeVar
 
@@ -18,13 +18,16 @@ from modeling import presets
 from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
+    google_shapes,
     load_huggingface,
     read_huggingface_shapes,
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import find_other_outputs, head_weights
 from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.sizes import check_layers, check_sizes
 from modeling.checkpoints.sources import load_entries
+from modeling.config import BertConfig
 from modeling.labels import find_order
 from modeling.presets import Preset
 
@@ -35,7 +38,11 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-# Matches Google's and Hugging Face's names of the weights of a block.
+# Matches Google's and Hugging Face's names of the weights of pretraining.
+_PRETRAINED = re.compile(
+    r"(?:^|[./])(?:embeddings|encoder|pooler|predictions|seq_relationship)[./]"
+)
+# The same of the weights of a block.
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
@@ -58,7 +65,12 @@ def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
     return None
 
 
-def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
+def find_checkpoint(
+    path: StrPath | Preset,
+    best: bool | None = None,
+    config: BertConfig | None = None,
+    layers: Sequence[int] | None = None,
+) -> str:
     """Returns the file, or the prefix of the files, of a checkpoint.
 
     Checks the sizes of the checkpoint's files, not the values in them.
@@ -67,26 +79,44 @@ def find_checkpoint(path: StrPath | Preset, best: bool | None = None) -> str:
         path: path of the checkpoint, or its Preset, as for load_checkpoint.
         best: whether to prefer the best step if `path` is the folder of a
             training run. None = as the run reports (its flag --load_best).
+        config: configuration of the model that will load the checkpoint, to
+            compare its sizes before the model is created. None = do not
+            compare.
+        layers: as in `load_checkpoint`.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
         OSError: a file of the checkpoint is missing, truncated or malformed.
-        ValueError: `path` contains an adapter.
+        ValueError: `path` contains an adapter, or lacks the encoder of
+            `config`.
     """
+    preset = path if isinstance(path, Preset) else None
+    file, shapes = _find_shapes(preset or path, best)
+    if config is not None:
+        is_stated = preset is not None and config is preset.load_config()
+        config_file = preset.config_file if preset and is_stated else None
+        check_sizes(file, shapes, config, layers, config_file)
+    return file
+
+
+# Returns the file, or the prefix of the files, of a checkpoint, and {Google's
+# name: shape} of its entries.
+def _find_shapes(
+    path: StrPath | Preset, best: bool | None
+) -> tuple[str, Mapping[str, Sequence[int]]]:
     described = None
     if isinstance(path, Preset):
         described = path.described
         path = path.weights
     if file := find_huggingface(path):
-        read_huggingface_shapes(file)
-        return file
+        return file, google_shapes(read_huggingface_shapes(file))
     if found := _find_foreign(path):
         reader, file = found
-        reader.open_entries(file)
-        return file
+        entries = reader.open_entries(file)
+        return file, {name: entry.shape for name, entry in entries.items()}
     file = find_tf1_checkpoint(path, best, described)
     _tf1().check_tf1_files(file)
-    return file
+    return file, _tf1().read_tf1_shapes(file)
 
 
 def load_checkpoint(
@@ -135,12 +165,8 @@ def load_checkpoint(
             value is not a finite floating-point number, or `path` contains an
             adapter.
     """
-    if layers is not None and len(layers) != model.config.num_hidden_layers:
-        raise ValueError(
-            "`layers` must list one block of the checkpoint for each of the "
-            f"model's {model.config.num_hidden_layers} blocks. "
-            f"Received: {list(layers)}"
-        )
+    if layers is not None:
+        check_layers(model.config, layers)
     preset = None
     if isinstance(path, Preset):
         preset = path
@@ -228,6 +254,15 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
         entries = reader.open_entries(file)
         return {name: entry.shape for name, entry in entries.items()}
     return _tf1().read_tf1_shapes(path)
+
+
+def other_weights(path: StrPath) -> Iterator[str]:
+    """Yields the names of a checkpoint's entries that no pretraining trained.
+
+    Args:
+        path: result of `find_checkpoint`.
+    """
+    return (name for name in read_shapes(path) if not _PRETRAINED.search(name))
 
 
 def extend_model(model: Model, rows: Sequence[Sequence[int]]) -> Model:

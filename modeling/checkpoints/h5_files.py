@@ -13,6 +13,7 @@ import h5py
 import ml_dtypes
 import numpy as np
 
+from modeling.checkpoints.names import printable
 from modeling.checkpoints.sources import Entry
 
 # Damaged files raise errors of many types, which do not name the file.
@@ -44,8 +45,8 @@ def open_datasets(path: str) -> dict[str, Entry]:
         for name, link in links.items():
             if not isinstance(link, h5py.HardLink):
                 raise ValueError(
-                    f"{path}: {name} is a link to another place. Save the "
-                    "model again"
+                    f"{path}: {printable(name)} is a link to another place. "
+                    "Save the model again"
                 )
             dataset = file[name]
             if isinstance(dataset, h5py.Dataset):
@@ -94,7 +95,9 @@ def _describe(path: str, name: str, dataset: h5py.Dataset) -> Entry:
             dtype=str(dtype),
             read=lambda: _read(path, name, dtype),
         )
-    raise ValueError(f"{path}: {name} {problem}. Save the model again")
+    raise ValueError(
+        f"{path}: {printable(name)} {problem}. Save the model again"
+    )
 
 
 def _read(path: str, name: str, dtype: np.dtype) -> np.ndarray:

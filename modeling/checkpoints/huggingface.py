@@ -23,6 +23,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from modeling.checkpoints.names import (
     original_name,
+    printable,
     source_name,
     without_scope,
 )
@@ -61,6 +62,7 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
+_OURS = {theirs: ours for ours, theirs in _HEADS.items()}
 # {entry of the masked LM's output layer: the entry that it copies}.
 _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -76,6 +78,20 @@ def _huggingface_name(name: str) -> str:
     name = re.sub(r"/beta$", "/bias", name)
     name = re.sub(r"_embeddings$", "_embeddings/weight", name)
     return name.replace("/", ".")
+
+
+# The inverse of `_huggingface_name`. Returns unknown names unchanged.
+def _google_name(name: str) -> str:
+    if name in _OURS:
+        return _OURS[name]
+    if not name.startswith(("bert.", "cls.")):
+        return name
+    ours = name.replace(".", "/").replace("/layer/", "/layer_")
+    ours = re.sub(r"/LayerNorm/weight$", "/LayerNorm/gamma", ours)
+    ours = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", ours)
+    ours = re.sub(r"_embeddings/weight$", "_embeddings", ours)
+    ours = re.sub(r"/weight$", "/kernel", ours)
+    return ours if _huggingface_name(ours) == name else name
 
 
 def find_huggingface(path: StrPath) -> str | None:
@@ -105,6 +121,25 @@ def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     tensors = _open_tensors(str(path))
     names = without_scope(tensors, _WORD_EMBEDDINGS)
     return {name: tensors[stored].shape for name, stored in names.items()}
+
+
+def google_shapes(
+    shapes: Mapping[str, Sequence[int]],
+) -> dict[str, Sequence[int]]:
+    """Returns {Google's name: shape} for a result of read_huggingface_shapes.
+
+    The shapes are those of the model's variables. Names that Google's BERT
+    lacks are returned unchanged.
+    """
+    theirs = {_normalize(name): shape for name, shape in shapes.items()}
+    for copy, shared in _DECODER.items():
+        if copy in theirs:
+            theirs.setdefault(shared, theirs[copy])
+    ours = {_google_name(name): shape for name, shape in theirs.items()}
+    return {
+        name: shape[::-1] if name.endswith("/kernel") else shape
+        for name, shape in ours.items()
+    }
 
 
 class _Tensor(NamedTuple):
@@ -142,8 +177,9 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         ) from error
     except Exception as error:
         # torch and safetensors raise many types of errors for damaged files.
+        reason = " ".join(str(error).split())
         raise OSError(
-            f"{path} cannot be read: {error}; download it again"
+            f"{path} cannot be read: {reason}; download it again"
         ) from error
 
 
@@ -184,7 +220,7 @@ def read_places(path: str, ending: str) -> dict[str, str]:
         ):
             raise ValueError(
                 f"{path}: `weight_map` must list a *{ending} of this folder "
-                f"for {name}. Received: {place!r:.80}"
+                f"for {printable(name)}. Received: {place!r:.80}"
             )
     folder = os.path.dirname(path)
     return {name: os.path.join(folder, file) for name, file in places.items()}
@@ -193,7 +229,8 @@ def read_places(path: str, ending: str) -> dict[str, str]:
 def lacks_entry(file: str, name: str, index: str) -> OSError:
     """Returns the error for a file without an entry that its index lists."""
     return OSError(
-        f"{file} lacks {name}, which {index} lists there; download both again"
+        f"{file} lacks {printable(name)}, which {index} lists there; download "
+        "both again"
     )
 
 
@@ -263,8 +300,8 @@ def load_huggingface(
     for name in theirs:
         if _ADAPTER.search(name):
             raise ValueError(
-                f"{path} contains {name}, a weight of an adapter. Merge the "
-                "adapter into the model, and save the model again"
+                f"{path} contains {printable(name)}, a weight of an adapter. "
+                "Merge the adapter into the model, and save the model again"
             )
         # Do not report as unused: position_ids, which are constants, and the
         # decoder, which copies other weights.

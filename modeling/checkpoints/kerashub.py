@@ -20,7 +20,7 @@ from files.folders import new_folder
 from files.paths import StrPath
 from modeling import kerashub_files
 from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
 from modeling.config_files import CONFIG_FILE, load_config
@@ -123,8 +123,8 @@ def _match(
         target = targets.get(name)
         if target is None:
             raise ValueError(
-                f"{path} contains {name} of the shape {list(entry.shape)}, "
-                "which BERT lacks. Use another model"
+                f"{path} contains {printable(name)} of the shape "
+                f"{list(entry.shape)}, which BERT lacks. Use another model"
             )
         if tuple(entry.shape) != target.stored:
             raise ValueError(

@@ -72,6 +72,11 @@ def without_scope(
     return {name: name for name in outside} | scopeless
 
 
+def printable(name: str) -> str:
+    """Returns a name in a file for a message of one line."""
+    return name if name.isprintable() else repr(name)
+
+
 def source_name(name: str, layers: Sequence[int] | None) -> str:
     """Returns the name of the checkpoint's entry that a variable starts from.
 

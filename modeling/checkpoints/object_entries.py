@@ -8,15 +8,18 @@ value. The names are the same in all classes of encoders, and the keys are not.
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
+from modeling.checkpoints.names import printable
+from modeling.checkpoints.sizes import encoder_sizes
 from modeling.checkpoints.sources import NEXT_SENTENCE_POOLER, Entry
 from modeling.checkpoints.tf1 import check_tf1_files, open_tf1_checkpoint
+from modeling.checkpoints.transformers_names import google_name
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -63,30 +66,8 @@ _NAMES = {
     "next_sentence/logits/kernel": "cls/seq_relationship/output_weights",
     "next_sentence/logits/bias": "cls/seq_relationship/output_bias",
 }
-# The same for what `save_weights` of transformers 4 wrote, if a name matches
-# `_IS_TRANSFORMERS`.
+# Matches a name in what `save_weights` of transformers 4 wrote.
 _IS_TRANSFORMERS = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
-_TRANSFORMERS_NAMES = {
-    r"bert/embeddings/(word|position|token_type)_embeddings/"
-    "(?:weight|embeddings)": r"bert/embeddings/\1_embeddings",
-    rf"bert/embeddings/LayerNorm/{_NORMALIZED}": (
-        r"bert/embeddings/LayerNorm/\1"
-    ),
-    r"bert/encoder/layer_\._(\d{1,6})/(.+)": r"bert/encoder/layer_\1/\2",
-    rf"bert/pooler/dense/{_DENSE}": r"bert/pooler/dense/\1",
-    r"(?:mlm___)?cls/predictions/bias": "cls/predictions/output_bias",
-    r"(?:mlm___)?cls/predictions/(transform/.+)": r"cls/predictions/\1",
-    r"(?:nsp___)?cls/seq_relationship/kernel": (
-        "cls/seq_relationship/output_weights"
-    ),
-    r"(?:nsp___)?cls/seq_relationship/bias": (
-        "cls/seq_relationship/output_bias"
-    ),
-    "qa_outputs/kernel": "cls/squad/output_weights",
-    "qa_outputs/bias": "cls/squad/output_bias",
-    "classifier/kernel": "output_weights",
-    "classifier/bias": "output_bias",
-}
 _LAYER = r"(?:_transformer_layers/|layer_with_weights-)(\d{1,6})/"
 # {pattern of a key: the variable's name}, for checkpoints without names. Any
 # scope may precede a key. `layer_with_weights-4` is the first block.
@@ -129,35 +110,14 @@ _KEYS = {
         r"next_sentence/\1/\2"
     ),
 }
+# Matches the names of the weights of a classifier's head, which is not read.
+# The encoder beside it is.
+_OTHER_HEAD = re.compile(r"(?:^|/)sentence_prediction/")
 # Matches the keys and the names of an optimizer's variables.
 _STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
 _STATE_NAME = re.compile(
     r"(?:^|/)(?:m|v|average|momentum|velocity)/"
     r"|/(?:m|v|average|momentum|velocity)$"
-)
-_EMBEDDINGS = (
-    "bert/embeddings/word_embeddings",
-    "bert/embeddings/position_embeddings",
-    "bert/embeddings/token_type_embeddings",
-    "bert/embeddings/LayerNorm/gamma",
-    "bert/embeddings/LayerNorm/beta",
-)
-_OF_BLOCK = (
-    *(
-        f"attention/self/{part}/{name}"
-        for part in ("query", "key", "value")
-        for name in ("kernel", "bias")
-    ),
-    *(
-        f"{part}/dense/{name}"
-        for part in ("attention/output", "intermediate", "output")
-        for name in ("kernel", "bias")
-    ),
-    *(
-        f"{part}/LayerNorm/{name}"
-        for part in ("attention/output", "output")
-        for name in ("gamma", "beta")
-    ),
 )
 # Names of which a checkpoint contains all or none.
 _TOGETHER = (
@@ -212,19 +172,25 @@ def has_graph(path: str) -> bool:
 def open_entries(path: str) -> Mapping[str, Entry]:
     """Returns {Google's name: Entry} of the checkpoint with a prefix.
 
+    The weights of a classifier of Model Garden keep their names.
+
     Raises:
         OSError: the checkpoint cannot be read.
         ValueError: the checkpoint lacks weights of a BERT, or contains other
             weights. The message names the first such weight, and its shape.
     """
     found: dict[str, _Variable] = {}
+    heads: dict[str, _Variable] = {}
     others = []
     variables = _read_variables(path)
-    names = _NAMES
+    convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
     if any(_IS_TRANSFORMERS.search(variable.name) for variable in variables):
-        names = _TRANSFORMERS_NAMES
+        convert = google_name
     for variable in variables:
-        name = _replace(names, variable.name)
+        name = convert(variable.name)
+        if name is None and _OTHER_HEAD.search(variable.name):
+            heads[printable(variable.name)] = variable
+            continue
         if name is None:
             others.append(variable)
             continue
@@ -236,6 +202,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             )
         found[name] = variable
     _check_names(path, found, others)
+    found |= heads
     return {name: _create_entry(path, name, found[name]) for name in found}
 
 
@@ -269,7 +236,7 @@ def _read_variables(path: str) -> list[_Variable]:
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
-        if shapes[_GRAPH] or dtypes[_GRAPH].name != "string":
+        if shapes.get(_GRAPH, [0]) or dtypes[_GRAPH].name != "string":
             raise _malformed(path, f"{_GRAPH} is no string")
         graph = reader.get_tensor(_GRAPH)
     variables = []
@@ -322,9 +289,7 @@ def _malformed(path: str, reason: str) -> OSError:
 def _check_names(
     path: str, found: Mapping[str, _Variable], others: list[_Variable]
 ) -> None:
-    expected = [*_EMBEDDINGS]
-    for block in range(_count_blocks(found)):
-        expected += [f"bert/encoder/layer_{block}/{name}" for name in _OF_BLOCK]
+    expected = [name for name, _ in encoder_sizes(_count_blocks(found))]
     for names in _TOGETHER:
         if found.keys() & {*names}:
             expected += names

@@ -10,6 +10,7 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling.checkpoints.names import original_name, source_name
+from modeling.checkpoints.sizes import describe_entries
 from modeling.ops import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -90,7 +91,9 @@ def restore_variables(
         for name in variables
         if name not in kept and sources[name] not in shapes
     ]
-    _check_complete(path, sources, missing=missing, there=shapes)
+    _check_complete(
+        path, variables, sources=sources, missing=missing, there=shapes
+    )
     loaded = [name for name in variables if name not in {*missing, *kept}]
     for name in loaded:
         source = sources[name]
@@ -147,19 +150,21 @@ def _log(
 # must contain at least one of its variables.
 def _check_complete(
     path: StrPath,
+    variables: Mapping[str, keras.Variable],
     sources: Mapping[str, str],
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
-        first = sources[(lost or missing)[0]]
+        first = (lost or missing)[0]
         # Name the entries that do not fit, which may have other names here.
-        others = [name for name in there if name not in sources.values()]
-        names = ", ".join(others[:5]) or "no other entries"
+        known = {*sources.values()}
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
-            f"variables, such as {first}. The file contains {names}"
+            f"variables, such as {sources[first]} with shape "
+            f"{list(variables[first].shape)}. "
+            + describe_entries(name for name in there if name not in known)
         )
 
 

@@ -8,6 +8,7 @@ A reader is a module for one format. It has two functions:
 Readers run no code of a file, and read a value only when it is asked for.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ POOLER = "bert/pooler/dense"
 # Name of a pooler that belongs to the head for next sentences, where the
 # encoder has a pooler of its own. Google's BERT has one pooler for both.
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
+# Matches Google's names.
+_OURS = re.compile(r"bert/|cls/|output_")
 _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
@@ -67,7 +70,7 @@ def load_entries(
         model.build()
     entries = _with_one_pooler(model, path, entries)
     _check_heads(model, path, entries)
-    return restore_variables(
+    report = restore_variables(
         model,
         path,
         shapes={name: entry.shape for name, entry in entries.items()},
@@ -76,6 +79,13 @@ def load_entries(
         layers=layers,
         new_head=new_head,
     )
+    if others := [x for x in report.unused if not _OURS.match(x)]:
+        logging.warning(
+            "%s also contains a head that is not read: %s",
+            path,
+            ", ".join(others),
+        )
+    return report
 
 
 # Returns the entries with the pooler that the model needs. Answers about next

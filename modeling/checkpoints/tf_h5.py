@@ -6,7 +6,6 @@ files of a model in several shards lack LAYER/MODEL/.
 """
 
 import os
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,41 +14,10 @@ from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.huggingface import lacks_entry, read_places
 from modeling.checkpoints.sources import Entry
+from modeling.checkpoints.transformers_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"
 _FILES = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
-# Matches LAYER/MODEL/ before the name of a weight.
-_SCOPES = re.compile(
-    r"^(?:[^/]+/){2,}?"
-    r"(?=(?:bert|cls|mlm___cls|nsp___cls|classifier|qa_outputs)/)"
-)
-# Patterns of names, and their replacements by Google's names.
-_RENAMED = (
-    (r":0$", ""),
-    (r"^(?:mlm|nsp)___cls/", "cls/"),
-    (r"/layer_\._(\d+)/", r"/layer_\1/"),
-    (r"/((?:word|position|token_type)_embeddings)/\w+$", r"/\1"),
-    (r"^cls/predictions/bias$", "cls/predictions/output_bias"),
-    (r"^classifier/kernel$", "output_weights"),
-    (r"^classifier/bias$", "output_bias"),
-    (r"^(cls/seq_relationship|cls/squad)/kernel$", r"\1/output_weights"),
-    (r"^(cls/seq_relationship|cls/squad)/bias$", r"\1/output_bias"),
-)
-# Matches Google's names of the weights of a BERT and of the heads.
-_DENSE = "(?:kernel|bias)"
-_NORMALIZED = "LayerNorm/(?:gamma|beta)"
-_KNOWN = re.compile(
-    r"bert/embeddings/(?:word_embeddings|position_embeddings"
-    rf"|token_type_embeddings|{_NORMALIZED})"
-    r"|bert/encoder/layer_\d+/(?:"
-    rf"attention/(?:self/(?:query|key|value)|output/dense)/{_DENSE}"
-    rf"|(?:intermediate|output)/dense/{_DENSE}"
-    rf"|(?:attention/)?output/{_NORMALIZED})"
-    rf"|bert/pooler/dense/{_DENSE}"
-    rf"|cls/predictions/(?:output_bias|transform/(?:dense/{_DENSE}"
-    rf"|{_NORMALIZED}))"
-    r"|(?:cls/(?:seq_relationship|squad)/)?output_(?:weights|bias)"
-)
 
 
 def find(path: StrPath) -> str | None:
@@ -75,8 +43,8 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     entries: dict[str, Entry] = {}
     for stored, entry in _open_stored(path).items():
         # A name that is not UTF-8 is of the type bytes.
-        name = _google_name(str(stored))
-        if not _KNOWN.fullmatch(name):
+        name = google_name(str(stored))
+        if name is None:
             raise ValueError(
                 f"{path} contains {stored!r} with shape {list(entry.shape)}, "
                 "which is no weight of a BERT or of a head that transformers "
@@ -90,14 +58,6 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             entry = _same(path, stored, entries[name], entry)
         entries[name] = entry
     return entries
-
-
-def _google_name(stored: str) -> str:
-    name = _SCOPES.sub("", stored)
-    name = re.sub(r"^qa_outputs/", "cls/squad/", name)
-    for pattern, replacement in _RENAMED:
-        name = re.sub(pattern, replacement, name)
-    return name
 
 
 # Returns {name in the file: entry}, of all files if `path` is an index.

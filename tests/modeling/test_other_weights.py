@@ -7,11 +7,25 @@ import pytest
 
 import modeling
 from command_line.flags import Parsed
+from modeling import presets
+from tests.support import toy_task, weights_fuzz
 from tests.support.golden import ROOT
-from tests.support.huggingface_files import CONFIG
+from tests.support.huggingface_files import CONFIG, change_weights
 from tools import convert_checkpoint
+from training import distillation
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
+
+
+def load_teacher(folder):
+    """Loads a folder as --teacher does."""
+    config = toy_task.create_config("unused", teacher=str(folder))
+    start = toy_task.create_start(config, modeling.BertConfig(**SIZES))
+    return distillation.load_teacher(start, modeling.BertModel)
+
+
+# A student with the vocabulary of the recorded model.
+SIZES = {"vocab_size": CONFIG["vocab_size"]}
 
 
 @pytest.mark.parametrize(
@@ -22,6 +36,8 @@ RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
         ("global_step500/mp_rank_00_model_states.pt", "of DeepSpeed. Merge"),
         ("zero_pp_rank_0_mp_rank_00_optim_states.pt", "of DeepSpeed. Merge"),
         ("model.pt", "of torch .* Save the state_dict"),
+        ("epoch=3-step=40.ckpt", "of torch .* Save the state_dict"),
+        ("model.bin", "of torch .* Save the state_dict"),
     ],
 )
 @pytest.mark.parametrize("has_config", [False, True])
@@ -35,6 +51,7 @@ def test_other_libraries(tmp_path, name, says, has_config):
         for open_weights in (
             modeling.find_checkpoint,
             modeling.BertModel.from_preset,
+            load_teacher,
         ):
             with pytest.raises(ValueError, match=says) as caught:
                 open_weights(path)
@@ -60,3 +77,69 @@ def test_another_architecture(tmp_path):
     parsed = Parsed(convert_checkpoint.Config(**given), frozenset(given))
     with pytest.raises(ValueError, match=says):
         convert_checkpoint.main(parsed)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    for door in (load_teacher, *weights_fuzz.DOORS):
+        with pytest.raises(ValueError, match=says):
+            door(folder)
+
+
+def test_an_export_says_whose_weights_they_are(tmp_path):
+    (tmp_path / "flax_model.msgpack").touch()
+    with pytest.raises(ValueError, match="is weights of Flax"):
+        weights_fuzz.DOORS[1](tmp_path)
+
+
+@pytest.mark.parametrize(
+    "head", [("out.weight", "out.bias"), ("mlp.0.weight", "mlp.2.weight")]
+)
+def test_a_head_under_other_names_is_named(tmp_path, head):
+    recorded = RECORDED.with_name("BertForSequenceClassification")
+    folder = shutil.copytree(recorded, tmp_path / "model")
+    removed = ["classifier.weight", "classifier.bias"]
+    change_weights(folder, dict.fromkeys(head, (2, 8)), removed)
+    first, second = sorted(head)
+    says = rf"model.safetensors contains no head .*{first}.*{second}"
+    for door in (modeling.BertClassifier.from_preset, weights_fuzz.DOORS[1]):
+        with pytest.raises(ValueError, match=says):
+            door(folder)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "huggingface/BertModel",
+        "weights/transformers4/cls",
+        "weights/modelgarden/v1_items",
+        "weights/kerashub/classifier",
+    ],
+)
+@pytest.mark.parametrize(
+    "entry, value",
+    [("num_hidden_layers", 1_000_000), ("vocab_size", 2_000_000_000)],
+)
+def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
+    folder = ROOT / "tests/testdata" / place
+    config = modeling.load_config(folder)
+    changed = modeling.BertConfig.from_dict(config.to_dict() | {entry: value})
+    preset = presets.read(folder)
+    says = rf"{folder}/.*{entry}={value}"
+    with pytest.raises(ValueError, match=says) as caught:
+        modeling.BertModel.from_preset(folder, config=changed)
+    assert "\n" not in str(caught.value)
+    assert modeling.find_checkpoint(preset, config=config)
+    with pytest.raises(ValueError, match=says):
+        modeling.find_checkpoint(preset, config=changed)
+
+
+def test_every_door_names_the_configuration(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    weights_fuzz.create_folders(folder)
+    file = folder / "theirs/config.json"
+    values = json.loads(file.read_text())
+    file.write_text(json.dumps(values | {"num_hidden_layers": 1_000_000}))
+    says = rf"num_hidden_layers=1000000, .* in {file}"
+    for door in weights_fuzz.DOORS:
+        with pytest.raises(ValueError, match=says):
+            door(file.parent)

@@ -3,6 +3,7 @@
 import re
 import shutil
 
+import h5py
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -193,30 +194,90 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
     np.testing.assert_allclose(found, pooled @ logits + bias, atol=1e-5)
 
 
-def their_name(name):
+# Patterns of Google's names, and their replacements in transformers 4.
+THEIRS = (
+    ("/layer_", "/layer_._"),
+    (r"(position|token_type)_embeddings$", r"\g<0>/embeddings"),
+    (r"^cls/squad/output_weights", "qa_outputs/kernel"),
+    (r"^cls/squad/output_bias", "qa_outputs/bias"),
+    (r"^cls/(?=predictions)", "mlm___cls/"),
+    (r"^cls/(?=seq)", "nsp___cls/"),
+    (r"predictions/output_bias$", "predictions/bias"),
+    (r"relationship/output_weights$", "relationship/kernel"),
+    (r"relationship/output_bias$", "relationship/bias"),
+    ("^output_weights", "classifier/kernel"),
+    ("^output_bias", "classifier/bias"),
+)
+
+
+def their_name(name, scope):
     """Returns the name in `save_weights` of transformers 4 for Google's."""
-    name = name.replace("/layer_", "/layer_._")
-    name = re.sub(r"(?<=_embeddings)$", "/embeddings", name)
-    if name.endswith("output_weights"):
-        return "model/classifier/kernel"
-    return f"model/{name.replace('output_bias', 'classifier/bias')}"
+    # The releases of 2019 call the matrix of the words `weight`.
+    word = "embeddings" if "sequence" in scope else "weight"
+    name = re.sub("(?<=word_embeddings)$", f"/{word}", name)
+    for pattern, replacement in THEIRS:
+        name = re.sub(pattern, replacement, name)
+    if scope == "tf_bert_for_masked_lm/":
+        name = name.replace("mlm___", "")
+    return f"{scope}{name}"
 
 
-def test_weights_of_transformers(tmp_path):
+@pytest.mark.parametrize(
+    "head, scope",
+    [
+        ("BertModel", ""),
+        ("BertModel", "tf_bert_model/"),
+        ("BertClassifier", "tf_bert_for_sequence_classification/"),
+        ("BertTokenClassifier", "tf_bert_for_token_classification/"),
+        ("BertSpanLabeler", "tf_bert_for_question_answering/"),
+        ("BertPretrainer", "tf_bert_for_pre_training/"),
+        ("BertPretrainer", "tf_bert_for_masked_lm/"),
+        ("BertPretrainer", "tf_bert_for_next_sentence_prediction/"),
+    ],
+)
+def test_weights_of_transformers(tmp_path, head, scope):
     config = modeling.load_config(WEIGHTS / "v1_items")
-    saved = modeling.BertClassifier(config, 3)
+    options = {"num_labels": 3} if "Classifier" in head else {}
+    saved = getattr(modeling, head)(config, **options)
     saved.build()
+    omitted = "seed"
+    if scope == "tf_bert_for_masked_lm/":
+        omitted += "|pooler|seq_relationship"
+    elif "next_sentence" in scope:
+        omitted += "|predictions"
     values, graph = {}, TrackableObjectGraph()
-    for name, variable in modeling.named_variables(saved).items():
-        if "seed" not in name:
-            value = variable.numpy()
-            value = value.T if name == "output_weights" else value
-            add(values, graph, their_name(name), name, value)
+    named = modeling.named_variables(saved)
+    names = [name for name in named if not re.search(omitted, name)]
+    for name in names:
+        value = named[name].numpy()
+        value = value.T if name.endswith("output_weights") else value
+        add(values, graph, their_name(name, scope), name, value)
     write_checkpoint(tmp_path / "weights", values, graph)
-    model = modeling.BertClassifier.from_preset(tmp_path, config=config)
-    assert model.num_labels == 3
-    weights = zip(model.weights, saved.weights, strict=True)
-    assert all((one.numpy() == other.numpy()).all() for one, other in weights)
+    model = getattr(modeling, head).from_preset(tmp_path, config=config)
+    found = modeling.named_variables(model)
+    for name in names:
+        np.testing.assert_array_equal(found[name], named[name])
+    if options:
+        assert model.num_labels == 3
+
+
+def test_names_of_2019_in_tf_model_h5(tmp_path):
+    """TFBertModel of 2019 stored the words as `word_embeddings/weight`."""
+    config = modeling.load_config(WEIGHTS / "v1_items")
+    saved = modeling.BertModel(config)
+    saved.build()
+    named = modeling.named_variables(saved)
+    names = [name for name in named if "seed" not in name]
+    with h5py.File(tmp_path / "tf_model.h5", "w") as file:
+        for name in names:
+            theirs = their_name(name, "bert/tf_bert_model/")
+            file[f"{theirs}:0"] = named[name].numpy()
+    text = config.to_json_string()
+    (tmp_path / "config.json").write_text(text)
+    model = modeling.BertModel.from_preset(tmp_path)
+    found = modeling.named_variables(model)
+    for name in names:
+        np.testing.assert_array_equal(found[name], named[name])
 
 
 def refused(folder, message, error=ValueError):
@@ -231,6 +292,20 @@ def test_another_weight_is_named_with_its_shape(checkpoint):
     add(values, graph, name, "relative", np.zeros((3, 4), "float32"))
     write_checkpoint(prefix_in(checkpoint), values, graph)
     refused(checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no")
+
+
+def test_an_encoder_is_read_without_a_classifier_beside_it(checkpoint, caplog):
+    values, graph = read_checkpoint(prefix_in(checkpoint))
+    name = "sentence_prediction/logits/kernel"
+    add(values, graph, name, "head", np.zeros((32, 3), "float32"))
+    write_checkpoint(prefix_in(checkpoint), values, graph)
+    check_outputs(checkpoint, "out_v1.npz")
+    assert f"a head that is not read: {name}" in caplog.text
+    model = modeling.BertClassifier.from_preset(checkpoint, num_labels=3)
+    report = modeling.load_checkpoint(model, checkpoint)
+    assert name in report.unused and "output_weights" in report.missing
+    with pytest.raises(ValueError, match=f"contains no head .*{name}"):
+        modeling.BertClassifier.from_preset(checkpoint)
 
 
 @pytest.mark.parametrize(

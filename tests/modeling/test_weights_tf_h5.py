@@ -241,7 +241,8 @@ def store_another_copy(file):
         (store_text, "query/kernel:0 contains no numbers"),
         (
             remove,
-            "lacks 1 of .* bert/encoder/layer_1/attention/self/query/kernel",
+            r"lacks bert/encoder/layer_1/attention/self/query/kernel with "
+            r"shape \[32, 32\]",
         ),
         (diverge, r"query/kernel in .* nan at \[3, 4\]"),
         (name_in_lines, r"contains 'bert/a.nb' with shape \[2\]"),

@@ -2,13 +2,16 @@
 
 import dataclasses
 import json
+import shutil
 
+import h5py
 import pytest
 
 import modeling
 from modeling.presets import Preset
 from tests.conftest import TINY
 from tests.support import toy_task
+from tests.support.golden import ROOT
 from tests.support.models import built
 from training import fingerprints, resuming
 from training.start import complete, read_preset
@@ -70,3 +73,33 @@ def test_labels_in_another_order_are_another_teacher(options, tmp_path):
     (tmp_path / "model/labels.txt").write_text("yes\nno\n")
     with pytest.raises(ValueError, match=r"teacher_network\.labels="):
         describe(options, before)
+
+
+@pytest.mark.parametrize(
+    "name", ["model.weights.h5", "task.weights.h5", "task.json", "config.json"]
+)
+def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
+    recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
+    folder = shutil.copytree(recorded, tmp_path / "preset")
+    before = fingerprints.fingerprint_checkpoint(str(folder))
+    content = (folder / name).read_bytes()
+    if name.endswith(".h5"):
+        # The last bytes are values.
+        content = content[:-1] + bytes([content[-1] ^ 1])
+    else:
+        content += b" "
+    (folder / name).write_bytes(content)
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
+
+
+def test_all_files_of_an_index_are_compared(tmp_path):
+    recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
+    folder = shutil.copytree(recorded, tmp_path / "model")
+    before = fingerprints.fingerprint_checkpoint(str(folder))
+    file = folder / "tf_model-00002-of-00002.h5"
+    with h5py.File(file, "r+") as stored:
+        values = []
+        stored.visititems(lambda _, x: values.append(x))
+        weight = next(x for x in values if isinstance(x, h5py.Dataset))
+        weight[...] = weight[...] + 1
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before

@@ -1,0 +1,63 @@
+"""Changed headers, shapes, names and values end in a load or in one line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import weights_fuzz
+from tests.support.golden import ROOT
+
+SEED = 57
+CASES = 2000
+# A process keeps a part of the memory of each model that it created.
+BATCH = 500
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    place = tmp_path_factory.mktemp("changed") / "models"
+    place.mkdir()
+    weights_fuzz.create_folders(place)
+    return place
+
+
+def run_cases(models, first, last):
+    """Returns the lines that a process prints, and its status and errors."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tests.support.weights_fuzz",
+            str(models),
+            str(SEED),
+            str(first),
+            str(last),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    return [json.loads(x) for x in done.stdout.splitlines()], done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+def test_changed_files_end_in_a_load_or_in_one_line(models, first):
+    lines, done = run_cases(models, first, first + BATCH)
+    # A crash ends the process within a case.
+    assert done.returncode == 0, (lines[-1:], done.stderr[-2000:])
+    ended = [line for line in lines if "name" in line]
+    assert len(ended) == BATCH
+    assert [line for line in ended if line["wrong"]] == []
+    assert max(line["memory"] for line in ended) < weights_fuzz.MEMORY
+    # Later cases do not wait until TensorFlow is loaded.
+    longest = max(line["seconds"] for line in ended[1:])
+    assert longest < weights_fuzz.SECONDS
+
+
+def test_unchanged_files_open_by_every_door(models):
+    for folder in filter(lambda x: x.is_dir(), models.iterdir()):
+        for door in weights_fuzz.DOORS:
+            door(folder)

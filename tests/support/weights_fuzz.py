@@ -1,0 +1,275 @@
+"""Opens models with changed files, in a process of its own.
+
+    python -m tests.support.weights_fuzz FOLDER SEED FIRST LAST
+
+Prints a JSON line before and after each case, so that the last line shows which
+case ended the process. Each case is the same in every process.
+"""
+
+import contextlib
+import faulthandler
+import json
+import os
+import resource
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tests.support import changed_files
+from tests.support.golden import ROOT
+
+# Seconds of the processor for a case, and seconds after which it hangs.
+SECONDS = 10
+_HANGS = 120
+# Bytes of memory of the process, with TensorFlow.
+MEMORY = 1_500_000_000
+WEIGHTS = ROOT / "tests/testdata/weights"
+# Folders that do not name their task.
+_UNNAMED = ("saved", "v1_items")
+_VOCAB = "".join(
+    f"{word}\n"
+    for word in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijk")
+)
+# A model.json as a run writes it, but without most flags.
+_RUN = {
+    "version": 1,
+    "best_step": 3,
+    "task": {
+        "name": "BertClassifier",
+        "labels": ["no", "yes"],
+        "max_seq_length": 8,
+        "output_mode": "classification",
+        "num_texts": 1,
+        "trim_padding": True,
+    },
+    "origin": {
+        "script": "run_classifier.py",
+        "command": {"data_file": "t.csv"},
+        "settings": {
+            "bert_config": {},
+            "data": [["train", "t.csv", 5, 7], ["eval", "t.csv", 3, 7]],
+            "flags": {"dev_fraction": 0.1, "seed": 1, "trim_padding": True},
+            "labels": ["no", "yes"],
+            "left_to_right": False,
+            "tokenizer": {"do_lower_case": True},
+        },
+        "versions": {"keras": "3"},
+    },
+}
+
+
+def create_folders(place):
+    """Writes a folder of each kind. Returns {name: names of the changes}."""
+    import modeling
+    from data.text.tokenization import FullTokenizer
+    from tests.support.models import SMALL
+
+    vocab = place / "vocab.txt"
+    vocab.write_text(_VOCAB)
+    tokenizer = FullTokenizer(vocab)
+    model = modeling.BertClassifier(SMALL, 2)
+    model.build()
+    labels = ["no", "yes"]
+    run = json.loads(json.dumps(_RUN))
+    run["origin"]["settings"]["bert_config"] = SMALL.to_dict()
+    files = {"model.json": json.dumps(run)}
+    options = {"labels": labels, "tokenizer": tokenizer}
+    modeling.save_release(model, place / "release", **options, files=files)
+    modeling.save_huggingface(model, place / "theirs", **options)
+    _write_more(place / "theirs")
+    shutil.copytree(place / "theirs", place / "shards")
+    _write_shards(place / "shards")
+    for name in ("kerashub/classifier", "modelgarden/v1_items"):
+        shutil.copytree(WEIGHTS / name, place / Path(name).name)
+    for name in ("BertForSequenceClassification", "sharded"):
+        shutil.copytree(WEIGHTS / "transformers4" / name, place / name)
+    saved = place / "saved"
+    shutil.copytree(WEIGHTS / "modelgarden/hub_v2_mlm", saved)
+    (saved / "saved_model.pb").write_bytes(b"not read")
+    for folder in place.iterdir():
+        if folder.is_dir() and not any(folder.rglob("vocab*.txt")):
+            words = [f"{_VOCAB}"] + [f"w{i}\n" for i in range(40)]
+            (folder / "vocab.txt").write_text("".join(words))
+
+
+def _write_more(folder):
+    """Writes all the other JSON files that readers know."""
+    words = {"additional_special_tokens": ["a"], "cls_token": "[CLS]"}
+    (folder / "special_tokens_map.json").write_text(json.dumps(words))
+    (folder / "added_tokens.json").write_text('{"a": 5}')
+    kind = "sentence_transformers.models"
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": f"{kind}.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{kind}.Pooling"},
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    text = '{"max_seq_length": 8, "do_lower_case": false}'
+    (folder / "sentence_bert_config.json").write_text(text)
+    (folder / "1_Pooling").mkdir()
+    pooling = {"pooling_mode_mean_tokens": True, "word_embedding_dimension": 4}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(pooling))
+
+
+def _write_shards(folder):
+    import safetensors.numpy
+
+    file = folder / "model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    file.unlink()
+    places = {}
+    for number in range(2):
+        place = f"model-{number}.safetensors"
+        part = {name: tensors[name] for name in sorted(tensors)[number::2]}
+        safetensors.numpy.save_file(part, folder / place)
+        places |= dict.fromkeys(part, place)
+    index = {"metadata": {"total_size": 5}, "weight_map": places}
+    (folder / f"{file.name}.index.json").write_text(json.dumps(index))
+
+
+def _change(folder, random):
+    """Changes a file of a folder. Returns its name."""
+    endings = (".json", ".safetensors", ".h5", ".index", ".txt")
+    files = sorted(x for x in folder.rglob("*") if x.name.endswith(endings))
+    # Weights have most formats, and would be chosen seldom.
+    weights = [
+        x for x in files if x.suffix in (".safetensors", ".h5", ".index")
+    ]
+    file = changed_files.pick(random, [*files, *weights, *weights])
+    if file.suffix == ".h5":
+        changed_files.change_h5(file, random)
+    elif file.suffix == ".index":
+        changed_files.change_bundle(file.with_suffix(""), random)
+    else:
+        change = {
+            ".json": changed_files.change_json,
+            ".safetensors": changed_files.change_safetensors,
+            ".txt": changed_files.change_bytes,
+        }[file.suffix]
+        file.write_bytes(change(file.read_bytes(), random))
+    return str(file.relative_to(folder))
+
+
+def _from_preset(folder):
+    import modeling
+    from data.text.tokenization import FullTokenizer
+
+    FullTokenizer.from_preset(folder)
+    name = "BertClassifier"
+    if folder.name in (*_UNNAMED, "sharded"):
+        name = "BertPretrainer"
+    getattr(modeling, name).from_preset(folder)
+
+
+def _export(folder):
+    from command_line.groups import ExportFlags
+    from data.text.tokenization import create_tokenizer
+    from modeling import presets
+    from tools import export
+
+    config = export.Config(
+        model=str(folder),
+        export=ExportFlags(export_dir="unused"),
+        task="fill-mask" if folder.name in _UNNAMED else None,
+    )
+    preset = presets.read(folder, "--model")
+    kind = export.find_kind(config, preset)
+    export.settings_of_head(preset, kind)
+    model = export.load_model(preset, kind)
+    tokenizer = create_tokenizer(
+        preset.vocab_file, None, preset, model.config.vocab_size
+    )
+    preset.check_identity(model.config, tokenizer)
+    export.create_options(config, preset, model, tokenizer)
+
+
+def _start(folder, **switches):
+    import run_classifier
+    from command_line import flags
+    from training import checks, fingerprints
+    from training.start import read_start
+
+    given = {
+        "init_checkpoint": str(folder),
+        "output_dir": f"{folder}-run",
+        "data_file": "t.csv",
+        "max_seq_length": 8,
+        "task_name": "csv",
+        **switches,
+    }
+    config = flags.create(run_classifier.Config, **given)
+    start = read_start(flags.Parsed(config, given))
+    checks.check(start)
+    fingerprints.describe_start(start)
+
+
+def _train(folder):
+    _start(folder, do_train=True)
+
+
+def _evaluate(folder):
+    _start(folder, do_eval=True)
+
+
+DOORS = (_from_preset, _export, _train, _evaluate)
+
+
+def run_case(place, seed, number):
+    """Returns (kind of folder, changed file, what is wrong or "")."""
+    random = np.random.default_rng([seed, number])
+    kinds = sorted(x.name for x in place.iterdir() if x.is_dir())
+    kind = changed_files.pick(random, kinds)
+    folder = place.with_name("cases") / str(number) / kind
+    shutil.copytree(place / kind, folder)
+    changed = _change(folder, random)
+    door = changed_files.pick(random, DOORS)
+    wrong = ""
+    try:
+        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+            door(folder)
+    except (ValueError, OSError) as error:
+        message = str(error)
+        if len(message.splitlines()) != 1 or str(folder) not in message:
+            wrong = f"{type(error).__name__}: {message[:600]!r}"
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {str(error)[:600]!r}"
+    if not wrong:
+        shutil.rmtree(folder.parent)
+    return f"{kind}/{changed} {door.__name__}", wrong
+
+
+def main(place, seed, first, last):
+    """Runs the cases, and prints a line before and after each."""
+    place = Path(place)
+    from absl import logging
+
+    logging.set_verbosity(logging.ERROR)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limited = False
+    for number in range(int(first), int(last)):
+        print(json.dumps({"case": number}), flush=True)
+        faulthandler.dump_traceback_later(_HANGS, exit=True)
+        start = time.process_time()
+        name, wrong = run_case(place, int(seed), number)
+        faulthandler.cancel_dump_traceback_later()
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        line = {
+            "case": number,
+            "name": name,
+            "wrong": wrong,
+            "memory": memory,
+            "seconds": time.process_time() - start,
+        }
+        print(json.dumps(line), flush=True)
+        if not limited:
+            # TensorFlow and its threads are loaded now.
+            limited = True
+            size = int(Path("/proc/self/statm").read_text().split()[0]) << 12
+            limit = size + MEMORY
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
