@@ -22,7 +22,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
-from modeling import descriptions, hub, kinds, presets
+from modeling import cards, descriptions, hub, kinds, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -222,7 +222,7 @@ def _write_copy(
     files = descriptions.describe_copy(
         folder,
         model,
-        descriptions.HUGGINGFACE if becomes_theirs else descriptions.WEIGHTS,
+        cards.HUGGINGFACE if becomes_theirs else cards.WEIGHTS,
         {"max_seq_length": length},
         changed=changed,
         labels=labels,

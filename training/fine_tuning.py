@@ -15,7 +15,7 @@ from absl import logging
 
 from command_line import flags
 from data.io import tfrecords
-from modeling import descriptions
+from modeling import example_calls
 from modeling.results import never_found
 from training import checks, devices, exporting, run_folder
 from training.callbacks import Callback
@@ -277,7 +277,7 @@ def describe_end(
     export = config.export.export_dir
     table = flags.flat(config).get("data_file")
     settings = {**task.settings, "name": config.head}
-    commands = descriptions.format_commands(settings, export, table)
+    commands = example_calls.list_commands(settings, export, table)
     # The card contains no names of folders.
     name = export and os.path.basename(export.rstrip("/"))
     if export == f"{config.training.output_dir.rstrip('/')}_model":

@@ -20,7 +20,7 @@ from command_line.groups import PRECISIONS
 from data.io import tfrecords
 from files import json_files
 from files.atomic import write_text
-from modeling import descriptions, presets
+from modeling import cards, descriptions, presets
 from modeling.checkpoint_folders import find_best
 from modeling.losses import Loss
 from modeling.presets import BEST
@@ -459,29 +459,40 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
 
-    def write_card(self, is_finished: bool = True, **use: str | None) -> None:
+    def write_card(
+        self,
+        is_finished: bool = True,
+        export: str | None = None,
+        table: str | None = None,
+    ) -> None:
         """Writes README.md in --output_dir, unless the user wrote this file.
 
-        It contains the scores, and describes the files of a finished run. `use`
-        are the arguments `export` and `table` of `format_card`.
+        It contains the scores, and describes the files of a finished run.
+
+        Args:
+            is_finished: whether the folder contains all files of the run.
+            export: folder of the exported model, None if there is none.
+            table: name of the single table of the training, None if none is.
         """
         folder = Path(self.config.training.output_dir)
-        path = folder / descriptions.CARD
+        path = folder / cards.FILE
         model = folder / presets.FILE
         if not model.is_file():
             return  # The folder contains the results of other weights.
-        if path.exists() and not descriptions.is_own_card(path):
+        if path.exists() and not cards.is_own_card(path):
             return
-        card = descriptions.format_card(
-            self._described or json_files.read_json(model),
-            descriptions.RUN,
-            self.labels,
-            self.tokenizer.do_lower_case if self.tokenizer else None,
-            self.results,
-            descriptions.file_sizes(folder) if is_finished else {},
-            **use,
+        casing = self.tokenizer.do_lower_case if self.tokenizer else None
+        card = cards.Card(
+            kind=cards.RUN,
+            description=self._described or json_files.read_json(model),
+            labels=self.labels,
+            do_lower_case=casing,
+            results=self.results or {},
+            files=cards.file_sizes(folder) if is_finished else {},
+            export=export,
+            table=table,
         )
-        write_text(path, card)
+        write_text(path, card.text())
 
     def finish(self) -> None:
         """Stores the best step once, and writes --export_weights.
@@ -504,7 +515,7 @@ class Trainer(BatchPredictor):
                 files=descriptions.describe_copy(
                     self.preset,
                     self.model,
-                    descriptions.WEIGHTS,
+                    cards.WEIGHTS,
                     step=self.global_step or None,
                     labels=self.labels,
                     tokenizer=self.tokenizer,
