@@ -61,9 +61,9 @@ def fenced(lines: str | Sequence[str], language: str) -> Markdown:
     return Markdown(f"{fence}{language}\n{text}\n{fence}")
 
 
-def literal(text: str) -> Markdown:
-    """Returns text as a literal of Python, for a block of code."""
-    return Markdown(json.dumps(text, ensure_ascii=False))
+def literal(value: str | Sequence[str]) -> Markdown:
+    """Returns text, or a list of texts, as Python for a block of code."""
+    return Markdown(json.dumps(value, ensure_ascii=False))
 
 
 def _join_lines(text: str) -> str:

@@ -1,6 +1,7 @@
 """The card of an export: its code runs, and it says what was checked."""
 
 import contextlib
+import dataclasses
 import io
 import re
 
@@ -15,7 +16,7 @@ from tests.serving.conftest import (
     create_model,
     create_options,
 )
-from tests.support.engines import ENGINES
+from tests.support.engines import ENGINES, needs
 
 FORMATS = ENGINES[:2]
 WINDOWS = {
@@ -65,6 +66,7 @@ def export(folder, head, formats, **options):
 
 def run_code(card, folder):
     """Runs the last code in Python that a card shows. Returns its lines."""
+    pytest.importorskip("tokenizers")
     code = re.findall("```python\n(.*?)\n```", card, re.DOTALL)[-1]
     assert "import serving" not in code
     assert 10 <= len(code.split("\n")) <= 20
@@ -118,3 +120,42 @@ def test_the_code_of_a_card_needs_no_line_of_this_project(
         assert tags == bert.tag("Ann came.")["tags"]
     else:
         assert lines == expected_lines(head, bert)
+
+
+def test_a_card_says_that_nothing_was_scored(tmp_path):
+    card = export(tmp_path / "model", "classes", "litert,saved_model")
+    assert "Nothing was scored" in card
+    assert "- Precision of `model.tflite`: float32\n" in card
+
+
+@needs("litert")
+def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
+    card = export(tmp_path / "model", "classes", "litert", quantize="int8")
+    line = "- Precision of `model.tflite`: int8, by `--quantize`\n"
+    assert line in card
+    (label,) = run_code(card, tmp_path / "model")
+    assert label in LABELS
+
+
+def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
+    card = export(tmp_path / "model", "classes", "saved_model")
+    for words in ("Precision", "scored", "without this project"):
+        assert words not in card
+
+
+def test_a_card_with_scores_names_the_files_without(tmp_path):
+    kind, arguments, settings = HEADS["classes"]
+    model = create_model(kind, *arguments)
+    options = create_options("litert")
+    card = serving.export(tmp_path / "model", model, settings, options)
+    assert card
+    networks = {**card.networks, "onnx": "onnx/model.onnx"}
+    scores = {"litert": {"eval_accuracy": 0.5}}
+    text = dataclasses.replace(
+        card, networks=networks, export_scores=scores, is_best_step=True
+    ).text()
+    assert "## Scores of litert on the dev set\n" in text
+    assert "| eval_accuracy | 0.5 |\n" in text
+    assert "Not scored on the dev set: `onnx/model.onnx`.\n" in text
+    assert "The dev set chose the step" in text
+    assert "Nothing was scored" not in text
