@@ -62,21 +62,5 @@ def format_results(results: Mapping[str, float]) -> str:
     return "\n".join(lines)
 
 
-def format_markdown(results: Mapping[str, float]) -> list[str]:
-    """Returns the lines of Markdown tables of scores, and of each label."""
-    overall = overall_scores(results)
-    _, by_label = split_by_label(results)
-    lines = ["| score | value |", "|---|---|"]
-    lines += [f"| {name} | {overall[name]:.4g} |" for name in overall]
-    if by_label:
-        lines += ["", f"| label | {' | '.join(RATES)} |"]
-        lines.append("|---" * (len(RATES) + 1) + "|")
-    for label, scores in by_label.items():
-        cells = [f"{scores[name]:.4g}" for name in RATES]
-        mark = " (never found)" if label in never_found(results) else ""
-        lines.append(f"| {label}{mark} | {' | '.join(cells)} |")
-    return lines
-
-
 def _right(cell: str | float) -> str:
     return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"

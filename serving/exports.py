@@ -12,10 +12,10 @@ from typing import Any
 import keras
 
 from files import atomic, folders
-from modeling import config_files, descriptions, kinds, presets
+from modeling import cards, config_files, descriptions, kinds, presets
 from modeling.checkpoints.tf1 import errors_named
 from modeling.tokenizer_files import tokenizer_files
-from serving import engines
+from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
 from serving.signatures import (
@@ -48,7 +48,7 @@ def export(
     model: keras.Model,
     settings: Mapping[str, Any],
     options: ExportOptions,
-) -> None:
+) -> cards.Card | None:
     """Exports a model, with signatures that suit the kind of the model.
 
     The signature `ids` accepts ids of WordPieces. Only SavedModels contain the
@@ -70,6 +70,10 @@ def export(
             data/squad.
         options: options that do not depend on the kind of the model.
 
+    Returns:
+        the values of the export's README.md, to write it again with scores.
+        None if the export has no README.md, as that of a multiple-choice model.
+
     Raises:
         OSError: the export cannot be written. An earlier export does not
             change.
@@ -90,7 +94,8 @@ def export(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    write(folder, model, _HEADS[kind](model, settings, options), options)
+    head = _HEADS[kind](model, settings, options)
+    return write(folder, model, head, options)
 
 
 def write(
@@ -98,7 +103,7 @@ def write(
     model: keras.Model,
     head: base.Head,
     options: ExportOptions,
-) -> None:
+) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
     settings = head.settings
     endpoints = head.endpoints
@@ -119,25 +124,41 @@ def write(
         for name, content in contents.items():
             atomic.write_bytes(extra / name, content)
         if not settings:
-            return
-        sizes = descriptions.file_sizes(folder)
+            return None
+        sizes = cards.file_sizes(folder)
         if extra == folder:
-            sizes["model.json"] = 0
+            sizes[presets.FILE] = 0
         preset = options.weights or None
         if preset is not None and not isinstance(preset, presets.Preset):
             preset = presets.read(preset)
-        files = descriptions.describe_copy(
-            preset,
-            model,
-            descriptions.EXPORT,
-            settings,
-            labels=settings.get("labels"),
-            tokenizer=options.tokenizer,
-            files=sizes,
-        )
-        for name, text in files.items():
-            place = folder if name == descriptions.CARD else extra
-            atomic.write_text(place / name, text)
+        description = descriptions.describe_weights(preset, model, settings)
+        text = descriptions.format_json(description)
+        atomic.write_text(extra / presets.FILE, text)
+        card = _create_card(description, sizes, head, options)
+        atomic.write_text(folder / cards.FILE, card.text())
+        return card
+
+
+def _create_card(
+    description: Mapping[str, Any],
+    files: Mapping[str, int],
+    head: base.Head,
+    options: ExportOptions,
+) -> cards.Card:
+    tokenizer = options.tokenizer
+    # The other formats run without this project, with tokenizer.json.
+    formats = [name for name in options.formats if name != "saved_model"]
+    return cards.Card(
+        kind=cards.EXPORT,
+        description=description,
+        labels=head.settings.get("labels"),
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        files=files,
+        networks={name: engines.RUNTIMES[name].file for name in formats},
+        precision=options.quantize or "float32",
+        fixed_length=options.fixed_length,
+        output=head_outputs.name_of(head.form),
+    )
 
 
 def _write_formats(

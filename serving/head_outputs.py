@@ -52,6 +52,11 @@ def form_of(kind: str, settings: Mapping[str, Any]) -> str:
     return form
 
 
+def name_of(form: str) -> str:
+    """Returns the name of the output of a head that computes `form`."""
+    return {LOGITS: "logits", REGRESSION: "values"}.get(form, "probabilities")
+
+
 def to_logits(
     kind: str, settings: Mapping[str, Any], outputs: Outputs
 ) -> np.ndarray | Outputs:

@@ -50,7 +50,7 @@ def test_pages_and_templates_are_installed():
         path
         for package in ROOT.glob("*/__init__.py")
         for path in package.parent.rglob("*.*")
-        if path.suffix in (".html", ".css", ".js", ".json", ".svg")
+        if path.suffix in (".html", ".css", ".jinja", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
     assert found and found <= patterns
 

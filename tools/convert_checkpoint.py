@@ -23,7 +23,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
-from modeling import descriptions, hub, kinds, presets
+from modeling import cards, descriptions, hub, kinds, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -221,9 +221,9 @@ def _write_copy(
     changed: Sequence[str] = ()
     if options.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    card = descriptions.WEIGHTS
+    card = cards.WEIGHTS
     if output_format == "huggingface":
-        card = descriptions.HUGGINGFACE
+        card = cards.HUGGINGFACE
     files = descriptions.describe_copy(
         folder,
         model,

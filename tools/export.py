@@ -157,6 +157,11 @@ def main(parsed: flags.Parsed[Config]) -> None:
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
     serving.export(export_dir, model, settings, options)
+    logging.info(
+        "Wrote the export to %s. Nothing was scored: a run with --export_dir "
+        "and --do_eval scores its export",
+        export_dir,
+    )
 
 
 command = functools.partial(cli.run, main, Config)

@@ -3,6 +3,7 @@
 This module is a step of the two flows, fine_tuning.py and pretraining.py.
 """
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,7 @@ from absl import logging
 
 import serving
 from files import atomic, folders
-from modeling import descriptions, kinds
-from modeling.results import format_markdown
+from modeling import cards, kinds
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
@@ -93,14 +93,17 @@ def export_task(
         config.fine_tuning.predict_batch_size,
     )
     with folders.new_folder(export_dir) as folder:
-        serving.export(folder, trainer.model, settings_of(task), options)
+        card = serving.export(folder, trainer.model, settings_of(task), options)
         scores = evaluate_export(task, kind, folder, scored)
         if scores:
             trainer.folder.write_results("export_eval_results.txt", scores)
-            card = folder / descriptions.CARD
-            # A multiple-choice model, which reads no text, has no card.
-            if card.exists():
-                _add_to_card(card, scores, trainer.has_best)
+            if card:
+                scored_card = dataclasses.replace(
+                    card,
+                    export_scores=_group_scores(scores),
+                    is_best_step=trainer.has_best,
+                )
+                atomic.write_text(folder / cards.FILE, scored_card.text())
         else:
             logging.info(
                 "The export is not checked, because this command does not "
@@ -161,20 +164,17 @@ def _check_scores(
         logging.info("%s: %s %.4f, %s", form, metric, score, model)
 
 
-# Adds the scores of each format to the card of an export, before its use.
-def _add_to_card(
-    path: Path, scores: Mapping[str, float], is_best: bool
-) -> None:
-    start, use, end = path.read_text("utf-8").partition("## Use\n")
-    for form in engines.RUNTIMES:
-        names = [name for name in scores if name.startswith(f"{form}_")]
-        found = {name.removeprefix(f"{form}_"): scores[name] for name in names}
-        if found:
-            lines = [f"## Scores of {form} on the dev set", ""]
-            start += "\n".join([*lines, *format_markdown(found), "", ""])
-    if is_best:
-        start += "The dev set chose the step: expect less on other data.\n\n"
-    atomic.write_text(path, start + use + end)
+# Returns {format: {name of a score: score}} of the result of evaluate_export.
+def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    grouped = {
+        form: {
+            name.removeprefix(f"{form}_"): score
+            for name, score in scores.items()
+            if name.startswith(f"{form}_")
+        }
+        for form in engines.RUNTIMES
+    }
+    return {form: found for form, found in grouped.items() if found}
 
 
 def evaluate_export(

@@ -13,7 +13,7 @@ from absl import logging
 
 from command_line import flags
 from data.io import tfrecords
-from modeling import descriptions, recorded_splits
+from modeling import example_calls, recorded_splits
 from modeling.results import never_found
 from training import checks, exporting, flow, held_out, resuming
 from training.distillation import load_teacher
@@ -285,7 +285,7 @@ def describe_scores(task: Task, results: Scores) -> list[str]:
 def describe_commands(task: Task) -> list[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    return descriptions.format_commands(
+    return example_calls.list_commands(
         {**task.settings, "name": config.head},
         config.export.export_dir,
         flags.flat(config).get("data_file"),

@@ -11,7 +11,7 @@ from absl import logging
 import modeling
 from command_line.groups import PRECISIONS
 from data.io import tfrecords
-from modeling import descriptions
+from modeling import cards, descriptions
 from modeling.losses import Loss
 from training import checks, devices
 from training.callbacks import Callback
@@ -182,7 +182,7 @@ def finish(trainer: Trainer) -> None:
         description: Mapping[str, str] = descriptions.describe_copy(
             folder.preset,
             trainer.model,
-            descriptions.WEIGHTS,
+            cards.WEIGHTS,
             step=trainer.global_step or None,
             labels=folder.labels,
             tokenizer=folder.tokenizer,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 from absl import logging
 
-from modeling import descriptions, kinds
+from modeling import example_calls, kinds
 from training.pretraining_config import PretrainingConfig
 from training.start import Start
 
@@ -94,5 +94,5 @@ def describe_commands(start: Start[PretrainingConfig]) -> list[str]:
         )
     elif has_tokenizer:
         settings = {"name": kinds.PRETRAINER}
-        lines += descriptions.format_commands(settings, export)
+        lines += example_calls.list_commands(settings, export)
     return lines

@@ -19,7 +19,7 @@ from command_line.flags import Role
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
 from files.paths import STATE
-from modeling import descriptions, kinds, presets
+from modeling import cards, kinds, presets
 from modeling.checkpoint_folders import find_best
 from modeling.presets import BEST, FILE, checkpoint_steps
 from modeling.results import format_results
@@ -192,23 +192,24 @@ class RunFolder:
         Raises:
             OSError: the file cannot be written.
         """
-        path = self.path / descriptions.CARD
+        path = self.path / cards.FILE
         model = self.path / FILE
         if not model.is_file():
             return  # The folder contains the results of other weights.
-        if path.exists() and not descriptions.is_own_card(path):
+        if path.exists() and not cards.is_own_card(path):
             return
-        card = descriptions.format_card(
-            self._described or json_files.read_json(model),
-            descriptions.RUN,
-            self.labels,
-            self.tokenizer.do_lower_case if self.tokenizer else None,
-            self.results,
-            descriptions.file_sizes(self.path) if is_finished else {},
+        casing = self.tokenizer.do_lower_case if self.tokenizer else None
+        card = cards.Card(
+            kind=cards.RUN,
+            description=self._described or json_files.read_json(model),
+            labels=self.labels,
+            do_lower_case=casing,
+            results=self.results or {},
+            files=cards.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )
-        write_text(path, card)
+        write_text(path, card.text())
 
     def warn_of_earlier_results(self, began: float) -> None:
         """Names results in the folder that are of earlier weights.

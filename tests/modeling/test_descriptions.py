@@ -4,7 +4,7 @@ import json
 import re
 
 import modeling
-from modeling import descriptions, presets
+from modeling import cards, descriptions, presets
 from tests import conftest
 from tests.support import toy_task
 from tests.support.models import built
@@ -18,10 +18,11 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
     path = tmp_path / "README.md"
     model = {"version": 1, "task": {"name": "BertClassifier"}}
     model["origin"] = {"settings": {}}
-    path.write_text(descriptions.format_card(model, descriptions.RUN))
-    assert descriptions.is_own_card(path)
+    card = cards.Card(kind=cards.RUN, description=model)
+    path.write_text(card.text())
+    assert cards.is_own_card(path)
     path.write_text("# My notes\n")
-    assert not descriptions.is_own_card(path)
+    assert not cards.is_own_card(path)
 
 
 def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
@@ -30,12 +31,12 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     files = {"best": 5, "model.ckpt-7.index": 5}
 
     def card(**settings):
-        return descriptions.format_card(
-            model | {"task": task | settings},
-            descriptions.RUN,
+        return cards.Card(
+            kind=cards.RUN,
+            description=model | {"task": task | settings},
             results={"f1": 0.5},
             files=files,
-        )
+        ).text()
 
     claims = ("The dev set chose the step", "`best` is the model")
     assert all(claim in card(load_best=True) for claim in claims)
@@ -56,7 +57,7 @@ def test_command_names_files_but_no_folders(tmp_path):
     parsed = toy_task.parse(options)
     command = describe_command(parsed)
     description = run_folder.describe(parsed.config, command, None, {})
-    card = descriptions.format_card(description, descriptions.WEIGHTS)
+    card = cards.Card(kind=cards.WEIGHTS, description=description).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
@@ -75,7 +76,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     files = descriptions.describe_copy(
         presets.read(tmp_path),
         model,
-        descriptions.WEIGHTS,
+        cards.WEIGHTS,
         {"doc_stride": 3},
         step=5,
     )
@@ -86,7 +87,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save(folder, model):
-    files = descriptions.describe_copy(None, model, descriptions.WEIGHTS)
+    files = descriptions.describe_copy(None, model, cards.WEIGHTS)
     modeling.save_release(model, folder, files=files)
 
 

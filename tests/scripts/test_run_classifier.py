@@ -86,7 +86,9 @@ def test_vocabulary_and_labels_go_with_it(classified):
 def test_a_folder_is_exported_without_data(classified):
     folder, _ = classified
     flags = {"model": folder / "run", "export_dir": folder / "again"}
-    script_runner.run("tools.export", folder, **flags).check()
+    done = script_runner.run("tools.export", folder, **flags).check()
+    written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
+    assert written in done.stderr
     names = ("labels.txt", "tokenizer_config.json", "model.json")
     one, other = (
         [(folder / x / "assets.extra" / name).read_text() for name in names]

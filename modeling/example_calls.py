@@ -1,0 +1,96 @@
+"""Shows how an exported model is asked, in Python and on the command line."""
+
+import dataclasses
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modeling import kinds
+
+
+@dataclasses.dataclass(frozen=True)
+class ExampleCall:
+    """A call of an exported model, with texts as a user may pass them.
+
+    Attributes:
+        method: method of the model that `serving.load` returns.
+        texts: arguments of the method.
+        passages: last argument of the method, a list of texts. () = none.
+    """
+
+    method: str
+    texts: tuple[str, ...]
+    passages: tuple[str, ...] = ()
+
+    def as_python(self) -> str:
+        """Returns the call in Python, such as `embed("A text.")`."""
+        arguments = [f'"{text}"' for text in self.texts]
+        if self.passages:
+            passages = ", ".join(f'"{text}"' for text in self.passages)
+            arguments.append(f"[{passages}]")
+        return f"{self.method}({', '.join(arguments)})"
+
+    def as_arguments(self) -> str:
+        """Returns the arguments of predict.py for the same call."""
+        arguments = [f'"{text}"' for text in (*self.texts, *self.passages)]
+        if self.method == "rerank":
+            # Without the flag, predict.py asks a classifier for labels.
+            arguments.insert(0, "--task=rerank")
+        return " ".join(arguments)
+
+    def as_input(self) -> tuple[str, ...]:
+        """Returns the text, or the pair of texts, that the network reads."""
+        return (*self.texts, *self.passages[:1])
+
+
+# {class of the model: its example}
+_EXAMPLES = {
+    kinds.CLASSIFIER: ExampleCall("classify", ("A text.",)),
+    kinds.EMBEDDER: ExampleCall("embed", ("A text.",)),
+    kinds.ENCODER: ExampleCall("embed", ("A text.",)),
+    kinds.PRETRAINER: ExampleCall("fill_mask", ("The [MASK] is blue.",)),
+    kinds.SPAN_LABELER: ExampleCall("answer", ("Who came?", "Ann came.")),
+    kinds.TOKEN_CLASSIFIER: ExampleCall("tag", ("Ann came.",)),
+}
+_PAIR_EXAMPLE = ExampleCall("classify", ("A text.", "A second text."))
+_RANKING_EXAMPLE = ExampleCall(
+    "rerank", ("A query.",), ("A passage.", "A second passage.")
+)
+
+
+def find_example(settings: Mapping[str, Any]) -> ExampleCall | None:
+    """Returns a call of a model, None if the model reads no texts.
+
+    Args:
+        settings: settings of the task, and `name`, the class of the model.
+    """
+    if settings.get("task_name") == "ranking":
+        return _RANKING_EXAMPLE
+    is_pair = settings.get("num_texts") == 2
+    if is_pair and settings["name"] == kinds.CLASSIFIER:
+        return _PAIR_EXAMPLE
+    return _EXAMPLES.get(settings["name"])
+
+
+def list_commands(
+    settings: Mapping[str, Any], export: str | None, table: str | None = None
+) -> Sequence[str]:
+    """Returns commands that ask an exported model, [] if there is none.
+
+    Args:
+        settings: settings of the task, and `name`, the class of the model.
+        export: folder of the export, or None.
+        table: file that the model was trained on, if it is a single table.
+    """
+    example = find_example(settings)
+    if not (export and example):
+        return []
+    model = f"--model={shlex.quote(export)}"
+    lines = [f"python predict.py {model} {example.as_arguments()}"]
+    is_tagger = settings["name"] == kinds.TOKEN_CLASSIFIER
+    # Entities are lists, and columns of words and tags contain no texts.
+    if table and (not is_tagger or table.endswith(".jsonl")):
+        answers = f"answers.{'jsonl' if is_tagger else 'csv'}"
+        files = f"--input_file={shlex.quote(table)} --output_file={answers}"
+        lines.append(f"python predict.py {model} {files}")
+    return [*lines, f"python serve.py {model}"]

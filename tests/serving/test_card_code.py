@@ -1,0 +1,161 @@
+"""The card of an export: its code runs, and it says what was checked."""
+
+import contextlib
+import dataclasses
+import io
+import re
+
+import pytest
+
+import modeling
+import serving
+from tests.serving.conftest import (
+    LABELS,
+    LENGTH,
+    TAGS,
+    create_model,
+    create_options,
+)
+from tests.support.engines import ENGINES, needs
+
+FORMATS = ENGINES[:2]
+WINDOWS = {
+    "max_seq_length": LENGTH,
+    "doc_stride": 9,
+    "max_query_length": 8,
+    "use_char_offsets": True,
+}
+TAGGER = {"labels": TAGS, "legal_tags": False}
+# {name: (class of the model, its arguments, settings of the head)}
+HEADS = {
+    "classes": (modeling.BertClassifier, [3], {"labels": LABELS}),
+    "pairs": (
+        modeling.BertClassifier,
+        [3],
+        {"labels": LABELS, "num_texts": 2},
+    ),
+    "windows": (
+        modeling.BertClassifier,
+        [3],
+        {"labels": LABELS, "doc_stride": 8},
+    ),
+    "multilabel": (
+        modeling.BertClassifier,
+        [3],
+        {"labels": LABELS, "output_mode": "multilabel"},
+    ),
+    "regression": (
+        modeling.BertClassifier,
+        [1],
+        {"output_mode": "regression"},
+    ),
+    "tags": (modeling.BertTokenClassifier, [5], TAGGER),
+    "vectors": (modeling.BertModel, [], {}),
+    "words": (modeling.BertPretrainer, [], {}),
+    "answers": (modeling.BertSpanLabeler, [], WINDOWS),
+}
+
+
+def export(folder, head, formats, **options):
+    """Exports a tiny model, and returns the text of the export's card."""
+    kind, arguments, settings = HEADS[head]
+    model = create_model(kind, *arguments)
+    serving.export(folder, model, settings, create_options(formats, **options))
+    return (folder / "README.md").read_text("utf-8")
+
+
+def run_code(card, folder):
+    """Runs the last code in Python that a card shows. Returns its lines."""
+    pytest.importorskip("tokenizers")
+    code = re.findall("```python\n(.*?)\n```", card, re.DOTALL)[-1]
+    assert "import serving" not in code
+    assert 10 <= len(code.split("\n")) <= 20
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code.replace("FOLDER", str(folder)), {})
+    return printed.getvalue().splitlines()
+
+
+def numbers(lines):
+    """Returns the numbers of a printed array."""
+    return [float(x) for x in re.findall(r"[-\d.e]+\d|\d", " ".join(lines))]
+
+
+def expected_lines(head, bert):
+    """Returns what the code prints, as this project answers."""
+    if head == "answers":
+        return [bert.answer("Who came?", "Ann came.")["answer"]]
+    if head == "words":
+        (masks,) = bert.fill_mask("The [MASK] is blue.")["masks"]
+        return [masks[0]["token"]]
+    if head == "pairs":
+        return [bert.classify("A text.", "A second text.")["label"]]
+    answer = bert.classify("A text.")
+    if head == "multilabel":
+        chosen = [k for k, v in answer["probabilities"].items() if v > 0.5]
+        return [str(chosen)]
+    return [answer["label"]]
+
+
+@pytest.mark.parametrize("length", [None, 16])
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_code_of_a_card_needs_no_line_of_this_project(
+    format, head, length, tmp_path
+):
+    folder = tmp_path / "model"
+    card = export(folder, head, format, fixed_length=length)
+    lines = run_code(card, folder)
+    bert = serving.load(folder)
+    if head == "vectors":
+        expected = bert.embed("A text.")["mean_normalized"]
+        assert numbers(lines) == pytest.approx(list(expected), abs=1e-5)
+    elif head == "regression":
+        expected = bert.classify("A text.")["value"]
+        assert numbers(lines) == pytest.approx([expected], abs=1e-5)
+    elif head == "tags":
+        # A word has the tag of its first WordPiece.
+        firsts = [line for line in lines if not line.startswith("##")]
+        tags = [line.split()[1] for line in firsts]
+        assert tags == bert.tag("Ann came.")["tags"]
+    else:
+        assert lines == expected_lines(head, bert)
+
+
+def test_a_card_says_that_nothing_was_scored(tmp_path):
+    card = export(tmp_path / "model", "classes", "litert,saved_model")
+    assert "Nothing was scored" in card
+    assert "- Precision of `model.tflite`: float32\n" in card
+
+
+@needs("litert")
+def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
+    card = export(tmp_path / "model", "classes", "litert", quantize="int8")
+    line = "- Precision of `model.tflite`: int8, by `--quantize`\n"
+    assert line in card
+    (label,) = run_code(card, tmp_path / "model")
+    assert label in LABELS
+
+
+def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
+    card = export(tmp_path / "model", "classes", "saved_model")
+    for words in ("Precision", "scored", "without this project"):
+        assert words not in card
+
+
+def test_a_card_with_scores_names_the_files_without(tmp_path):
+    kind, arguments, settings = HEADS["classes"]
+    model = create_model(kind, *arguments)
+    options = create_options("litert")
+    card = serving.export(tmp_path / "model", model, settings, options)
+    assert card
+    networks = {**card.networks, "onnx": "onnx/model.onnx"}
+    scores = {"litert": {"eval_accuracy": 0.5}}
+    text = dataclasses.replace(
+        card, networks=networks, export_scores=scores, is_best_step=True
+    ).text()
+    assert "## Scores of litert on the dev set\n" in text
+    assert "| eval_accuracy | 0.5 |\n" in text
+    assert "Not scored on the dev set: `onnx/model.onnx`.\n" in text
+    assert "The dev set chose the step" in text
+    assert "Nothing was scored" not in text
