@@ -6,7 +6,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import functools
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -282,7 +282,7 @@ def describe_scores(task: Task, results: Scores) -> list[str]:
     return [f"{metric} on the dev set: {results[metric]:.4f}"]
 
 
-def describe_commands(task: Task) -> list[str]:
+def describe_commands(task: Task) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_commands(
