@@ -29,14 +29,11 @@ def normal_form(text: str) -> str:
     if text.isascii() and text.isprintable():
         # The same, but quicker.
         return text.lower().replace(" ", "")
-    # Unlike composed letters, decomposed ones stay as they are when their
-    # neighbors are dropped. The letters are those of NFKC.
+    # Drop characters of decomposed text, in which a letter stays as it is when
+    # its neighbors are dropped. Then compose the letters that NFKC composes.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(
-        char
-        for char in unicodedata.normalize("NFKD", decomposed)
-        if _is_kept(char)
-    )
+    kept = filter(_is_kept, unicodedata.normalize("NFKD", decomposed))
+    return unicodedata.normalize("NFC", "".join(kept))
 
 
 @functools.lru_cache(maxsize=1 << 16)
