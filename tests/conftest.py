@@ -2,7 +2,6 @@
 
 import fcntl
 import gc
-import json
 import os
 import pickle
 import signal
@@ -11,6 +10,7 @@ import pytest
 from absl import logging as absl_logging
 
 from tests.support import script_runner
+from tests.support.models import write_config
 
 # A shell's background jobs ignore SIGINT, and so would all scripts under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,20 +26,6 @@ LONGEST = (
     "docs",
     "data",
 )
-TINY = {
-    "vocab_size": 1600,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-}
-
-
-def write_config(path, **changes):
-    """Writes the configuration of TINY with changed values. Returns `path`."""
-    path.write_text(json.dumps(TINY | changes))
-    return path
 
 
 def _folder_of(path):

@@ -269,7 +269,9 @@ def test_what_tests_share_is_in_support():
     elsewhere = {"support", "testdata", "recordings"}
     for path in sources("tests"):
         names = [n for n in imported(path) if n.startswith("tests.")]
-        assert not [n for n in names if re.search(r"\.test_", n)], path
+        assert not [n for n in names if re.search(r"\.(test_|conftest)", n)], (
+            path
+        )
         is_test = path.name.startswith("test_") or path.name == "conftest.py"
         folder = path.relative_to(ROOT / "tests").parts[0]
         assert is_test or folder in elsewhere, path

@@ -41,13 +41,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     began = time.time()
     config = start.config
     flow.connect(start)
-    if start.preset:
-        start.preset.check_identity(
-            start.bert_config,
-            start.tokenizer,
-            config.network,
-            config.training.do_train,
-        )
+    check_start(start)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.training.left_to_right
     )
@@ -57,12 +51,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     dev_set: list[list] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify(evaluated.files)
-    num_steps = None
-    if config.training.do_train:
-        num_steps = (
-            config.pretraining.num_train_steps,
-            config.pretraining.num_warmup_steps,
-        )
+    num_steps = find_num_steps(config)
     folder.record(
         find_settings(start, records, dev_set),
         dev_set_checksum(config, dev_set),
@@ -82,14 +71,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     results: dict[str, float] = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if num_steps:
-            flow.train(
-                trainer,
-                records,
-                num_steps[0],
-                evaluate,
-                every=config.pretraining.eval_steps,
-                metric="loss",
-            )
+            train(config, trainer, records, evaluate)
         if config.training.do_eval:
             results = flow.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
@@ -105,14 +87,52 @@ def run(start: Start[PretrainingConfig]) -> None:
     flow.finish(trainer)
     folder.write_card()
     if results and config.training.do_train:
-        pretraining_end.warn_of_no_progress(
-            results["masked_lm_accuracy"], counts.guess, trainer.global_step
-        )
+        pretraining_end.warn_of_no_progress(results, counts.guess)
     flow.describe_end(
         trainer,
         scores=pretraining_end.describe_scores(results),
         commands=pretraining_end.describe_commands(start),
         seconds=time.time() - began,
+    )
+
+
+def check_start(start: Start[PretrainingConfig]) -> None:
+    """Checks that the folder of the weights is of the network of the flags.
+
+    Raises:
+        ValueError: the folder states another network, vocabulary or casing.
+    """
+    if start.preset:
+        start.preset.check_identity(
+            start.bert_config,
+            start.tokenizer,
+            start.config.network,
+            start.config.training.do_train,
+        )
+
+
+def find_num_steps(config: PretrainingConfig) -> tuple[int, int] | None:
+    """Returns the numbers of training and warmup steps, or None."""
+    if not config.training.do_train:
+        return None
+    flags = config.pretraining
+    return flags.num_train_steps, flags.num_warmup_steps
+
+
+def train(
+    config: PretrainingConfig,
+    trainer: Trainer,
+    records: tfrecords.Records,
+    evaluate: flow.Evaluate,
+) -> None:
+    """Trains on records, and evaluates meanwhile if the flags say so."""
+    flow.train(
+        trainer,
+        records,
+        config.pretraining.num_train_steps,
+        evaluate,
+        every=config.pretraining.eval_steps,
+        metric="loss",
     )
 
 

@@ -38,7 +38,7 @@ class MaskedCounts:
         return float(self._counts.max() / total) if total else 0.0
 
 
-def warn_of_no_progress(accuracy: float, guess: float, step: int) -> None:
+def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
     Whatever it is trained on, a model first learns how frequent each WordPiece
@@ -48,10 +48,11 @@ def warn_of_no_progress(accuracy: float, guess: float, step: int) -> None:
     compare with this guess, not with the start, which may be a trained model.
 
     Args:
-        accuracy: masked LM accuracy of the evaluation.
+        results: scores of the evaluation after the training.
         guess: accuracy of always guessing the most frequent WordPiece.
-        step: number of steps trained.
     """
+    accuracy = results["masked_lm_accuracy"]
+    step = results["global_step"]
     if step >= _FEWEST_STEPS and accuracy < guess + _LEAST_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "

@@ -124,6 +124,18 @@ def test_the_files_of_the_code_that_a_page_names_exist():
         assert not is_ours or (ROOT / name).exists(), name
 
 
+def test_the_steps_of_the_walks_exist():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    walks = page.split("\n## Three walks")[1].split("\n## ")[0]
+    steps = re.findall(r"^\| `([\w./]+)` \| `(\w+)` \|", walks, re.M)
+    assert len(steps) == len(re.findall(r"^\| `", walks, re.M))
+    for file, name in steps:
+        code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        names = [x.name for x in code.body if isinstance(x, defined)]
+        assert name in names, f"{file}: {name}"
+
+
 def test_the_index_of_flags_is_up_to_date():
     written = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
     # Whoever changed a flag runs `python docs/flags_index.py`.

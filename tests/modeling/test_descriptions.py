@@ -5,13 +5,12 @@ import re
 
 import modeling
 from modeling import cards, descriptions, presets
-from tests import conftest
-from tests.support import toy_task
+from tests.support import models, toy_task
 from tests.support.models import built
 from training import run_folder
 from training.start import describe_command
 
-TINY = modeling.BertConfig(**conftest.TINY)
+TINY = modeling.BertConfig(**models.TINY)
 
 
 def test_the_card_of_a_run_replaces_only_itself(tmp_path):

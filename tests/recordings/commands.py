@@ -13,8 +13,8 @@ import shlex
 import shutil
 from pathlib import Path
 
-from tests.conftest import TINY
 from tests.support import task_files
+from tests.support.models import TINY
 
 HELP = (
     "create_pretraining_data.py",

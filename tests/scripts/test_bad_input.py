@@ -14,8 +14,8 @@ import tensorflow as tf
 
 from data.io import records
 from modeling.checkpoints import tf1
-from tests.conftest import write_config
 from tests.support import script_runner
+from tests.support.models import write_config
 from tests.support.script_runner import check_refusals
 
 SAMPLES = script_runner.SAMPLES

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from tests.conftest import write_config
 from tests.support import task_files
 from tests.support.golden import ROOT
+from tests.support.models import write_config
 from tests.support.script_runner import SAMPLES
 from tests.support.squad_files import write_squad
 

@@ -9,8 +9,8 @@ import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from tests.conftest import TINY
 from tests.support import script_runner
+from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results
 from tests.support.task_files import write_csv
 from tests.support.task_runs import run_task_test

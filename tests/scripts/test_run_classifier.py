@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from tests.conftest import write_config
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, serve, values
+from tests.support.models import write_config
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import (
     check_refusals,

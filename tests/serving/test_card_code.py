@@ -9,14 +9,14 @@ import pytest
 
 import modeling
 import serving
-from tests.serving.conftest import (
+from tests.support.engines import ENGINES, needs
+from tests.support.exports import (
     LABELS,
     LENGTH,
     TAGS,
     create_model,
     create_options,
 )
-from tests.support.engines import ENGINES, needs
 
 FORMATS = ENGINES[:2]
 WINDOWS = {

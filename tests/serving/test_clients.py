@@ -16,9 +16,8 @@ from scipy import special
 
 import serving
 from serving import engines
-from tests.serving import conftest
-from tests.serving.conftest import CASED_TOKENIZER, TOKENIZER
-from tests.support import script_runner
+from tests.support import exports, script_runner
+from tests.support.exports import CASED_TOKENIZER, TOKENIZER
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
@@ -102,9 +101,9 @@ fs.writeFileSync(file, JSON.stringify(found));
 def folder(tmp_path_factory):
     """Holds an export in ONNX of each kind."""
     folder = tmp_path_factory.mktemp("clients")
-    options = conftest.create_options("onnx", max_seq_length=LENGTH)
+    options = exports.create_options("onnx", max_seq_length=LENGTH)
     for kind in CLASSES:
-        conftest.export(kind, folder / kind, options, max_length=LENGTH)
+        exports.export(kind, folder / kind, options, max_length=LENGTH)
     return folder
 
 

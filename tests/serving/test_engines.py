@@ -11,8 +11,10 @@ import tensorflow as tf
 
 import serving
 from serving import engines
-from tests.serving import conftest
-from tests.serving.conftest import (
+from tests.support import exports
+from tests.support.checkpoints import assert_same
+from tests.support.engines import ENGINES, needs, run
+from tests.support.exports import (
     FORMAT,
     INSTALLED,
     LENGTH,
@@ -21,8 +23,6 @@ from tests.serving.conftest import (
     SMALL,
     TEXTS,
 )
-from tests.support.checkpoints import assert_same
-from tests.support.engines import ENGINES, needs, run
 from tests.support.keeping import Keeping
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ ASKED = [
 
 
 def export(kind, folder, format=FORMAT, **options):
-    conftest.export(kind, folder, conftest.create_options(format, **options))
+    exports.export(kind, folder, exports.create_options(format, **options))
     return folder
 
 

@@ -13,8 +13,8 @@ from data.classification.decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines
-from tests.serving.conftest import LABELS, LENGTH, create_model, create_options
 from tests.support.engines import ENGINES
+from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)

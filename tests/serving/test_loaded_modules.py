@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.serving import conftest
+from tests.support import exports
 from tests.support.golden import ROOT
 
 # Packages that only training, exports and SavedModels need.
@@ -48,7 +48,7 @@ def loaded(program, *arguments):
 def export(tmp_path_factory):
     """The folder of an encoder for LiteRT."""
     folder = tmp_path_factory.mktemp("litert") / "export"
-    conftest.export("features", folder, conftest.create_options("litert"))
+    exports.export("features", folder, exports.create_options("litert"))
     return folder
 
 

@@ -10,9 +10,8 @@ import modeling
 import serving
 from data.squad.passage_windows import WindowOptions
 from serving.signatures import embed, tokenize
-from tests.serving import conftest
-from tests.serving.conftest import TOKENIZER, create_model
-from tests.support import memory
+from tests.support import exports, memory
+from tests.support.exports import TOKENIZER, create_model
 
 OPTIONS = serving.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 
@@ -81,8 +80,8 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
     path, found = long_exports / name, []
     if not path.exists():
-        options, windows = conftest.create_options(), WindowOptions()
-        conftest.export(name, path, options, windows, max_length=384)
+        options, windows = exports.create_options(), WindowOptions()
+        exports.export(name, path, options, windows, max_length=384)
     sizes = [100_000, 400_000, 1_000_000]
     if signature == "embed":
         # Padding up to 256 MB is allowed; then it is refused.

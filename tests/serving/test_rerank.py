@@ -10,14 +10,14 @@ import pytest
 
 import modeling
 import serving
-from tests.serving.conftest import (
+from tests.support.checkpoints import assert_same
+from tests.support.engines import PREDICT, run
+from tests.support.exports import (
     LENGTH,
     TOKENIZER,
     create_model,
     create_options,
 )
-from tests.support.checkpoints import assert_same
-from tests.support.engines import PREDICT, run
 
 QUERY = "Who keeps the light?"
 PASSAGES = ["A storm!", "Anna keeps the light.", "The boat " * 20, ""]

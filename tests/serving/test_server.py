@@ -20,10 +20,10 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving import server as server_module
 from serving.server import HTTPException, ServedModel, Server
 from serving.tasks.base import TaskOptions, TextTask
-from tests.serving.conftest import MASKED, TEXTS
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.engines import run
+from tests.support.exports import MASKED, TEXTS
 from tests.support.server_process import running, send
 
 TEXT = {"text": "The harbor light is on."}

@@ -9,7 +9,7 @@ import extract_features
 import serving
 from data.classification.features import InputExample
 from data.text.tokenization import FullTokenizer
-from tests.serving.conftest import (
+from tests.support.exports import (
     LABELS,
     LENGTH,
     TOKENIZER,

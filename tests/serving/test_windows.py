@@ -17,7 +17,7 @@ from data.squad.passage_windows import create_features
 from data.text.token_windows import cut_spans
 from serving import engines
 from serving.engines import Input
-from tests.serving.conftest import (
+from tests.support.exports import (
     CASED_TOKENIZER,
     DECODING,
     FORMAT,

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from serving import engines
-from tests.serving.conftest import INSTALLED
+from tests.support.exports import INSTALLED
 from tests.support.golden import ROOT
 
 

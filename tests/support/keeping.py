@@ -1,12 +1,11 @@
 """Defines a task that keeps the batches of its evaluation."""
 
 from modeling import BertConfig, presets
-from tests.serving import conftest
-from tests.support import toy_task
+from tests.support import exports, toy_task
 from training import exporting, splits
 from training.run_folder import RunFolder
 
-LENGTH = conftest.LENGTH
+LENGTH = exports.LENGTH
 
 
 class Keeping(toy_task.ToyTask):

@@ -1,9 +1,20 @@
 """Creates networks that are small enough for tests, and their batches."""
 
+import json
+
 import numpy as np
 
 import modeling
 
+# The network of most tests of the scripts.
+TINY = {
+    "vocab_size": 1600,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 64,
+}
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 # The smallest network that has every part.
 SMALL = modeling.BertConfig(
@@ -15,6 +26,12 @@ SMALL = modeling.BertConfig(
     max_position_embeddings=8,
     type_vocab_size=2,
 )
+
+
+def write_config(path, **changes):
+    """Writes the configuration of TINY with changed values. Returns `path`."""
+    path.write_text(json.dumps(TINY | changes))
+    return path
 
 
 def tiny_config(**changes):

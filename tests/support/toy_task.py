@@ -7,8 +7,8 @@ from command_line import flags
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
-from tests.conftest import write_config
 from tests.support import script_runner
+from tests.support.models import write_config
 from training import fine_tuning, task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, complete, read_preset, read_start

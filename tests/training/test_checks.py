@@ -7,8 +7,7 @@ import pytest
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from modeling import presets
-from tests.conftest import write_config
-from tests.support.models import tiny_config
+from tests.support.models import tiny_config, write_config
 from tests.support.script_runner import SAMPLES
 from tests.support.toy_task import (
     create_config,

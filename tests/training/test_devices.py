@@ -9,10 +9,9 @@ import time
 import pytest
 
 from modeling.presets import checkpoint_steps
-from tests.conftest import write_config
 from tests.support import events, script_runner, task_files
 from tests.support.golden import ROOT
-from tests.support.models import NO_DROPOUT
+from tests.support.models import NO_DROPOUT, write_config
 from training import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.

@@ -10,10 +10,9 @@ import modeling
 import run_classifier
 from command_line.flags import create
 from modeling import presets
-from tests.conftest import write_config
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
-from tests.support.models import built
+from tests.support.models import built, write_config
 from tests.support.script_runner import parse_flags
 from training import distillation
 

@@ -9,10 +9,9 @@ import pytest
 
 import modeling
 from modeling.presets import Preset
-from tests.conftest import TINY
 from tests.support import toy_task
 from tests.support.golden import ROOT
-from tests.support.models import built
+from tests.support.models import TINY, built
 from training import fingerprints, resuming
 from training.start import complete, read_preset
 

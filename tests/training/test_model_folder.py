@@ -8,8 +8,7 @@ import pytest
 import modeling
 from modeling import presets
 from modeling.checkpoint_folders import find_best
-from tests import conftest
-from tests.support import toy_task
+from tests.support import models, toy_task
 from tests.support.golden import ROOT
 from training.resuming import check_resumed
 from training.run_folder import RunFolder
@@ -40,7 +39,7 @@ def check(folder, settings, **flags):
         # The run begins.
         preset = None
     settings = check_resumed(config, preset, settings)
-    bert_config = modeling.BertConfig(**conftest.TINY)
+    bert_config = modeling.BertConfig(**models.TINY)
     begin(config, modeling.BertClassifier(bert_config, 2), settings)
 
 
@@ -128,7 +127,7 @@ def places(entries, path=()):
 def test_odd_entries_end_in_errors_of_one_line(folder):
     settings = {
         "eval_input_file": RECORDS,
-        "bert_config": modeling.BertConfig(**conftest.TINY).to_dict(),
+        "bert_config": modeling.BertConfig(**models.TINY).to_dict(),
         "tokenizer": {"do_lower_case": True, "vocab": [5, 1]},
         "labels": ["no", "yes"],
     }
@@ -153,7 +152,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 def write(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
-    config = modeling.BertConfig(**conftest.TINY | changes)
+    config = modeling.BertConfig(**models.TINY | changes)
     model = modeling.BertModel(config)
     begin(toy_task.create_config(folder), model, {}, labels)
 
@@ -170,7 +169,7 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     # A user's own files.
     mine = tmp_path / "mine"
     mine.mkdir()
-    conftest.write_config(mine / "bert_config.json")
+    models.write_config(mine / "bert_config.json")
     (mine / "labels.txt").write_text("no\nyes\n")
     write(mine, ["no", "yes"])
     with pytest.raises(ValueError, match=r"labels\.txt"):

@@ -38,5 +38,6 @@ def test_a_guess_is_the_most_frequent_masked_word():
     ],
 )
 def test_accuracy_that_has_not_moved_is_named(caplog, accuracy, step, is_named):
-    pretraining_end.warn_of_no_progress(accuracy, 0.07, step)
+    results = {"masked_lm_accuracy": accuracy, "global_step": step}
+    pretraining_end.warn_of_no_progress(results, 0.07)
     assert ("not learned from the context" in caplog.text) == is_named

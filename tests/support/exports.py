@@ -1,0 +1,127 @@
+"""Tiny models of every kind, their exports, and what they are asked."""
+
+import dataclasses
+import importlib.util
+
+import keras
+
+import modeling
+import serving
+from data.squad.decoding import DecodingOptions
+from data.squad.passage_windows import WindowOptions
+from data.text.tokenization import FullTokenizer
+from serving import engines
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
+
+TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
+CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
+INSTALLED = [
+    name
+    for name, runtime in engines.RUNTIMES.items()
+    if importlib.util.find_spec(runtime.package)
+]
+SMALL = [name for name in INSTALLED if name != "saved_model"]
+# The writers of these need their runtimes.
+FORMAT = ",".join(dict.fromkeys(["litert", *SMALL]))
+LABELS = ["no", "maybe", "yes"]
+TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
+LENGTH = 24
+WINDOWS = WindowOptions(max_seq_length=32, doc_stride=9, max_query_length=8)
+# The model for SQuAD is a cased one, which may find no answer.
+DECODING = DecodingOptions(
+    n_best_size=12,
+    max_answer_length=6,
+    version_2_with_negative=True,
+    null_score_diff_threshold=-3.0,
+)
+# All that a text can be: nothing, long, in scripts of all kinds, odd.
+TEXTS = [
+    "The harbor light is on.",
+    "",
+    " \t\n",
+    "A boat, the sea and (a storm)! " * 40,
+    "Der Hafen in K\u00f6ln; le caf\u00e9 e\u0301te\u0301, \u0130stanbul",
+    "\u6e2f\u53e3\u7684\u706f the light \u6e2f\u3002",
+    "\u0397 \u0398\u0391\u039b\u0391\u03a3\u03a3\u0391 \u03a3\u0391\u03a3"
+    " \u05d4\u05d9\u05dd \u0627\u0644\u0628\u062d\u0631",
+    "the\u00a0boat\u2028and\u202fthe sea \U0001f6a2 a\u200bb \ufffd",
+    "x" * 300 + " boats",
+]
+
+
+def create_model(kind, *args, changes=None, **options):
+    """Returns a tiny model with weights large enough to tell texts apart."""
+    keras.utils.set_random_seed(1)
+    sizes = {
+        "vocab_size": len(TOKENIZER.tokens),
+        "num_hidden_layers": 1,
+        "max_position_embeddings": 32,
+        "initializer_range": 0.5,
+    }
+    config = tiny_config(**sizes | (changes or {}))
+    return built(kind(config, *args, **options))
+
+
+def create_options(format="saved_model", **options):
+    """Returns the options of an export in one or several formats."""
+    options = {"tokenizer": TOKENIZER, "max_seq_length": LENGTH} | options
+    return serving.ExportOptions(formats=format.split(","), **options)
+
+
+# {name of an export: (class of its model, settings of the head)}
+HEADS = {
+    "squad": (
+        modeling.BertSpanLabeler,
+        dataclasses.asdict(WINDOWS) | dataclasses.asdict(DECODING),
+    ),
+    "classifier": (modeling.BertClassifier, {"labels": LABELS}),
+    "ner": (modeling.BertTokenClassifier, {"labels": TAGS}),
+    "pretraining": (modeling.BertPretrainer, {}),
+    "features": (modeling.BertModel, {}),
+    "multiple_choice": (modeling.BertMultipleChoice, {}),
+}
+
+
+def export(name, path, options, windows=WINDOWS, max_length=32):
+    """Exports a tiny model of a kind, and returns it."""
+    kind, settings = HEADS[name]
+    num_labels = [len(settings["labels"])] if "labels" in settings else []
+    changes = {"max_position_embeddings": max_length}
+    model = create_model(kind, *num_labels, changes=changes)
+    if name == "squad":
+        settings = settings | dataclasses.asdict(windows)
+        options = dataclasses.replace(
+            options,
+            tokenizer=CASED_TOKENIZER,
+            max_seq_length=windows.max_seq_length,
+        )
+    serving.export(path, model, settings, options)
+    return model
+
+
+PAIRS = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
+MASKED = [
+    *TEXTS,
+    "[MASK]",
+    "The [MASK] light is[MASK].",
+    "[MASK] [MASK]" + " boat" * 40 + " [MASK]",
+]
+# By design, the graph cuts answers elsewhere than Python in words with
+# characters that BERT drops (see docs/differences.md).
+CONTEXTS = [text for text in TEXTS if "\u200b" not in text]
+QUESTIONS = {"question": [*TEXTS[5:], *TEXTS[:4]], "context": CONTEXTS}
+# {kind of export: what it is asked}
+REQUESTS = {
+    "squad": [("answer", QUESTIONS), ("answer_n_best", QUESTIONS)],
+    "classifier": [
+        ("classify", PAIRS),
+        ("classify_text", {"text": TEXTS}),
+        ("tokenize", PAIRS),
+    ],
+    "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
+    "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
+    "features": [("embed", {"text": TEXTS})],
+    # Over ids alone.
+    "multiple_choice": [],
+}
