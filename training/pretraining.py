@@ -159,7 +159,45 @@ def find_settings(
     found["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
         found["eval_input_file"] = dev_set
+    if start.is_resumed:
+        for name in found.keys() & {"input_file", "eval_input_file"}:
+            recorded = start.training.get(name)
+            if not isinstance(recorded, list):
+                continue
+            if _is_earlier_form(recorded, found[name]):
+                found[name] = recorded
+            _check_records(config, name, recorded, found[name])
     return resuming.check_resumed(config, start.preset, found)
+
+
+# Raises a ValueError if a run is resumed on other records than it began with.
+def _check_records(
+    config: PretrainingConfig,
+    name: str,
+    recorded: Sequence[object],
+    found: Sequence[list],
+) -> None:
+    if recorded == found:
+        return
+    folder = config.training.output_dir
+    files = [entry[0] for entry in found if entry not in recorded]
+    raise ValueError(
+        f"--{name}: the run in {folder} began with other records than "
+        f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
+        f"start from this run's weights, also set --init_checkpoint={folder}"
+    )
+
+
+# Returns whether an earlier version of the project recorded these files, by
+# their names, sizes and another checksum, so that its runs can go on.
+def _is_earlier_form(recorded: Sequence[object], found: Sequence[list]) -> bool:
+    return len(recorded) == len(found) and all(
+        isinstance(before, list)
+        and before[:2] == now[:2]
+        and isinstance(before[-1], int)
+        and len(before) == 3
+        for before, now in zip(recorded, found, strict=True)
+    )
 
 
 def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:
