@@ -32,11 +32,14 @@ def normal_form(text: str) -> str:
     # Unlike composed letters, decomposed ones stay as they are when their
     # neighbors are dropped. The letters are those of NFKC.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(
+    form = "".join(
         char
         for char in unicodedata.normalize("NFKD", decomposed)
         if _is_kept(char)
     )
+    # In Turkish, I is the capital of the dotless i. The capital of i has a dot,
+    # which was dropped.
+    return form.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -52,9 +55,9 @@ def _is_kept(char: str) -> bool:
 def key_of(texts: Iterable[str]) -> str:
     """Returns the key of a row: its texts' normal forms, in a fixed order.
 
-    So a pair and its reverse have the same key.
+    So a pair and its reverse have the same key, also if a text is empty.
     """
-    return _MARK.join(sorted(map(normal_form, texts)))
+    return _MARK.join(sorted(filter(None, map(normal_form, texts))))
 
 
 def place_of(key: str) -> float:

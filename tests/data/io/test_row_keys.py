@@ -47,6 +47,16 @@ def test_the_order_of_a_pair_does_not_matter():
     assert key_of(["a", "bc"]) != key_of(["ab", "c"])
 
 
+def test_an_empty_text_of_a_pair_does_not_matter():
+    assert key_of(["a", ""]) == key_of([" ", "A"]) == key_of(["a"])
+
+
+def test_turkish_capitals_have_the_form_of_their_small_letters():
+    small = "ılık ve iyi"
+    capital = "ILIK VE İYİ"
+    assert normal_form(small) == normal_form(capital) == "ilikveiyi"
+
+
 def test_the_rule_is_version_1():
     for key, place in PLACES.items():
         assert place_of(key) == place
