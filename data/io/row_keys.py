@@ -42,6 +42,11 @@ def normal_form(text: str) -> str:
     return form.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
 
 
+def is_blank(text: str) -> bool:
+    """Returns whether a text shows nothing: no normal form is left of it."""
+    return not any(map(_is_kept, text))
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _is_kept(char: str) -> bool:
     # Unassigned characters are kept, because another version of Unicode may

@@ -68,6 +68,8 @@ def find(path, columns, **given):
         ["Subject", "Body", "label"],
         ["label", "title", "text"],
         ["Class", "Title", "Description"],
+        ["text", "text_pair", "label"],
+        ["title", "selftext", "label"],
     ],
 )
 def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
@@ -97,7 +99,7 @@ def test_one_column_of_texts_is_found(tmp_path, columns):
 
 
 def test_a_name_with_commas_is_one_column(tmp_path):
-    rows = "".join(f't{i},"{i % 2}",1\n' for i in range(20))
+    rows = "".join(f't{i},"{i % 2}",1\n' for i in range(40))
     path = tmp_path / "train.csv"
     path.write_text(f'text,"Category, main","x, y, z"\n{rows}')
     for data_dir, data_file in ((tmp_path, None), (None, str(path))):
