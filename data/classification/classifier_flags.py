@@ -57,7 +57,15 @@ _USUAL = {
     "label_column": LABEL_NAMES,
 }
 _TITLES = ("title", "subject", "headline", "summary")
-_LONG_TEXTS = ("text", "body", "content", "description", "message", "review")
+_LONG_TEXTS = (
+    "text",
+    "selftext",
+    "body",
+    "content",
+    "description",
+    "message",
+    "review",
+)
 _PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
 # (usual names of the first texts of pairs, names of the second texts), in lower
 # case and without blanks and other marks.
@@ -69,7 +77,13 @@ _PAIRS = (
     *(
         ((f"{name}{first}",), (f"{name}{second}",))
         for name in ("text", "sentence", "question", "string", "sent", "q", "s")
-        for first, second in (("1", "2"), ("a", "b"), ("", "2"), ("", "b"))
+        for first, second in (
+            ("1", "2"),
+            ("a", "b"),
+            ("", "2"),
+            ("", "b"),
+            ("", "pair"),
+        )
     ),
 )
 

@@ -162,8 +162,10 @@ def _split(text: str, separator: str) -> list[str] | None:
     if _VECTOR.fullmatch(text):
         return text.split()
     parts = [part for part in text.split(separator) if part.strip()]
-    is_whole = _is_balanced(text)
-    if is_whole and not all(map(_is_balanced, parts)):
+    # A part of a list, such as `[1, 5`, but not `sad :(, glad`.
+    is_cut = len(parts) > 1 and (text[0] in "[{" or text[-1] in "]}")
+    is_one = is_cut or _is_balanced(text)
+    if is_one and not all(map(_is_balanced, parts)):
         return None
     # A list that parse_list cannot read, such as a dict.
     is_list = text[0] in "[{" and text[-1] == _CLOSING[text[0]]

@@ -22,7 +22,7 @@ from data.classification.features import (
     regression_label,
 )
 from data.io.dev_split import DataFileOptions, SetReader
-from data.io.row_keys import place_of
+from data.io.row_keys import is_blank, place_of
 from data.io.tables import Table, accepted_rows, form_of, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
@@ -230,7 +230,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         num_changed = 0
         for row_number, where, row in self._read_rows(path, name):
             texts = [row[column] for column in self.text_columns]
-            if name != "test" and not any(text.strip() for text in texts):
+            if name != "test" and all(map(is_blank, texts)):
                 left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]

@@ -33,7 +33,15 @@ def normal_form(text: str) -> str:
     # its neighbors are dropped. Then compose the letters that NFKC composes.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     kept = filter(_is_kept, unicodedata.normalize("NFKD", decomposed))
-    return unicodedata.normalize("NFC", "".join(kept))
+    form = unicodedata.normalize("NFC", "".join(kept))
+    # In Turkish, I is the capital of the dotless i. The capital of i has a dot,
+    # which was dropped.
+    return form.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
+
+
+def is_blank(text: str) -> bool:
+    """Returns whether a text shows nothing: no normal form is left of it."""
+    return not any(map(_is_kept, text))
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -49,9 +57,9 @@ def _is_kept(char: str) -> bool:
 def key_of(texts: Iterable[str]) -> str:
     """Returns the key of a row: its texts' normal forms, in a fixed order.
 
-    So a pair and its reverse have the same key.
+    So a pair and its reverse have the same key, also if a text is empty.
     """
-    return _MARK.join(sorted(map(normal_form, texts)))
+    return _MARK.join(sorted(filter(None, map(normal_form, texts))))
 
 
 def place_of(key: str) -> float:

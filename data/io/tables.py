@@ -214,9 +214,10 @@ def accepted_rows(
 ) -> Iterator[Placed]:
     """Yields the rows that an annotator accepted in Prodigy.
 
-    Prodigy writes its decision into the column `answer`. If each row contains
-    "accept", "reject" or "ignore" there, only the first kind is yielded, and
-    the number of the others is logged. Otherwise all rows are yielded.
+    Prodigy writes its decision into the column `answer`. If its cells are
+    "accept", "reject" or "ignore", the rejected and ignored rows are left out,
+    and their number is logged. Rows from elsewhere, whose cell is empty, stay.
+    If a cell is anything else, all rows are yielded.
 
     Args:
         path: the file, for the log.
@@ -226,14 +227,15 @@ def accepted_rows(
     rows = iter(rows)
     first = [*itertools.islice(rows, 1)]
     rows = itertools.chain(first, rows)
-    if "answer" in named or not all(map(_decision, first)):
+    if "answer" in named or not all("answer" in x[-1] for x in first):
         yield from rows
         return
     every = [*rows]
-    is_prodigy = all(map(_decision, every))
+    answers = [each[-1].get("answer") for each in every]
+    is_prodigy = all(x in (None, "", *DECISIONS) for x in answers)
     left_out = 0
-    for each in every:
-        if is_prodigy and _decision(each) != "accept":
+    for each, answer in zip(every, answers, strict=True):
+        if is_prodigy and answer in ("reject", "ignore"):
             left_out += 1
         else:
             yield each
@@ -243,12 +245,6 @@ def accepted_rows(
             path,
             left_out,
         )
-
-
-def _decision(placed: tuple) -> str | None:
-    answer = placed[-1].get("answer")
-    is_known = isinstance(answer, str) and answer in DECISIONS
-    return answer if is_known else None
 
 
 def add_answer(

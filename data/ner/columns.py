@@ -215,13 +215,15 @@ def _cut(line: str, separator: str | None) -> list[str]:
 
 def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
     # Parts the lines where the column `at` begins a new sentence.
-    every = [cells[at] for _, lines in sentences for _, cells in lines]
-    is_full = all(every)
+    # pandas may write an empty cell as NaN.
+    every = {cells[at] for _, lines in sentences for _, cells in lines}
+    empty = {value for value in every if value.lower() in ("", "nan")}
     for document, lines in sentences:
         part: list[tuple[int, list[str]]] = []
         for number, cells in lines:
             value = cells[at]
-            if part and value and (not is_full or value != part[-1][1][at]):
+            is_other = empty or not part or value != part[-1][1][at]
+            if part and is_other and value not in empty:
                 yield document, part
                 part = []
             part.append((number, cells))

@@ -8,7 +8,7 @@ become types of entities that a model learns.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from absl import logging
 
@@ -20,6 +20,8 @@ _TAG = re.compile("O|[BIESLUM](-.+)?")
 _LOWER_TAG = re.compile("[bieslum]-.+")
 # Tags of a scheme, and column names. Neither are types of entities.
 _NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
+# Matches the B of B_PER and PER-B, which are not in the notation of a scheme.
+_OTHER_B = re.compile("^B(?=[_.:/])|(?<=[-_.:/])B$")
 # What stands for O in files of other projects.
 _OUTSIDE = ("0", "o")
 # Numbers of types that only a wrong column has, see `check_types`.
@@ -73,9 +75,18 @@ def name_tags(
     if all(map(is_tag, types)):
         return {tag: _in_capitals(tag, labels) for tag in counts}
     has_outside = "O" in counts or is_train
-    if has_outside and not any(map(_NO_TYPE.fullmatch, types)):
+    are_types = not any(
+        _NO_TYPE.fullmatch(tag) or _has_inside(tag, types) for tag in types
+    )
+    if has_outside and are_types:
         return {tag: "O" if tag == "O" else f"I-{tag}" for tag in counts}
     return {tag: tag for tag in counts if _TAG.fullmatch(tag)}
+
+
+def _has_inside(tag: str, tags: Collection[str]) -> bool:
+    # Returns whether a tag is such as B_PER, and I_PER is a tag too.
+    inside = _OTHER_B.sub("I", tag)
+    return inside != tag and inside in tags
 
 
 def _in_capitals(tag: str, labels: Sequence[str]) -> str:

@@ -68,6 +68,8 @@ def find(path, columns, **given):
         ["Subject", "Body", "label"],
         ["label", "title", "text"],
         ["Class", "Title", "Description"],
+        ["text", "text_pair", "label"],
+        ["title", "selftext", "label"],
     ],
 )
 def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):

@@ -271,6 +271,9 @@ def test_elements_of_lists(tmp_path, cell, labels):
         "boats (small, old), sea",
         "['sea', nan]",
         "['sea'; 'wood']",
+        "[1, 5",
+        "1, 5]",
+        "['sea', 'wood'",
         "sea\nwood",
         [["sea"], ["wood"]],
         ["sea", None],
@@ -325,6 +328,7 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
     lost = [
         {"text": None, "label": "x"},
         {"text": " ", "label": "x"},
+        {"text": "\u200b\ufeff", "label": "x"},
         {"label": "x"},
         {"text": "g", "label": None},
         {"text": "h", "label": ""},
@@ -337,11 +341,11 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
         options = {"labels": ["x", "y"]} if name == "dev.jsonl" else {}
         assert labels_of(tmp_path, name, every, **options) == [*"xyxyxy"]
         (line,) = [x for x in caplog.messages if name in x]
-        assert "3 rows without text left out" in line
+        assert "4 rows without text left out" in line
         assert "5 rows without a label left out" in line
         assert line.count("left out") == 2
     found = labels_of(tmp_path, "test.jsonl", every, labels=["x", "y"])
-    assert found == ["x", "x", "x", "x", *[None] * 5, *"yxyxy"]
+    assert found == [*"xxxxx", *[None] * 5, *"yxyxy"]
 
 
 def test_empty_lists_and_numbers(tmp_path):

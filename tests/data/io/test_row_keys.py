@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from data.io.row_keys import key_of, normal_form, place_of
+from data.io.row_keys import is_blank, key_of, normal_form, place_of
 
 # Pins the rule: another value would move the rows of every run.
 PLACES = {
@@ -45,6 +45,21 @@ def test_the_form_of_unicode_does_not_matter(form):
 def test_the_order_of_a_pair_does_not_matter():
     assert key_of(["a", "b"]) == key_of(["B", " a"]) != key_of(["ab"])
     assert key_of(["a", "bc"]) != key_of(["ab", "c"])
+
+
+def test_texts_that_show_nothing():
+    assert all(map(is_blank, ["", " \n\u00a0", "\u200b\ufeff\u2800"]))
+    assert not any(map(is_blank, [".", "\u200b1", "\U0001f600"]))
+
+
+def test_an_empty_text_of_a_pair_does_not_matter():
+    assert key_of(["a", ""]) == key_of([" ", "A"]) == key_of(["a"])
+
+
+def test_turkish_capitals_have_the_form_of_their_small_letters():
+    small = "\u0131l\u0131k ve iyi"
+    capital = "ILIK VE \u0130Y\u0130"
+    assert normal_form(small) == normal_form(capital) == "ilikveiyi"
 
 
 def test_the_rule_is_version_1():

@@ -239,6 +239,7 @@ def decided(*answers):
         (decided("reject", "ignore"), [], []),
         (decided("accept", "reject", "maybe"), [], [0, 1, 2]),
         (decided("accept", None), [], [0, 1]),
+        (decided("", "reject", None, "accept"), [], [0, 2, 3]),
         (decided("accept", "reject"), ["answer"], [0, 1]),
         ([(0, {"text": "a"})], [], [0]),
         ([], [], []),

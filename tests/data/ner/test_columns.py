@@ -29,6 +29,11 @@ TABLES = {
     "without names": (
         'Anna,B-PER\nleft,O\nOslo,B-LOC\n.,O\n\nIt,O\n",",O\n"""",O\nrains,O\n'
     ),
+    "empty cells as of pandas": (
+        "Sentence #,Word,POS,Tag\nSentence: 1,Anna,NNP,B-PER\nNaN,left,VBD,O\n"
+        "NaN,Oslo,NNP,B-LOC\nNaN,.,.,O\nSentence: 2,It,PRP,O\n"
+        'NaN,",",",",O\nNaN,"""",P,O\nNaN,rains,VBZ,O\n'
+    ),
     "the tag first": (
         "Tag,Token,Sent_ID\nB-PER,Anna,a\nO,left,a\nB-LOC,Oslo,a\nO,.,a\n"
         'O,It,b\nO,",",b\nO,"""",b\nO,rains,b\n'
@@ -149,6 +154,8 @@ def test_small_letters(tmp_path):
         ("a B-PER\nb O\nc o\n\nd O\n", r"not o.*O \(2\), .*o \(1\)"),
         ("a PER\nb _\nc _\n\nd _\n", r"no word is tagged O.*_ \(3\), PER"),
         ("a PER\nb OTHER\n\nd OTHER\n", r"no word is tagged O.*OTHER \(2\)"),
+        ("a B_PER\nb I_PER\nc O\n\nd O\n", "'B_PER', but a tag is such as"),
+        ("a PER-B\nb PER-I\nc O\n\nd O\n", "'PER-B', but a tag is such as"),
     ],
 )
 def test_o_is_the_tag_of_words_outside(tmp_path, text, culprit):
