@@ -122,6 +122,24 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
     assert not FullTokenizer.from_preset(classifier).do_lower_case
 
 
+def test_a_preset_states_the_length_of_the_inputs(classifier):
+    file = classifier / "preprocessor.json"
+    assert presets.read(classifier).settings == {"max_seq_length": 16}
+    edit(file, sequence_length=7)
+    preset = presets.read(classifier)
+    assert preset.settings == {"max_seq_length": 7}
+    assert preset.max_length(kinds.CLASSIFIER, 48) == 7
+    # KerasHub's default is longer than this network allows.
+    edit(file, sequence_length=512)
+    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    values = json.loads(file.read_text())
+    del values["config"]["sequence_length"]
+    file.write_text(json.dumps(values))
+    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    file.unlink()
+    assert not presets.read(classifier).settings
+
+
 def test_kept_accents_are_said(classifier, caplog):
     presets.read(classifier)
     assert "keeps the accents" in caplog.text
@@ -182,6 +200,9 @@ def test_files_of_keras_2_and_of_bfloat16(backbone):
         ("task.json", {"num_classes": 10**9}, "dense/vars/0"),
         ("task.json", {"num_classes": None}, "num_classes"),
         ("task.json", {"class_name": "Own"}, "task.json describes"),
+        ("preprocessor.json", {"sequence_length": "5"}, "sequence_length"),
+        ("preprocessor.json", {"sequence_length": 2}, "sequence_length"),
+        ("preprocessor.json", {"config": [1]}, "preprocessor.json must"),
         ("tokenizer.json", {"class_name": "BytePair"}, "tokenizer.json"),
         ("tokenizer.json", {"suffix_indicator": "@@"}, "suffix_indicator"),
         ("tokenizer.json", {"lowercase": 1}, "lowercase"),
