@@ -47,6 +47,8 @@ _SAFETENSORS = (
 )
 _KERASHUB = (
     kerashub_files.WEIGHTS_FILE,
+    kerashub_files.INDEX_FILE,
+    kerashub_files.SHARDS,
     kerashub_files.TASK_WEIGHTS_FILE,
 )
 _PICKLES = (

@@ -19,6 +19,9 @@ from modeling.config import LAYER_NORM_EPS, BertConfig
 from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
+# The index of weights in several files, SHARDS.
+INDEX_FILE = "model.weights.json"
+SHARDS = "model_*.weights.h5"
 TASK_WEIGHTS_FILE = "task.weights.h5"
 TASK_FILE = "task.json"
 PREPROCESSOR_FILE = "preprocessor.json"
@@ -172,9 +175,7 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
 
 # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
 # states it. KerasHub's default may be longer than the network allows.
-def _read_length(
-    folder: StrPath, network: Mapping[str, Any]
-) -> dict[str, int]:
+def _read_length(folder: StrPath, network: Mapping[str, Any]) -> dict[str, int]:
     path = os.path.join(folder, PREPROCESSOR_FILE)
     if not os.path.isfile(path):
         return {}

@@ -19,6 +19,7 @@ from modeling.checkpoints.names import original_name
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
 from tests.support.script_runner import run
+from training import fingerprints
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub"
 INPUTS = np.load(RECORDED / "in.npz")
@@ -120,6 +121,73 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
     assert tokenizer.vocab_bytes == vocab_file.read_bytes()
     edit(classifier / "tokenizer.json", lowercase=False)
     assert not FullTokenizer.from_preset(classifier).do_lower_case
+
+
+def write_shards(folder):
+    """Writes the backbone's weights in two files, as KerasHub does."""
+    source = folder / "model.weights.h5"
+    places = {}
+    with h5py.File(source) as file:
+        names = []
+        file.visit(names.append)
+        names = [x for x in names if isinstance(file[x], h5py.Dataset)]
+        for number in range(2):
+            place = f"model_0000{number}.weights.h5"
+            with h5py.File(folder / place, "w") as part:
+                # The datasets of a layer may be in both files.
+                for name in names[number::2]:
+                    part[name] = file[name][()]
+                    group = f"/{name.rpartition('/')[0]}"
+                    places.setdefault(group, []).append(place)
+    source.unlink()
+    for group in ("/layers/embedding/vars", "/layers/position_embedding/vars"):
+        [places[group]] = places[group]
+    values = {"metadata": {"total_size": 5.0}, "weight_map": places}
+    index = folder / "model.weights.json"
+    index.write_text(json.dumps(values))
+    return index
+
+
+def test_weights_in_several_files(classifier):
+    index = write_shards(classifier)
+    logits = np.load(RECORDED / "out_c.npz")["logits"]
+    for path in (classifier, index, classifier / "task.weights.h5"):
+        assert modeling.find_checkpoint(path) == str(index)
+        model = modeling.BertClassifier.from_preset(path)
+        assert_close(model(FEATURES), logits, tolerance=1e-5)
+    before = fingerprints.fingerprint_checkpoint(str(classifier))
+    assert "model_00001.weights.h5" in [name for name, *_ in before]
+    # Only the file that the index lists counts.
+    part = classifier / "model_00000.weights.h5"
+    name = "layers/embedding/vars/0"
+    values = json.loads(index.read_text())
+    listed = values["weight_map"]["/layers/embedding/vars"]
+    (other,) = {"model_00000.weights.h5", "model_00001.weights.h5"} - {listed}
+    with h5py.File(classifier / other, "r+") as file:
+        file[name] = np.zeros((2, 32), "float32")
+    model = modeling.BertClassifier.from_preset(classifier)
+    assert_close(model(FEATURES), logits, tolerance=1e-5)
+    assert fingerprints.fingerprint_checkpoint(str(classifier)) != before
+    part.unlink()
+    with pytest.raises(OSError, match=f"{part}"):
+        modeling.find_checkpoint(classifier)
+
+
+@pytest.mark.parametrize(
+    "places, says",
+    [
+        ([1], "weight_map. must be an object"),
+        ({"/a": "model_00000.weights.h5"}, "model_00000.* lacks a, which"),
+        ({"/a": "../model.weights.h5"}, "must list a .* for /a"),
+        ({"/a": [5]}, "must list a .* for /a"),
+    ],
+)
+def test_an_index_that_states_something_else(classifier, places, says):
+    index = write_shards(classifier)
+    index.write_text(json.dumps({"weight_map": places}))
+    with pytest.raises((OSError, ValueError), match=says) as caught:
+        modeling.find_checkpoint(classifier)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_preset_states_the_length_of_the_inputs(classifier):
