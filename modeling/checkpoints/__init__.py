@@ -38,8 +38,8 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-# Matches Google's and Hugging Face's names of the weights of pretraining, and no
-# names of Model Garden's heads of tasks.
+# Matches Google's and Hugging Face's names of the weights of pretraining, but
+# not Model Garden's names of the heads of tasks.
 _PRETRAINED = re.compile(
     r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
     r"|predictions(?!/transform/logits))[./]"

@@ -19,7 +19,9 @@ RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 
 def load_teacher(folder):
     """Loads a folder as --teacher does."""
-    config = toy_task.create_config("unused", teacher=str(folder))
+    config = toy_task.create_config(
+        "unused", do_train=True, teacher=str(folder)
+    )
     start = toy_task.create_start(config, modeling.BertConfig(**SIZES))
     return distillation.load_teacher(start, modeling.BertModel)
 
