@@ -16,6 +16,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from modeling import kinds, presets
 from modeling.checkpoints.names import original_name
+from tests.support import weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
 from tests.support.script_runner import run
@@ -123,33 +124,8 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
     assert not FullTokenizer.from_preset(classifier).do_lower_case
 
 
-def write_shards(folder):
-    """Writes the backbone's weights in two files, as KerasHub does."""
-    source = folder / "model.weights.h5"
-    places = {}
-    with h5py.File(source) as file:
-        names = []
-        file.visit(names.append)
-        names = [x for x in names if isinstance(file[x], h5py.Dataset)]
-        for number in range(2):
-            place = f"model_0000{number}.weights.h5"
-            with h5py.File(folder / place, "w") as part:
-                # The datasets of a layer may be in both files.
-                for name in names[number::2]:
-                    part[name] = file[name][()]
-                    group = f"/{name.rpartition('/')[0]}"
-                    places.setdefault(group, []).append(place)
-    source.unlink()
-    for group in ("/layers/embedding/vars", "/layers/position_embedding/vars"):
-        [places[group]] = places[group]
-    values = {"metadata": {"total_size": 5.0}, "weight_map": places}
-    index = folder / "model.weights.json"
-    index.write_text(json.dumps(values))
-    return index
-
-
 def test_weights_in_several_files(classifier):
-    index = write_shards(classifier)
+    index = weights_fuzz.write_kerashub_shards(classifier)
     logits = np.load(RECORDED / "out_c.npz")["logits"]
     for path in (classifier, index, classifier / "task.weights.h5"):
         assert modeling.find_checkpoint(path) == str(index)
@@ -183,7 +159,7 @@ def test_weights_in_several_files(classifier):
     ],
 )
 def test_an_index_that_states_something_else(classifier, places, says):
-    index = write_shards(classifier)
+    index = weights_fuzz.write_kerashub_shards(classifier)
     index.write_text(json.dumps({"weight_map": places}))
     with pytest.raises((OSError, ValueError), match=says) as caught:
         modeling.find_checkpoint(classifier)
