@@ -41,8 +41,15 @@ HUGGINGFACE_WEIGHTS = (
 )
 # Other weights that config.json describes. They are read before a checkpoint
 # with a NAME.index, which bert_config.json describes.
-_KERAS_WEIGHTS = ("model.weights.h5", "tf_model.h5", "tf_model.h5.index.json")
-_IS_WEIGHTS = re.compile(r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$")
+_KERAS_WEIGHTS = (
+    kerashub_files.WEIGHTS_FILE,
+    kerashub_files.INDEX_FILE,
+    "tf_model.h5",
+    "tf_model.h5.index.json",
+)
+_IS_WEIGHTS = re.compile(
+    r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$|\.weights\.json$"
+)
 
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, config_entries writes the last.

@@ -37,6 +37,7 @@ _DESCRIPTIONS = (
     "sentence_bert_config.json",
     "1_Pooling/config.json",
     kerashub_files.TASK_FILE,
+    kerashub_files.PREPROCESSOR_FILE,
     kerashub_files.VOCAB_FILE,
 )
 _SAFETENSORS = (
@@ -46,6 +47,8 @@ _SAFETENSORS = (
 )
 _KERASHUB = (
     kerashub_files.WEIGHTS_FILE,
+    kerashub_files.INDEX_FILE,
+    kerashub_files.SHARDS,
     kerashub_files.TASK_WEIGHTS_FILE,
 )
 _PICKLES = (

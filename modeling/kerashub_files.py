@@ -19,8 +19,12 @@ from modeling.config import LAYER_NORM_EPS, BertConfig
 from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
+# The index of weights in several files, SHARDS.
+INDEX_FILE = "model.weights.json"
+SHARDS = "model_*.weights.h5"
 TASK_WEIGHTS_FILE = "task.weights.h5"
 TASK_FILE = "task.json"
+PREPROCESSOR_FILE = "preprocessor.json"
 TOKENIZER_FILE = "tokenizer.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
@@ -38,6 +42,8 @@ _DEFAULTS: dict[str, Any] = {
     "max_sequence_length": 512,
     "num_segments": 2,
 }
+# KerasHub's default length of inputs.
+_SEQUENCE_LENGTH = 512
 # {class: its module} of the objects that are written.
 _MODULES = {
     "BertBackbone": "bert_backbone",
@@ -45,7 +51,6 @@ _MODULES = {
     "BertTextClassifierPreprocessor": "bert_text_classifier_preprocessor",
     "BertTokenizer": "bert_tokenizer",
 }
-_PREPROCESSOR_FILE = "preprocessor.json"
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
 _TOKENIZER = {
     "lowercase": (True, False),
@@ -157,13 +162,37 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
             task is another.
     """
     path = os.path.join(folder, "config.json")
-    read_object(read_json(path), path, "BertBackbone")
+    network = read_object(read_json(path), path, "BertBackbone")
     head, entries = read_task(folder)
     settings: dict[str, Any] = {}
+    if head == CLASSIFIER:
+        settings |= _read_length(folder, _DEFAULTS | network)
     if head == CLASSIFIER and entries.get("activation") == "sigmoid":
         settings["output_mode"] = "multilabel"
         settings["problem_type"] = "multi_label_classification"
     return head, settings
+
+
+# Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
+# states it. KerasHub's default may be longer than the network allows.
+def _read_length(folder: StrPath, network: Mapping[str, Any]) -> dict[str, int]:
+    path = os.path.join(folder, PREPROCESSOR_FILE)
+    if not os.path.isfile(path):
+        return {}
+    values = read_json(path)
+    entries = values.get("config") if is_kerashub(values) else None
+    if not isinstance(entries, dict):
+        raise ValueError(f"{path} must contain `class_name` and `config`")
+    length = entries.get("sequence_length", _SEQUENCE_LENGTH)
+    if type(length) is not int or length < 3:
+        raise ValueError(
+            f"{path}: `sequence_length` must be a whole number above 2. "
+            f"Received: {length!r:.80}"
+        )
+    longest = network["max_sequence_length"]
+    if type(longest) is int and longest >= 3:
+        length = min(length, longest)
+    return {"max_seq_length": length}
 
 
 def read_pooling(folder: StrPath) -> str | None:
@@ -290,7 +319,7 @@ def format_classifier(
     preprocessor = _object(
         "BertTextClassifierPreprocessor",
         tokenizer=tokenizer,
-        config_file=_PREPROCESSOR_FILE,
+        config_file=PREPROCESSOR_FILE,
         sequence_length=max_length,
         truncate="round_robin",
     )
@@ -305,7 +334,7 @@ def format_classifier(
     )
     # A task takes its type from its backbone.
     del task["config"]["dtype"], task["config"]["trainable"]
-    return {TASK_FILE: task, _PREPROCESSOR_FILE: preprocessor}
+    return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
 
 
 # Returns a serialized object of KerasHub, as Keras writes it.

@@ -278,15 +278,21 @@ class Preset:
         Raises:
             ValueError: a setting differs. The message names the setting.
         """
-        now = {**(given or {}), "bert_config": bert_config.to_dict()}
+        now = {
+            **(given or {}),
+            "bert_config": _compared_entries(bert_config.to_dict(), trains),
+        }
         if tokenizer:
             now["tokenizer"] = tokenizer.identity
         saved = self._identity(trains)
-        for each in (saved, now):
-            if "bert_config" in each:
-                each["bert_config"] = _compared_entries(
-                    each["bert_config"], trains
+        if "bert_config" in saved:
+            try:
+                saved["bert_config"] = _compared_entries(
+                    saved["bert_config"], trains
                 )
+            except ValueError as error:
+                file = os.path.join(self.path, FILE)
+                raise ValueError(f"{file}: `bert_config`: {error}") from error
         if tokenizer and self.vocab_file:
             tokenizer.check_same_words(self.vocab_file, self.source)
         difference = first_difference(saved, now, saved.keys() & now.keys())

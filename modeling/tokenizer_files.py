@@ -76,6 +76,10 @@ class Tokenizer(Protocol):
     """The attributes of `data`'s FullTokenizer that this package reads."""
 
     @property
+    def vocab_file(self) -> StrPath:
+        """Path of vocab.txt, for messages."""
+
+    @property
     def vocab_bytes(self) -> bytes:
         """Contents of vocab.txt."""
 
@@ -304,7 +308,12 @@ def tokenizer_files(
         ValueError: the vocabulary is larger than `vocab_size`, lacks a special
             token, or is not UTF-8.
     """
-    text = tokenizer.vocab_bytes.decode("utf-8").removesuffix("\n")
+    try:
+        text = tokenizer.vocab_bytes.decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{tokenizer.vocab_file}: {error}. Save the file as UTF-8"
+        ) from error
     if vocab_size is not None:
         tokenizer.check_vocab(vocab_size, SPECIAL_TOKENS.values())
     # Read the lines of vocab.txt, because the entries of `tokenizer.tokens` are

@@ -12,11 +12,12 @@ MODULES = {
     "_flatten_layers": "modeling/layers.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
+    "tensor_bundle_pb2": "modeling/checkpoints/bundle_index.py",
     "trackable_object_graph_pb2": "modeling/checkpoints/object_entries.py",
 }
 PRIVATE = re.compile(
     r"\b(?:_flatten_layers|_all_reduce_sum_gradients"
-    r"|StatelessScope|trackable_object_graph_pb2"
+    r"|StatelessScope|tensor_bundle_pb2|trackable_object_graph_pb2"
     r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
 )
 

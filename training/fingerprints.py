@@ -10,6 +10,7 @@ import tensorflow as tf
 import modeling
 from files.json_files import read_json
 from modeling import kerashub_files, presets
+from modeling.checkpoints import kerashub
 from modeling.presets import Preset, folder_of
 from training.start import Start
 
@@ -96,7 +97,7 @@ def _files_of(found: str) -> list[str]:
     if name.endswith(".index.json"):
         places = read_json(found)["weight_map"].values()
         return [os.path.join(folder, place) for place in sorted({*places})]
-    if name != kerashub_files.WEIGHTS_FILE:
+    if name not in (kerashub_files.WEIGHTS_FILE, kerashub_files.INDEX_FILE):
         return []
     # The datasets in the file are numbered, and config.json describes them.
     names = (
@@ -105,4 +106,7 @@ def _files_of(found: str) -> list[str]:
         "config.json",
     )
     files = [os.path.join(folder, name) for name in names]
-    return [*filter(os.path.isfile, files)]
+    found_files = [*filter(os.path.isfile, files)]
+    if name == kerashub_files.INDEX_FILE:
+        found_files += sorted({file for _, file in kerashub.read_shards(found)})
+    return found_files

@@ -38,9 +38,11 @@ _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
-# Matches Google's and Hugging Face's names of the weights of pretraining.
+# Matches Google's and Hugging Face's names of the weights of pretraining, but
+# not Model Garden's names of the heads of tasks.
 _PRETRAINED = re.compile(
-    r"(?:^|[./])(?:embeddings|encoder|pooler|predictions|seq_relationship)[./]"
+    r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
+    r"|predictions(?!/transform/logits))[./]"
 )
 # The same of the weights of a block.
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")

@@ -212,18 +212,34 @@ def read_places(path: str, ending: str) -> dict[str, str]:
             f"{path}: `weight_map` must be an object of names and files. "
             f"Received: {places!r:.80}"
         )
-    for name, place in places.items():
-        if (
-            not isinstance(place, str)
-            or not place.endswith(ending)
-            or re.search(r"[/\\\0]", place)
-        ):
-            raise ValueError(
-                f"{path}: `weight_map` must list a *{ending} of this folder "
-                f"for {printable(name)}. Received: {place!r:.80}"
-            )
-    folder = os.path.dirname(path)
-    return {name: os.path.join(folder, file) for name, file in places.items()}
+    return {
+        name: place_of(path, name, place, ending)
+        for name, place in places.items()
+    }
+
+
+def place_of(path: str, name: str, place: object, ending: str) -> str:
+    """Returns the path of a file that an index names.
+
+    Args:
+        path: path of the index.
+        name: name of the weight, for messages.
+        place: name of the file.
+        ending: as in `read_places`.
+
+    Raises:
+        ValueError: `place` is not the name of a file in the index's folder.
+    """
+    if (
+        not isinstance(place, str)
+        or not place.endswith(ending)
+        or re.search(r"[/\\\0]", place)
+    ):
+        raise ValueError(
+            f"{path}: `weight_map` must list a *{ending} of this folder "
+            f"for {printable(name)}. Received: {place!r:.80}"
+        )
+    return os.path.join(os.path.dirname(path), place)
 
 
 def lacks_entry(file: str, name: str, index: str) -> OSError:

@@ -1,8 +1,9 @@
 """Reads and writes the weights of KerasHub's presets.
 
 A preset is a folder: config.json describes the network, whose weights are in
-model.weights.h5. If task.json describes a head, its weights are in
-task.weights.h5. The datasets in these files are numbered, not named.
+model.weights.h5, or in the files that model.weights.json lists. If task.json
+describes a head, its weights are in task.weights.h5. The datasets in these
+files are numbered, not named.
 """
 
 import errno
@@ -17,14 +18,20 @@ import keras
 import numpy as np
 
 from files.folders import new_folder
+from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kerashub_files
 from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.huggingface import lacks_entry, place_of
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
 from modeling.config_files import CONFIG_FILE, load_config
-from modeling.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
+from modeling.kerashub_files import (
+    INDEX_FILE,
+    TASK_WEIGHTS_FILE,
+    WEIGHTS_FILE,
+)
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
 from modeling.labels import check_labels
 from modeling.tokenizer_files import SPECIAL_TOKENS, Tokenizer
@@ -56,11 +63,14 @@ def find(path: StrPath) -> str | None:
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
-    if name in (WEIGHTS_FILE, TASK_WEIGHTS_FILE):
+    if name in (WEIGHTS_FILE, INDEX_FILE, TASK_WEIGHTS_FILE):
         path = folder
     if not kerashub_files.has_preset(path):
         return None
+    index = os.path.join(path, INDEX_FILE)
     file = os.path.join(path, WEIGHTS_FILE)
+    if os.path.isfile(index) and not os.path.isfile(file):
+        return index
     _check_exists(file)
     return file
 
@@ -68,8 +78,7 @@ def find(path: StrPath) -> str | None:
 def _check_exists(file: str) -> None:
     if not os.path.isfile(file):
         raise FileNotFoundError(
-            f"There is no {file}. Save or download the preset again, with its "
-            "weights in one file"
+            f"There is no {file}. Save or download the preset again"
         )
 
 
@@ -105,13 +114,57 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     return entries
 
 
-# Returns {name without the scope: Entry} of the weights in a file.
+# Returns {name without the scope: Entry} of the weights in a file, or in all
+# files of an index.
 def _open(path: str) -> dict[str, Entry]:
+    read = _open_shards if path.endswith(INDEX_FILE) else open_datasets
     return {
         _SCOPE.sub("", name, count=1): entry
-        for name, entry in open_datasets(path).items()
+        for name, entry in read(path).items()
         if not _STATE.match(name)
     }
+
+
+def read_shards(path: str) -> list[tuple[str, str]]:
+    """Returns (group of datasets, path of a file that contains some of them).
+
+    Args:
+        path: path of the index, model.weights.json.
+
+    Raises:
+        OSError: the index cannot be read.
+        ValueError: the index is malformed, or names a file in another folder.
+    """
+    listed = read_json(path).get("weight_map")
+    if not isinstance(listed, dict) or not listed:
+        raise ValueError(
+            f"{path}: `weight_map` must be an object of names and files. "
+            f"Received: {listed!r:.80}"
+        )
+    return [
+        (group.removeprefix("/"), place_of(path, group, place, ".weights.h5"))
+        for group, places in listed.items()
+        for place in (places if isinstance(places, list) else [places])
+    ]
+
+
+# An index lists a group of datasets with the file or the files that contain it.
+# Another file may contain an older dataset with the same name.
+def _open_shards(path: str) -> dict[str, Entry]:
+    files: dict[str, dict[str, Entry]] = {}
+    entries: dict[str, Entry] = {}
+    for group, file in read_shards(path):
+        if file not in files:
+            files[file] = open_datasets(file)
+        found = {
+            name: entry
+            for name, entry in files[file].items()
+            if os.path.dirname(name) == group
+        }
+        if not found:
+            raise lacks_entry(file, group, path)
+        entries |= found
+    return entries
 
 
 # Returns {Google's name: Entry} of a file that must contain all targets, and

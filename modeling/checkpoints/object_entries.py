@@ -110,9 +110,12 @@ _KEYS = {
         r"next_sentence/\1/\2"
     ),
 }
-# Matches the names of the weights of a classifier's head, which is not read.
-# The encoder beside it is.
-_OTHER_HEAD = re.compile(r"(?:^|/)sentence_prediction/")
+# Matches the names of the weights of Model Garden's heads of tasks: labels of
+# texts, answers and tags. They are not read. The encoder beside them is.
+_OTHER_HEAD = re.compile(
+    r"(?:^|/)(?:sentence_prediction|span_labeling|token_classification"
+    r"|(?<!cls/)predictions/transform/logits)/"
+)
 # Matches the keys and the names of an optimizer's variables.
 _STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
 _STATE_NAME = re.compile(
@@ -172,7 +175,7 @@ def has_graph(path: str) -> bool:
 def open_entries(path: str) -> Mapping[str, Entry]:
     """Returns {Google's name: Entry} of the checkpoint with a prefix.
 
-    The weights of a classifier of Model Garden keep their names.
+    The weights of a head of Model Garden's tasks keep their names.
 
     Raises:
         OSError: the checkpoint cannot be read.

@@ -5,6 +5,7 @@ files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
 """
 
 import contextlib
+import functools
 import math
 import os
 import re
@@ -18,6 +19,7 @@ import tensorflow as tf
 from files.atomic import partial_path, sync
 from files.folders import new_folder
 from files.paths import StrPath, literal_name
+from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.labels import check_labels
@@ -96,6 +98,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
+    _check_index(f"{prefix}.index")
     with literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
@@ -106,6 +109,24 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
             raise OSError(
                 f"The checkpoint {prefix} cannot be read: {reason}"
             ) from error
+
+
+# A checkpoint is opened once for each weight, and its index is checked once.
+def _check_index(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        status = os.stat(path)
+        _check_version(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _check_version(path: str, mtime: int, size: int) -> None:
+    try:
+        check_index(path)
+    except ValueError as error:
+        prefix = path.removesuffix(".index")
+        raise OSError(
+            f"The checkpoint {prefix} cannot be read: {error}"
+        ) from error
 
 
 def read_tf1_shapes(prefix: StrPath) -> dict[str, Sequence[int]]:

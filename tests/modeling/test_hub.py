@@ -36,6 +36,7 @@ KERASHUB = {
     for name in (
         "config.json",
         "task.json",
+        "preprocessor.json",
         "tokenizer.json",
         "assets/tokenizer/vocabulary.txt",
         "model.weights.h5",

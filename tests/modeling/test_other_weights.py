@@ -20,7 +20,7 @@ RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 def load_teacher(folder):
     """Loads a folder as --teacher does."""
     config = toy_task.create_config(
-        "unused", teacher=str(folder), do_train=True
+        "unused", do_train=True, teacher=str(folder)
     )
     start = toy_task.create_start(config, modeling.BertConfig(**SIZES))
     return distillation.load_teacher(start, modeling.BertModel)

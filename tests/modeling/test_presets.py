@@ -41,6 +41,14 @@ def test_a_value_of_another_type_is_an_error_of_one_line(tmp_path, name, text):
         presets.read(tmp_path)
 
 
+def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
+    origin = {"settings": {"bert_config": {"hidden_size": 4}}}
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps({"version": 1, "origin": origin}))
+    with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
+        presets.read(tmp_path).check_identity(tiny_config())
+
+
 def test_a_recorded_flag_of_another_type_is_refused(tmp_path):
     settings = {"flags": {"trim_padding": "no"}}
     described = {"version": 1, "task": {}, "origin": {"settings": settings}}

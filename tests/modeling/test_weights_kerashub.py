@@ -16,9 +16,11 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from modeling import kinds, presets
 from modeling.checkpoints.names import original_name
+from tests.support import weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
 from tests.support.script_runner import run
+from training import fingerprints
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub"
 INPUTS = np.load(RECORDED / "in.npz")
@@ -122,6 +124,66 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
     assert not FullTokenizer.from_preset(classifier).do_lower_case
 
 
+def test_weights_in_several_files(classifier):
+    index = weights_fuzz.write_kerashub_shards(classifier)
+    logits = np.load(RECORDED / "out_c.npz")["logits"]
+    for path in (classifier, index, classifier / "task.weights.h5"):
+        assert modeling.find_checkpoint(path) == str(index)
+        model = modeling.BertClassifier.from_preset(path)
+        assert_close(model(FEATURES), logits, tolerance=1e-5)
+    before = fingerprints.fingerprint_checkpoint(str(classifier))
+    assert "model_00001.weights.h5" in [name for name, *_ in before]
+    # Only the file that the index lists counts.
+    part = classifier / "model_00000.weights.h5"
+    name = "layers/embedding/vars/0"
+    values = json.loads(index.read_text())
+    listed = values["weight_map"]["/layers/embedding/vars"]
+    (other,) = {"model_00000.weights.h5", "model_00001.weights.h5"} - {listed}
+    with h5py.File(classifier / other, "r+") as file:
+        file[name] = np.zeros((2, 32), "float32")
+    model = modeling.BertClassifier.from_preset(classifier)
+    assert_close(model(FEATURES), logits, tolerance=1e-5)
+    assert fingerprints.fingerprint_checkpoint(str(classifier)) != before
+    part.unlink()
+    with pytest.raises(OSError, match=f"{part}"):
+        modeling.find_checkpoint(classifier)
+
+
+@pytest.mark.parametrize(
+    "places, says",
+    [
+        ([1], "weight_map. must be an object"),
+        ({"/a": "model_00000.weights.h5"}, "model_00000.* lacks a, which"),
+        ({"/a": "../model.weights.h5"}, "must list a .* for /a"),
+        ({"/a": [5]}, "must list a .* for /a"),
+    ],
+)
+def test_an_index_that_states_something_else(classifier, places, says):
+    index = weights_fuzz.write_kerashub_shards(classifier)
+    index.write_text(json.dumps({"weight_map": places}))
+    with pytest.raises((OSError, ValueError), match=says) as caught:
+        modeling.find_checkpoint(classifier)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_preset_states_the_length_of_the_inputs(classifier):
+    file = classifier / "preprocessor.json"
+    assert presets.read(classifier).settings == {"max_seq_length": 16}
+    edit(file, sequence_length=7)
+    preset = presets.read(classifier)
+    assert preset.settings == {"max_seq_length": 7}
+    assert preset.max_length(kinds.CLASSIFIER, 48) == 7
+    # KerasHub's default is longer than this network allows.
+    edit(file, sequence_length=512)
+    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    values = json.loads(file.read_text())
+    del values["config"]["sequence_length"]
+    file.write_text(json.dumps(values))
+    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    file.unlink()
+    assert not presets.read(classifier).settings
+
+
 def test_kept_accents_are_said(classifier, caplog):
     presets.read(classifier)
     assert "keeps the accents" in caplog.text
@@ -182,6 +244,9 @@ def test_files_of_keras_2_and_of_bfloat16(backbone):
         ("task.json", {"num_classes": 10**9}, "dense/vars/0"),
         ("task.json", {"num_classes": None}, "num_classes"),
         ("task.json", {"class_name": "Own"}, "task.json describes"),
+        ("preprocessor.json", {"sequence_length": "5"}, "sequence_length"),
+        ("preprocessor.json", {"sequence_length": 2}, "sequence_length"),
+        ("preprocessor.json", {"config": [1]}, "preprocessor.json must"),
         ("tokenizer.json", {"class_name": "BytePair"}, "tokenizer.json"),
         ("tokenizer.json", {"suffix_indicator": "@@"}, "suffix_indicator"),
         ("tokenizer.json", {"lowercase": 1}, "lowercase"),

@@ -294,9 +294,19 @@ def test_another_weight_is_named_with_its_shape(checkpoint):
     refused(checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no")
 
 
-def test_an_encoder_is_read_without_a_classifier_beside_it(checkpoint, caplog):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sentence_prediction/logits/kernel",
+        "classifier/predictions/transform/logits/kernel",
+        "span_labeling/predictions/transform/logits/kernel",
+        "token_classification/logits/kernel",
+    ],
+)
+def test_an_encoder_is_read_without_the_head_of_a_task(
+    checkpoint, caplog, name
+):
     values, graph = read_checkpoint(prefix_in(checkpoint))
-    name = "sentence_prediction/logits/kernel"
     add(values, graph, name, "head", np.zeros((32, 3), "float32"))
     write_checkpoint(prefix_in(checkpoint), values, graph)
     check_outputs(checkpoint, "out_v1.npz")

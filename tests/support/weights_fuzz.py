@@ -84,6 +84,8 @@ def create_folders(place):
     _write_shards(place / "shards")
     for name in ("kerashub/classifier", "modelgarden/v1_items"):
         shutil.copytree(WEIGHTS / name, place / Path(name).name)
+    shutil.copytree(place / "classifier", place / "parts")
+    write_kerashub_shards(place / "parts")
     for name in ("BertForSequenceClassification", "sharded"):
         shutil.copytree(WEIGHTS / "transformers4" / name, place / name)
     saved = place / "saved"
@@ -127,6 +129,33 @@ def _write_shards(folder):
         places |= dict.fromkeys(part, place)
     index = {"metadata": {"total_size": 5}, "weight_map": places}
     (folder / f"{file.name}.index.json").write_text(json.dumps(index))
+
+
+def write_kerashub_shards(folder):
+    """Writes a preset's weights in two files. Returns the index."""
+    import h5py
+
+    source = folder / "model.weights.h5"
+    places = {}
+    with h5py.File(source) as file:
+        names = []
+        file.visit(names.append)
+        names = [x for x in names if isinstance(file[x], h5py.Dataset)]
+        for number in range(2):
+            place = f"model_0000{number}.weights.h5"
+            with h5py.File(folder / place, "w") as part:
+                # The datasets of a layer may be in both files.
+                for name in names[number::2]:
+                    part[name] = file[name][()]
+                    group = f"/{name.rpartition('/')[0]}"
+                    places.setdefault(group, []).append(place)
+    source.unlink()
+    for group in ("/layers/embedding/vars", "/layers/position_embedding/vars"):
+        [places[group]] = places[group]
+    values = {"metadata": {"total_size": 5.0}, "weight_map": places}
+    index = folder / "model.weights.json"
+    index.write_text(json.dumps(values))
+    return index
 
 
 def _change(folder, random):
@@ -213,7 +242,32 @@ def _evaluate(folder):
     _start(folder, do_eval=True)
 
 
-DOORS = (_from_preset, _export, _train, _evaluate)
+def _teach(folder):
+    import modeling
+    from tests.support import toy_task
+    from training import distillation
+
+    config = toy_task.create_config(
+        "unused", do_train=True, teacher=str(folder)
+    )
+    start = toy_task.create_start(config, modeling.load_config(folder))
+
+    def create_model(config, bilstm, **options):
+        return modeling.BertModel(config, **options)
+
+    distillation.load_teacher(start, create_model)
+
+
+def _convert(folder):
+    from command_line.flags import Parsed
+    from tools import convert_checkpoint
+
+    given = {"init_checkpoint": str(folder), "output_dir": f"{folder}-copy"}
+    config = convert_checkpoint.Config(**given)
+    convert_checkpoint.main(Parsed(config, frozenset(given)))
+
+
+DOORS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 
 
 def run_case(place, seed, number):

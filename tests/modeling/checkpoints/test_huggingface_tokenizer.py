@@ -103,6 +103,14 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
     assert not (tmp_path / "new").exists()
 
 
+def test_a_vocabulary_in_another_encoding_is_named(tmp_path):
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_bytes(b"[PAD]\n[UNK]\n\xe9\n")
+    tokenizer = tokenization.FullTokenizer(vocab_file)
+    with pytest.raises(ValueError, match=f"^{vocab_file}: .*as UTF-8$"):
+        tokenizer_files(tokenizer, 16)
+
+
 def test_a_vocabulary_may_lack_the_padding(tmp_path):
     """Google's code pads with the id 0, whatever its WordPiece is."""
     words = "[unused0] [UNK] [CLS] [SEP] [MASK] a b"

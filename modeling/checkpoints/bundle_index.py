@@ -1,0 +1,91 @@
+"""Checks the index of a TensorFlow checkpoint before TensorFlow reads it.
+
+TensorFlow ends the process if an entry of the index is malformed. The index is
+a table of LevelDB: blocks of sorted entries, whose keys share their beginnings.
+"""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import tensorflow as tf
+from google.protobuf.message import DecodeError
+from tensorflow.core.protobuf import tensor_bundle_pb2
+
+_FOOTER = 48
+_MAGIC = bytes.fromhex("57fb808b247547db")
+
+
+def check_index(path: str) -> None:
+    """Checks that each entry of an index describes a tensor.
+
+    Args:
+        path: path of the file, NAME.index.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no index, or an entry is malformed.
+    """
+    data = Path(path).read_bytes()
+    if len(data) < _FOOTER or not data.endswith(_MAGIC):
+        raise ValueError("it is no index of a checkpoint")
+    try:
+        # The footer contains the places of two blocks: of metadata, and of the
+        # list of all other blocks.
+        _, _, offset, size = _numbers(data[-_FOOTER:], 0, 4)[0]
+        for _, handle in _entries(data, offset, size):
+            offset, size = _numbers(handle, 0, 2)[0]
+            for key, value in _entries(data, offset, size):
+                # The entry without a name is a header.
+                if key and not _is_tensor(value):
+                    raise ValueError(f"the entry {key!r:.200} is malformed")
+    except (DecodeError, IndexError) as error:
+        raise ValueError("its index is malformed") from error
+
+
+def _is_tensor(value: bytes) -> bool:
+    entry = tensor_bundle_pb2.BundleEntryProto.FromString(value)
+    sizes = [dim.size for dim in entry.shape.dim]
+    try:
+        tf.dtypes.as_dtype(entry.dtype)
+    except TypeError:
+        return False
+    is_known = not entry.shape.unknown_rank and min(sizes, default=0) >= 0
+    return is_known and len(sizes) < 255 and math.prod(sizes) < 2**63
+
+
+# Yields (key, value) of the entries of a block.
+def _entries(
+    data: bytes, offset: int, size: int
+) -> Iterator[tuple[bytes, bytes]]:
+    block = data[offset : offset + size]
+    # TensorFlow writes no compressed blocks.
+    if len(block) < max(size, 4) or data[offset + size]:
+        raise IndexError
+    # The block ends with a list of positions, and their number.
+    end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
+    place = 0
+    key = b""
+    while place < end:
+        (shared, rest, length), place = _numbers(block, place, 3)
+        key = key[:shared] + block[place : place + rest]
+        place += rest + length
+        if place > end:
+            raise IndexError
+        yield key, block[place - length : place]
+
+
+# Returns (`count` numbers of variable length, the position after them).
+def _numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
+    numbers = []
+    for _ in range(count):
+        number = shift = 0
+        while True:
+            byte = data[place]
+            place += 1
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        numbers.append(number)
+    return numbers, place
