@@ -1,7 +1,8 @@
-"""Finds and loads checkpoints in two formats, and extends vocabularies.
+"""Finds and loads checkpoints of any format, and extends vocabularies.
 
-tf1.py reads and writes TensorFlow 1's format, which training uses.
-huggingface.py reads and writes Hugging Face's format.
+tf1.py, huggingface.py and kerashub.py read and write their formats. Training
+uses TensorFlow 1's. Other modules read the formats of more libraries, as
+sources.py says.
 """
 
 import re
