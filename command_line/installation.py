@@ -5,6 +5,7 @@ The project runs from a checkout, or installed as a distribution.
 
 import functools
 import re
+import shlex
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -42,9 +43,8 @@ def install_command(package: str | None) -> str:
     file = f"requirements/{part}.txt" if part else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"
-    if part:
-        return f'pip install "{DISTRIBUTION}[{part}]"'
-    return f"pip install {DISTRIBUTION}"
+    name = f'"{DISTRIBUTION}[{part}]"' if part else DISTRIBUTION
+    return f"{_installer()} {name}"
 
 
 def as_typed(text: str) -> str:
@@ -69,6 +69,16 @@ def running_command() -> str | None:
     """Returns the installed command that runs, None for a script."""
     name = Path(sys.argv[0]).name
     return name if name in _installed_commands().values() else None
+
+
+def _installer() -> str:
+    # Returns the command that adds packages to the environment of this Python.
+    environment = Path(sys.prefix)
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx runpip {DISTRIBUTION} install"
+    if (environment / "uv-receipt.toml").is_file():
+        return f"uv pip install --python={shlex.quote(sys.prefix)}"
+    return "pip install"
 
 
 @functools.cache

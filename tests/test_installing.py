@@ -224,6 +224,25 @@ def test_a_missing_part_is_named_as_it_is_installed(
     }
 
 
+@pytest.mark.parametrize(
+    "file, command",
+    [
+        ("pyvenv.cfg", "pip install"),
+        ("pipx_metadata.json", "pipx runpip bert-for-keras install"),
+        ("uv-receipt.toml", "uv pip install --python={}"),
+    ],
+)
+def test_the_command_fits_the_tool_that_installed(
+    tmp_path, monkeypatch, file, command
+):
+    (tmp_path / file).touch()
+    monkeypatch.setattr(installation, "ROOT", tmp_path)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert installation.install_command("onnxruntime") == (
+        f'{command.format(tmp_path)} "bert-for-keras[onnx]"'
+    )
+
+
 def test_every_extra_exists_and_all_holds_what_the_scripts_use():
     extras = SETUPTOOLS["dynamic"]["optional-dependencies"]
     assert {*installation.PARTS.values()} <= extras.keys()
