@@ -9,6 +9,7 @@ import collections
 import contextlib
 import csv
 import os
+import re
 import sys
 import traceback
 import types
@@ -142,38 +143,35 @@ class FileProcessor(features.DataProcessor):
         ]
         is_pair = any(example.text_b for example in examples)
         self.text_columns = ("text_a", "text_b") if is_pair else ("text_a",)
+        columns = ["guid", *self.text_columns]
+        if split == "eval":
+            columns.append("label")
+        for example in examples if split != "train" else ():
+            example.row = {name: getattr(example, name) for name in columns}
         return examples
 
     def _convert(
         self, example: object, number: int, split: str
     ) -> features.InputExample:
         # The user's class of examples may be another one than ours.
-        row: dict[str, Any] = {
-            name: getattr(example, name, None)
-            for name in ("guid", "text_a", "text_b", "label")
-        }
+        guid = getattr(example, "guid", number)
         name = self._method(f"get_{text_files.SETS[split]}_examples")
-        where = f"{name}, example {row['guid'] or number}"
+        where = f"{name}, example {guid}"
         try:
-            text_a = convert_to_unicode(row["text_a"])
-            text_b = row["text_b"]
+            text_a = convert_to_unicode(getattr(example, "text_a", None))
+            text_b = getattr(example, "text_b", None)
             if text_b is not None:
                 text_b = convert_to_unicode(text_b)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        label = _label_text(row["label"])
-        if split == "predict":
-            # As in Google's code, these labels are only placeholders.
-            del row["label"]
-        elif label not in self._labels:
+        label = _label_text(getattr(example, "label", None))
+        # As in Google's code, the labels of a test set are placeholders.
+        if split != "predict" and label not in self._labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; get_labels returns "
                 f"{first_labels(self._labels)}"
             )
-        if text_b is None:
-            del row["text_b"]
-        kept = None if split == "train" else row
-        return features.InputExample(row["guid"], text_a, text_b, label, kept)
+        return features.InputExample(guid, text_a, text_b, label)
 
     def _method(self, name: str) -> str:
         return f"{self._file}: {self.name}.{name}"
@@ -183,7 +181,7 @@ class FileProcessor(features.DataProcessor):
         # Turns errors of the user's code into messages that name its line. A
         # missing file is an error of the user's data.
         try:
-            with _google_modules():
+            with _google_modules(os.path.dirname(os.path.abspath(self._path))):
                 yield
         except OSError:
             raise
@@ -276,16 +274,18 @@ def _tokenization() -> types.ModuleType:
 
 
 @contextlib.contextmanager
-def _google_modules() -> Iterator[None]:
-    # Lets code import Google's modules.
+def _google_modules(folder: str) -> Iterator[None]:
+    # Lets code import Google's modules, and those in its own folder.
     script = types.ModuleType("run_classifier")
     vars(script).update(_google_names())
     modules = {"run_classifier": script, "tokenization": _tokenization()}
     former = {k: sys.modules[k] for k in modules if k in sys.modules}
     sys.modules.update(modules)
+    sys.path.append(folder)
     try:
         yield
     finally:
+        sys.path.remove(folder)
         for name in modules:
             del sys.modules[name]
         sys.modules.update(former)
@@ -297,9 +297,29 @@ def _label_text(label: object) -> str:
 
 
 def _describe(error: Exception) -> str:
-    module: Any = getattr(error, "obj", None)
-    if getattr(module, "__name__", "") == "tensorflow":
-        name = str(getattr(error, "name", ""))
-        instead = _REPLACED.get(name, f"write tf.compat.v1.{name}")
-        return f"TensorFlow 2 has no tf.{name}; {instead}"
-    return f"{type(error).__name__}: {error}"
+    name = _missing_in_tensorflow(error)
+    if name is None:
+        return f"{type(error).__name__}: {error}"
+    # The error is TensorFlow's, so TensorFlow is loaded.
+    former = sys.modules["tensorflow"].compat.v1
+    instead = _REPLACED.get(name)
+    if instead is None and name.startswith("io.gfile."):
+        instead = "write tf.io.gfile.GFile, or the name in lower case"
+    if instead is None and hasattr(former, name):
+        instead = f"write tf.compat.v1.{name}"
+    return f"TensorFlow 2 has no tf.{name}" + (
+        f"; {instead}" if instead else ""
+    )
+
+
+def _missing_in_tensorflow(error: Exception) -> str | None:
+    # Returns the name behind `tf.` that is missing, None for other errors.
+    module = r"'tensorflow(?:\._api\.v2)?(\.[\w.]+)?'"
+    for pattern in (
+        rf"module {module} has no attribute '(\w+)'",
+        r"cannot import name ()'(\w+)' from 'tensorflow'",
+        r"No module named 'tensorflow()\.([\w.]+)'",
+    ):
+        if found := re.match(pattern, str(error)):
+            return f"{found[1] or ''}.{found[2]}".removeprefix(".")
+    return None

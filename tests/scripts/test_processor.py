@@ -46,9 +46,9 @@ class TicketsProcessor(DataProcessor):
 # As a user's own module derives it from Google's.
 SINGLE = """
 import csv
+import helper_of_single
 import tensorflow as tf
 import run_classifier
-from tokenization import convert_to_unicode
 from run_classifier import InputExample
 
 class Single(run_classifier.DataProcessor):
@@ -56,7 +56,8 @@ class Single(run_classifier.DataProcessor):
         with tf.io.gfile.GFile(path) as file:
             next(file)
             for i, line in enumerate(csv.reader(file, delimiter="\\t")):
-                yield InputExample(i, convert_to_unicode(line[3]), None, 1)
+                text_b = b"caf\\xc3\\xa9" if i % 2 else helper_of_single.NOTHING
+                yield InputExample(i, line[3].encode(), text_b, 1)
 
     def get_train_examples(self, data_dir):
         return self.read(data_dir + "/train.tsv")
@@ -172,13 +173,19 @@ def test_a_run_resumes_with_its_class_only(trained):
 
 
 def test_a_module_that_imports_googles_runs(flags, tmp_path):
-    (tmp_path / "single.py").write_text(SINGLE)
-    text = "--processor=single.py:Single --do_train --do_eval --output_dir=run"
-    given = flags | parse_flags(text) | parse_flags("--doc_stride=8")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/single.py").write_text(SINGLE)
+    (tmp_path / "code/helper_of_single.py").write_text("NOTHING = None")
+    text = "--processor=code/single.py:Single --output_dir=run"
+    given = flags | parse_flags(text) | parse_flags("--do_train --do_eval")
     given["data_dir"] = script_runner.SAMPLES / "glue"
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
     assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"
+    with (tmp_path / "run/dev_predictions.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["text_b"] for row in rows[:2]] == ["", "caf\xe9"]
+    assert not rows[0]["text_a"].startswith("b'")
 
 
 BAD = {
@@ -190,6 +197,18 @@ BAD = {
         "import tensorflow as tf\ntf.logging.info('x')\n",
         "tickets.py, line 2: TensorFlow 2 has no tf.logging; "
         "write tf.compat.v1.logging",
+    ),
+    "imported name": (
+        "from tensorflow import gfile",
+        "tickets.py, line 1: TensorFlow 2 has no tf.gfile; write tf.io.gfile",
+    ),
+    "half renamed": (
+        TICKETS.replace("self._read_tsv(", "tf.io.gfile.Open("),
+        "line 5: TensorFlow 2 has no tf.io.gfile.Open; write tf.io.gfile.GFile",
+    ),
+    "removed": (
+        "import tensorflow as tf\ntf.contrib.data",
+        "line 2: TensorFlow 2 has no tf.contrib\n",
     ),
     "missing module": ("import optimization", "line 1: ModuleNotFoundError"),
     "syntax": ("x = (", "tickets.py, line 1: SyntaxError"),
@@ -223,6 +242,7 @@ def test_the_class_of_the_page_reads(trained, tmp_path):
     (tmp_path / "tickets.py").write_text(code)
     (tmp_path / "test.tsv").write_text("0\tA bill of an inn.\n", "utf-8")
     predict = parse_flags("--do_predict --output_dir=run --data_dir=.")
+    predict["doc_stride"] = 4
     predict["processor"] = "tickets.py:TicketsProcessor"
     predict["init_checkpoint"] = trained[0] / "run"
     script_runner.run("run_classifier.py", tmp_path, **predict).check()
@@ -237,7 +257,7 @@ def test_a_mistake_in_the_class_is_one_line(flags, tmp_path, case):
     given = flags | parse_flags("--do_train --output_dir=run")
     given["processor"] = "tickets.py:TicketsProcessor"
     done = script_runner.run("run_classifier.py", tmp_path, **given)
-    assert message in done.error
+    assert message in f"{done.error}\n"
     assert not (tmp_path / "run/model.json").exists()
 
 
