@@ -22,6 +22,7 @@ from absl import logging
 
 from command_line import cli, flags
 from command_line.flags import flag, group
+from command_line.installation import install_command
 from data.io import records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
@@ -134,8 +135,8 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
         from apache_beam.options import pipeline_options
     except ImportError as error:
         raise ValueError(
-            "--pipeline=beam needs Apache Beam: "
-            "pip install -r requirements/beam.txt"
+            f"--pipeline=beam needs Apache Beam: "
+            f"{install_command('apache_beam')}"
         ) from error
     options = pipeline_options.PipelineOptions(arguments)
     known = options.get_all_options(drop_default=True)

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from data.classification import (
     glue,
     metrics,
     pairs,
+    processor_file,
 )
 from data.classification.classifier_flags import (
     ClassifierOptions,
@@ -52,9 +53,22 @@ class Config(DataFileConfig):
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl or "
         ".parquet). embedding reads pairs of texts from such files, and "
-        "ranking reads queries, passages and relevances.",
+        "ranking reads queries, passages and relevances. For a class of your "
+        "own, set --processor.",
         choices=glue.TASK_NAMES,
     )
+
+    def prepare(self, given: frozenset[str]) -> Self:
+        """Returns the flags, completed by what other flags imply."""
+        prepared = super().prepare(given)
+        if not self.classifier.processor:
+            return prepared
+        if self.data.data_file or self.task_name not in (None, "csv"):
+            raise ValueError(
+                "set either --processor, or --task_name, or --data_file"
+            )
+        # Its predictions and exports are those of a user's own tables.
+        return dataclasses.replace(prepared, task_name="csv")
 
     def data_file_defaults(self) -> dict[str, Any]:
         """Returns {flag: its default with --data_file}."""
@@ -120,7 +134,8 @@ class ClassifierTask(task.Task):
             "output_mode": mode,
             "labels": self.labels,
             # With 1, the export rejects a second text.
-            "num_texts": reader.num_texts,
+            "num_texts": reader.num_texts or start.training.get("num_texts"),
+            **reader.settings,
         }
         self.export_settings: dict[str, Any] = {"doc_stride": self.doc_stride}
         if mode == "regression" and name == "csv":
@@ -405,15 +420,12 @@ def write_predictions(
     """Writes the predictions of a test set. Returns the predicted labels."""
     path = os.path.join(output_dir, "predictions.csv")
     write_rows(path, split.examples, outputs, decoder)
-    entries = (
-        {"guid": x.guid, "text_a": x.text_a}
-        | ({} if x.text_b is None else {"text_b": x.text_b})
-        | ({} if x.label is None else {"gold_label": x.label})
-        for x in split.examples
-    )
-    suffix = split.name.removeprefix("predict")
     return decoding.write_predictions(
-        output_dir, entries, outputs, decoder, suffix
+        output_dir,
+        decoding.describe_examples(split.examples),
+        outputs,
+        decoder,
+        split.name.removeprefix("predict"),
     )
 
 
@@ -451,6 +463,18 @@ def create_task(
         OSError: a file cannot be read.
     """
     config = start.config
+    names_data = parsed.given & {"task_name", "data_file"}
+    user_processor = processor_file.find(
+        config.classifier.processor,
+        config.fine_tuning.data_dir,
+        None if names_data else start.preset,
+    )
+    if user_processor:
+        reader = glue.ClassificationReader({"": user_processor})
+        if config.training.do_train:
+            # See whether the examples are pairs.
+            reader.look_at_train_set()
+        return ClassifierTask(start, reader), start
     processor = glue.create_table_processor(
         config.task_name,
         config.fine_tuning.data_dir,

@@ -21,6 +21,7 @@ from absl import logging
 
 from command_line import cli, flags
 from command_line.flags import flag, group
+from command_line.installation import install_command
 from files import paths
 from files.paths import Kind, PathFlag
 from serving.engines import EngineFlags, find_export
@@ -142,8 +143,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         from serving import server
     except ImportError as error:
         raise ValueError(
-            f"serve.py needs {error.name}: "
-            "pip install -r requirements/serve.txt"
+            f"the server needs {error.name}: {install_command(error.name)}"
         ) from None
 
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):

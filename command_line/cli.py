@@ -7,14 +7,14 @@ import math
 import os
 import signal
 import sys
+import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from absl import app, flags, logging
 
-from command_line import chatter
+from command_line import chatter, installation
 from command_line import flags as script_flags
 from files import lock, paths
 
@@ -106,11 +106,9 @@ def run(
         takes_arguments: True if `main` handles arguments that are not flags.
             Otherwise such arguments are errors.
     """
-    # The flags are listed under sys.argv[0], which `python -m` sets to a path.
     script = sys.modules[main.__module__]
-    started = sys.modules["__main__"]
-    if script is started and script.__spec__ is not None:
-        sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
+    # The flags are listed under this name.
+    sys.argv[0] = _name_of(script)
     required = script_flags.define(config, sys.argv[0])
     script_flags.define(_CommonConfig, sys.argv[0])
     logging.use_absl_handler()
@@ -152,6 +150,14 @@ def run(
         sys.exit(_BROKEN_PIPE)
 
 
+# Returns the name of the script as the user typed it, or of an installed
+# command without its folder. `python -m` sets sys.argv[0] to a path.
+def _name_of(script: types.ModuleType) -> str:
+    if script is sys.modules["__main__"] and script.__spec__ is not None:
+        return script.__spec__.name.replace(".", "/") + ".py"
+    return installation.running_command() or sys.argv[0]
+
+
 def group_of(name: str) -> str:
     """Returns the title of a flag's group, or "more"."""
     return next((title for title in GROUPS if name in GROUPS[title]), "more")
@@ -164,16 +170,16 @@ def print_help(purpose: str, is_full: bool) -> None:
         purpose: docstring of the script.
         is_full: whether to print all flags, in the order of the alphabet.
     """
-    print(purpose)
+    print(installation.as_typed(purpose))
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
     if is_full or len(own) <= _FEW:
-        print(flags.FLAGS.main_module_help())
+        print(installation.as_typed(flags.FLAGS.main_module_help()))
         return
     shown = {flag.name: flag for flag in own if group_of(flag.name) != "more"}
     for title, names in GROUPS.items():
         for flag in (shown[name] for name in names if name in shown):
             flags.FLAGS.register_key_flag_for_module(title, flag)
-        print(flags.FLAGS.module_help(title))
+        print(installation.as_typed(flags.FLAGS.module_help(title)))
     print(f"--helpfull also lists {len(own) - len(shown)} other flags.")
 
 
@@ -270,7 +276,7 @@ def _describe_error(
     error: Exception, given: Sequence[paths.PathFlag]
 ) -> object:
     if isinstance(error, ModuleNotFoundError):
-        return f"{error}: pip install -r requirements.txt"
+        return f"{error}: {installation.install_command(error.name)}"
     if isinstance(error, MemoryError):
         # Python's own MemoryError has no message, and NumPy's names the array.
         reason = (
@@ -285,7 +291,7 @@ def _describe_error(
     return error
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: types.FrameType | None) -> None:
     _interrupts.append(number)
     signal.default_int_handler(number, frame)
 

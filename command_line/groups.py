@@ -9,6 +9,7 @@ import importlib.util
 import os
 
 from command_line import flags
+from command_line.installation import install_command
 from files import json_files
 from files.paths import Kind
 
@@ -122,7 +123,7 @@ class ExportFlags:
         if "onnx" in names and missing:
             raise ValueError(
                 f"--export_format=onnx needs {' and '.join(missing)}: "
-                "pip install -r requirements/onnx.txt"
+                f"{install_command('onnx')}"
             )
 
 

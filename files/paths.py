@@ -29,6 +29,8 @@ class Kind(enum.Enum):
     """Kind of a path in a flag."""
 
     INPUT_FILE = "input file"
+    # FILE:NAME, a name that a file of Python code defines.
+    CODE = "file of code"
     # Comma-separated paths or patterns.
     INPUT_FILES = "input files"
     DATA_FOLDER = "folder of input files"
@@ -72,6 +74,8 @@ class PathFlag:
         if self.kind is Kind.INPUT_FILES:
             # The list may end in a comma, because shells write such lists.
             return [*filter(None, map(str.strip, self.value.split(",")))]
+        if self.kind is Kind.CODE:
+            return [split_code(self.value)[0]]
         return [self.value]
 
     @property
@@ -118,6 +122,12 @@ def named_folders(value: str) -> list[tuple[str, str]]:
         is_named = separator and not os.path.exists(part)
         found.append((name, folder) if is_named else ("", part))
     return found
+
+
+def split_code(value: str) -> tuple[str, str]:
+    """Returns the file and the name of FILE:NAME, "" for a missing name."""
+    file, separator, name = value.rpartition(":")
+    return (file, name) if separator else (name, "")
 
 
 def find_matches(pattern: str) -> list[str]:

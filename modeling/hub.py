@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from command_line import flags
+from command_line.installation import install_command
 from files.json_files import read_json
 from modeling import kerashub_files
 
@@ -89,7 +90,8 @@ def download(path: str) -> str:
         raise ValueError(f"{path} must be hf://OWNER/NAME, or end in @REVISION")
     if not importlib.util.find_spec("huggingface_hub"):
         raise ValueError(
-            f"{path} needs huggingface_hub: pip install -r requirements/hub.txt"
+            f"{path} needs huggingface_hub: "
+            f"{install_command('huggingface_hub')}"
         )
     name, revision = match.groups()
     folder = _fetch(path, name, revision)

@@ -43,8 +43,7 @@ class Config(flags.Config):
     )
     output: str = flag(
         ...,
-        "Image to write, FILE.png or FILE.svg. Needs matplotlib "
-        "(requirements/plot.txt).",
+        "Image to write, FILE.png or FILE.svg. Needs matplotlib.",
         kind=Kind.OUTPUT_FILE,
     )
     axis: str = flag("steps", "Quantity on the x axis.", choices=list(AXES))

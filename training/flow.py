@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from command_line.groups import PRECISIONS
+from command_line.installation import as_typed
 from data.io import tfrecords
 from modeling import cards, descriptions
 from modeling.losses import Loss
@@ -212,6 +213,7 @@ def describe_end(
         commands: commands that use the model.
         seconds: duration of this command.
     """
-    lines = [*scores, *trainer.folder.shown_files(), *commands]
+    typed = map(as_typed, commands)
+    lines = [*scores, *trainer.folder.shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

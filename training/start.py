@@ -230,6 +230,9 @@ def check_required(
     if "task_name" in missing:
         names.remove("--task_name")
         names.append("--data_file (or --task_name and --data_dir)")
+        if preset and preset.is_resumed and "processor" in preset.training:
+            name = preset.training["processor"]
+            names[-1] = f"--processor=FILE.py:{name}"
     raise ValueError(f"missing required flags: {', '.join(names)}")
 
 

@@ -19,6 +19,7 @@ from data.io.tables import (
     check_columns,
     form_of,
 )
+from files.paths import Kind
 from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (
@@ -151,6 +152,13 @@ class ClassifierOptions:
         False,
         "Also write the predictions in the format of GLUE's site. Needs "
         "--do_predict.",
+    )
+    processor: str | None = flags.training(
+        None,
+        "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
+        "DataProcessor of Google's code does. Replaces --task_name. The code "
+        "in the file runs, so only name a file that you trust.",
+        kind=Kind.CODE,
     )
     class_weights: str | None = flags.training(
         None,

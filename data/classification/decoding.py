@@ -155,6 +155,22 @@ def describe_rows(
         yield tables.add_answer(example.row or {}, answer)
 
 
+def describe_examples(
+    examples: Iterable[InputExample],
+) -> Iterator[dict[str, Any]]:
+    """Yields the fields of examples for `write_predictions`."""
+    for example in examples:
+        entry: dict[str, Any] = {
+            "guid": example.guid,
+            "text_a": example.text_a,
+        }
+        if example.text_b is not None:
+            entry["text_b"] = example.text_b
+        if example.label is not None:
+            entry["gold_label"] = example.label
+        yield entry
+
+
 def write_predictions(
     output_dir: StrPath,
     entries: Iterable[dict[str, Any]],

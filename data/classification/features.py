@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -51,12 +52,14 @@ class DataProcessor(abc.ABC):
         text_columns: column of the text, or the two columns of a pair.
         test_set_has_labels: False if the labels of the test set are only
             placeholders, as in GLUE.
+        settings: settings to record with the weights.
     """
 
     output_mode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[Any]
     test_set_has_labels = False
+    settings: Mapping[str, Any] = MappingProxyType({})
 
     @abc.abstractmethod
     def labels(self) -> list[str] | None:

@@ -314,7 +314,7 @@ class ClassificationReader:
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
-        num_texts: 1 for single texts, 2 for pairs.
+        settings: settings to record with the weights.
     """
 
     def __init__(self, processors: Mapping[str, DataProcessor]) -> None:
@@ -322,7 +322,7 @@ class ClassificationReader:
         main = processors[""]
         self.output_mode = main.output_mode
         self.metrics = main.metrics
-        self.num_texts = len(main.text_columns)
+        self.settings = main.settings
         # {split that was read to look at it: its examples}
         self._looked_at: dict[str, Sequence[InputExample]] = {}
 
@@ -333,6 +333,11 @@ class ClassificationReader:
         for purpose in ("eval", "predict"):
             found[purpose] = [f"{purpose}{end}" for end in self._processors]
         return found
+
+    @property
+    def num_texts(self) -> int | None:
+        """1 for single texts, 2 for pairs, None if no set was read yet."""
+        return len(self._processors[""].text_columns) or None
 
     def labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from absl import logging
 
 from command_line import flags
+from command_line.installation import install_command
 from data.io import text_files
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -422,7 +423,7 @@ def _read_parquet(path: StrPath) -> Iterator[Row]:
         import pyarrow.parquet
     except ImportError:
         raise ValueError(
-            f"{path} needs pyarrow: pip install -r requirements/tables.txt"
+            f"{path} needs pyarrow: {install_command('pyarrow')}"
         ) from None
     with text_files.open_binary(path) as file:
         try:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from command_line.installation import install_command
 from data.io import records, text_files
 from data.pretraining.options import InstanceOptions
 from data.text import characters, tokenization
@@ -299,7 +300,8 @@ def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
         import sentencex
     except ImportError as error:
         raise ValueError(
-            "--sentence_split needs a package: pip install sentencex"
+            "--sentence_split needs the package sentencex: "
+            f"{install_command('sentencex')}"
         ) from error
 
     return lambda line: [

@@ -18,6 +18,7 @@ import numpy as np
 from absl import logging
 
 from command_line.flags import flag
+from command_line.installation import as_typed, install_command
 
 # Maximum number of WordPieces in a batch, including padding.
 BUDGET = 1024
@@ -168,29 +169,21 @@ class Runtime(NamedTuple):
     Attributes:
         file: path of the model inside the folder of an export.
         package: Python module of the runtime.
-        requirements: requirements file that installs the module.
         engine: name of the Engine class in serving/engines/NAME.py, where NAME
             is the runtime's key in RUNTIMES.
     """
 
     file: str
     package: str
-    requirements: str
     engine: str
 
 
 # {name: Runtime}. On a CPU, `open_engine` chooses the first runtime that is
 # installed and whose file the export contains.
 RUNTIMES = {
-    "litert": Runtime(
-        "model.tflite", "ai_edge_litert", "requirements/predict.txt", "LiteRt"
-    ),
-    "onnx": Runtime(
-        "onnx/model.onnx", "onnxruntime", "requirements/onnx.txt", "OnnxRuntime"
-    ),
-    "saved_model": Runtime(
-        "saved_model.pb", "tensorflow", "requirements.txt", "SavedModel"
-    ),
+    "litert": Runtime("model.tflite", "ai_edge_litert", "LiteRt"),
+    "onnx": Runtime("onnx/model.onnx", "onnxruntime", "OnnxRuntime"),
+    "saved_model": Runtime("saved_model.pb", "tensorflow", "SavedModel"),
 }
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
@@ -243,7 +236,8 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     raise FileNotFoundError(
         f"{path} is not an exported model: it contains no {', '.join(FILES)} "
         "or numbered version. Set the folder that --export_dir wrote, or write "
-        f"one: python -m tools.export --model={path} --export_dir={exported}"
+        f"one: {as_typed('python -m tools.export')} --model={path} "
+        f"--export_dir={exported}"
     )
 
 
@@ -280,7 +274,7 @@ def open_engine(
     if not importlib.util.find_spec(runtime.package):
         raise ValueError(
             f"{folder} needs {runtime.package}: "
-            f"pip install -r {runtime.requirements}"
+            f"{install_command(runtime.package)}"
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")

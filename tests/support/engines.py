@@ -5,14 +5,15 @@ import sys
 
 import pytest
 
+from command_line.installation import install_command
 from serving import engines
 from tests.support.exports import INSTALLED
 from tests.support.golden import ROOT
 
 
 def needs(name):
-    file = engines.RUNTIMES[name].requirements
-    reason = f"needs pip install -r {file}"
+    package = engines.RUNTIMES[name].package
+    reason = f"needs {install_command(package)}"
     return pytest.mark.skipif(name not in INSTALLED, reason=reason)
 
 

@@ -1,0 +1,92 @@
+"""Says how this copy of the project is installed, and how parts are added.
+
+The project runs from a checkout, or installed as a distribution.
+"""
+
+import functools
+import re
+import shlex
+import sys
+from importlib import metadata
+from pathlib import Path
+
+# Name of the distribution, which pip installs.
+DISTRIBUTION = "bert-for-keras"
+ROOT = Path(__file__).resolve().parents[1]
+# {optional package: the part that installs it}. A part is a file in
+# requirements/, and an extra of the distribution.
+PARTS = {
+    "ai_edge_litert": "predict",
+    "apache_beam": "beam",
+    "fastapi": "serve",
+    "huggingface_hub": "hub",
+    "matplotlib": "plot",
+    "onnx": "onnx",
+    "onnxruntime": "onnx",
+    "pyarrow": "tables",
+    "sentencex": "sentence-split",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
+
+
+def install_command(package: str | None) -> str:
+    """Returns the command that installs a package which the project uses.
+
+    A checkout has files of requirements, and an installed distribution extras.
+
+    Args:
+        package: name of the package, as it is imported. For a package without a
+            part of its own, the command installs all that the scripts need.
+    """
+    part = PARTS.get((package or "").partition(".")[0])
+    file = f"requirements/{part}.txt" if part else "requirements.txt"
+    if (ROOT / file).is_file():
+        return f"pip install -r {file}"
+    name = f'"{DISTRIBUTION}[{part}]"' if part else DISTRIBUTION
+    return f"{_installer()} {name}"
+
+
+def as_typed(text: str) -> str:
+    """Returns a text with the names of scripts as the user types them.
+
+    An installed command, such as bert-serve, is named for `python serve.py`. A
+    text of a script is not changed.
+    """
+    if running_command() is None:
+        return text
+    for module, command in _installed_commands().items():
+        path = module.replace(".", "/")
+        forms = [rf"{path}\.py"]
+        if module != path:
+            forms.append(re.escape(module))
+        pattern = rf"(python (-m )?)?(?<![\w./])({'|'.join(forms)})\b"
+        text = re.sub(pattern, command, text)
+    return text
+
+
+def running_command() -> str | None:
+    """Returns the installed command that runs, None for a script."""
+    name = Path(sys.argv[0]).name
+    return name if name in _installed_commands().values() else None
+
+
+def _installer() -> str:
+    # Returns the command that adds packages to the environment of this Python.
+    environment = Path(sys.prefix)
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx runpip {DISTRIBUTION} install"
+    if (environment / "uv-receipt.toml").is_file():
+        return f"uv pip install --python={shlex.quote(sys.prefix)}"
+    return "pip install"
+
+
+@functools.cache
+def _installed_commands() -> dict[str, str]:
+    # Returns {module: its command}, {} if the project is not installed.
+    try:
+        found = metadata.distribution(DISTRIBUTION).entry_points
+    except metadata.PackageNotFoundError:
+        return {}
+    scripts = found.select(group="console_scripts")
+    return {each.module: each.name for each in scripts}

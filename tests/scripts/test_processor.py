@@ -1,0 +1,277 @@
+"""run_classifier.py with a user's class, written for Google's script."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+import serving
+from tests.support import script_runner
+from tests.support.golden import ROOT
+from tests.support.pages import blocks
+from tests.support.script_runner import parse_flags, read_results
+
+# As users of Google's code added it to run_classifier.py, whose names it uses.
+TICKETS = """
+class TicketsProcessor(DataProcessor):
+  def get_train_examples(self, data_dir):
+    return self._create_examples(
+        self._read_tsv(os.path.join(data_dir, "first.tsv")), "train")
+
+  def get_dev_examples(self, data_dir):
+    return self._create_examples(
+        self._read_tsv(os.path.join(data_dir, "second.tsv")), "dev")
+
+  def get_test_examples(self, data_dir):
+    return self._create_examples(
+        self._read_tsv(os.path.join(data_dir, "second.tsv")), "test")
+
+  def get_labels(self):
+    return ["0", "1"]
+
+  def _create_examples(self, lines, set_type):
+    examples = []
+    for (i, line) in enumerate(lines):
+      if i == 0:
+        continue
+      guid = "%s-%s" % (set_type, i)
+      text_a = tokenization.convert_to_unicode(line[3])
+      text_b = tokenization.convert_to_unicode(line[4])
+      label = tokenization.convert_to_unicode(line[0])
+      examples.append(
+          InputExample(guid=guid, text_a=text_a, text_b=text_b, label=label))
+    return examples
+"""
+# As a user's own module derives it from Google's.
+SINGLE = """
+import csv
+import helper_of_single
+import tensorflow as tf
+import run_classifier
+from run_classifier import InputExample
+
+class Single(run_classifier.DataProcessor):
+    def read(self, path):
+        with tf.io.gfile.GFile(path) as file:
+            next(file)
+            for i, line in enumerate(csv.reader(file, delimiter="\\t")):
+                text_b = b"caf\\xc3\\xa9" if i % 2 else helper_of_single.NOTHING
+                yield InputExample(i, line[3].encode(), text_b, 1)
+
+    def get_train_examples(self, data_dir):
+        return self.read(data_dir + "/train.tsv")
+
+    get_dev_examples = get_train_examples
+
+    def get_labels(self):
+        return [0, 1]
+"""
+
+
+@pytest.fixture(scope="module")
+def flags(tmp_path_factory, model_flags):
+    """Flags for the class TicketsProcessor, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("tickets")
+    for name, source in (("first", "train"), ("second", "dev")):
+        file = script_runner.SAMPLES / f"glue/{source}.tsv"
+        lines = file.read_text("utf-8").splitlines(keepends=True)
+        (folder / f"{name}.tsv").write_text("".join(lines[:61]), "utf-8")
+    (folder / "code").mkdir()
+    (folder / "code/tickets.py").write_text(TICKETS)
+    return {
+        **model_flags,
+        "processor": folder / "code/tickets.py:TicketsProcessor",
+        "data_dir": folder,
+        "max_seq_length": 32,
+    }
+
+
+@pytest.fixture(scope="module")
+def trained(flags):
+    """(folder, Done) of a run that reads all its sets with the class."""
+    folder = flags["data_dir"]
+    text = "--do_train --do_eval --do_predict --report --num_train_epochs=1"
+    text += " --class_weights=balanced --train_batch_size=8"
+    given = flags | parse_flags(text)
+    given |= {"output_dir": folder / "run", "export_dir": folder / "export"}
+    done = script_runner.run("run_classifier.py", folder, **given).check()
+    return folder, done, given
+
+
+def test_a_class_for_googles_script_runs_unchanged(trained):
+    folder, done, _ = trained
+    run = folder / "run"
+    assert read_results(run)["global_step"] == 7
+    assert "The eval set: 60 examples" in done.stderr
+    with (run / "dev_predictions.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    names = "guid text_a text_b label predicted_label probability correct"
+    assert [*rows[0]] == names.split()
+    assert rows[0]["guid"] == "dev-1" and len(rows) == 60
+    lines = (run / "predictions.jsonl").read_text("utf-8").splitlines()
+    first = json.loads(lines[0])
+    assert first["guid"] == "test-1" and "gold_label" not in first
+    assert len(lines) == 60 and (run / "report.html").is_file()
+    bert = serving.load(folder / "export")
+    text_a, text_b = rows[0]["text_a"], rows[0]["text_b"]
+    (answer,) = bert.classify([text_a], [text_b])
+    assert answer["label"] == rows[0]["predicted_label"]
+
+
+def test_the_class_is_recorded_and_its_folder_is_not(trained):
+    folder = trained[0]
+    for file in ("run/model.json", "export/assets.extra/model.json"):
+        text = (folder / file).read_text("utf-8")
+        recorded = json.loads(text)
+        assert '"TicketsProcessor"' in text
+        assert str(folder) not in text and "code/" not in text
+    settings = recorded["origin"]["settings"]
+    assert settings["processor"] == "TicketsProcessor"
+    assert settings["labels"] == ["0", "1"] and settings["num_texts"] == 2
+
+
+def test_a_folder_needs_the_class_only_for_data(trained):
+    folder, _, given = trained
+    run = folder / "run"
+    export = parse_flags("--output_dir=run --export_dir=again")
+    script_runner.run("run_classifier.py", folder, **export).check()
+    assert serving.load(folder / "again").settings["num_texts"] == 2
+    tool = {"model": run, "export_dir": folder / "third"}
+    script_runner.run("tools.export", folder, **tool).check()
+    predict = parse_flags("--do_predict --output_dir=other")
+    predict |= {"init_checkpoint": run, "data_dir": folder}
+    refused = script_runner.run("run_classifier.py", folder, **predict).error
+    assert "set --processor=FILE.py:TicketsProcessor" in refused
+    predict["processor"] = given["processor"]
+    script_runner.run("run_classifier.py", folder, **predict).check()
+    one, other = (
+        (folder / name / "predictions.jsonl").read_text("utf-8")
+        for name in ("run", "other")
+    )
+    assert one == other
+
+
+def test_a_run_resumes_with_its_class_only(trained):
+    folder, _, given = trained
+    more = given | {"num_train_epochs": 2, "export_dir": None}
+    moved = folder / "elsewhere"
+    shutil.copytree(folder / "code", moved)
+    more["processor"] = f"{moved}/tickets.py:TicketsProcessor"
+    (moved / "other.py").write_text(
+        TICKETS.replace("TicketsProcessor", "OtherProcessor")
+    )
+    other = more | {"processor": f"{moved}/other.py:OtherProcessor"}
+    done = script_runner.run("run_classifier.py", folder, **other)
+    assert "a run with processor=TicketsProcessor" in done.error
+    done = script_runner.run(
+        "run_classifier.py", folder, **more | {"processor": None}
+    )
+    assert "--processor=FILE.py:TicketsProcessor" in done.error
+    script_runner.run("run_classifier.py", folder, **more).check()
+    assert read_results(folder / "run")["global_step"] == 15
+
+
+def test_a_module_that_imports_googles_runs(flags, tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/single.py").write_text(SINGLE)
+    (tmp_path / "code/helper_of_single.py").write_text("NOTHING = None")
+    text = "--processor=code/single.py:Single --output_dir=run"
+    given = flags | parse_flags(text) | parse_flags("--do_train --do_eval")
+    given["data_dir"] = script_runner.SAMPLES / "glue"
+    given["num_train_epochs"] = 0.1
+    script_runner.run("run_classifier.py", tmp_path, **given).check()
+    assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"
+    with (tmp_path / "run/dev_predictions.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["text_b"] for row in rows[:2]] == ["", "caf\xe9"]
+    assert not rows[0]["text_a"].startswith("b'")
+
+
+BAD = {
+    "tf.gfile": (
+        TICKETS.replace("self._read_tsv(", "tf.gfile.Open("),
+        "tickets.py, line 5: TensorFlow 2 has no tf.gfile; write tf.io.gfile",
+    ),
+    "imported": (
+        "import tensorflow as tf\ntf.logging.info('x')\n",
+        "tickets.py, line 2: TensorFlow 2 has no tf.logging; "
+        "write tf.compat.v1.logging",
+    ),
+    "imported name": (
+        "from tensorflow import gfile",
+        "tickets.py, line 1: TensorFlow 2 has no tf.gfile; write tf.io.gfile",
+    ),
+    "half renamed": (
+        TICKETS.replace("self._read_tsv(", "tf.io.gfile.Open("),
+        "line 5: TensorFlow 2 has no tf.io.gfile.Open; write tf.io.gfile.GFile",
+    ),
+    "removed": (
+        "import tensorflow as tf\ntf.contrib.data",
+        "line 2: TensorFlow 2 has no tf.contrib\n",
+    ),
+    "missing module": ("import optimization", "line 1: ModuleNotFoundError"),
+    "syntax": ("x = (", "tickets.py, line 1: SyntaxError"),
+    "no class": ("x = 1", "there is no TicketsProcessor"),
+    "column": (TICKETS.replace("line[4]", "line[40]"), "line 25: IndexError"),
+    "label": (
+        TICKETS.replace('["0", "1"]', '["no", "yes"]'),
+        "get_train_examples, example train-1: unknown label",
+    ),
+    "labels": (TICKETS.replace('["0", "1"]', "None"), "TypeError"),
+    "method": (
+        TICKETS.replace("get_train", "read_train"),
+        "define get_train_examples",
+    ),
+    "examples": (
+        TICKETS.replace("return examples", "return ['a']"),
+        "example 0: None is a NoneType, not a text",
+    ),
+    "empty": (
+        TICKETS.replace("return examples", "return []"),
+        "get_train_examples returned no example",
+    ),
+    "file": (TICKETS.replace("first", "third"), "third.tsv"),
+}
+
+
+def test_the_class_of_the_page_reads(trained, tmp_path):
+    page = (ROOT / "docs/fine_tuning.md").read_text("utf-8")
+    (code,) = (code for code in blocks(page, "python") if "Tickets" in code)
+    code = code.replace('"billing", "login"', '"0", "1"')
+    (tmp_path / "tickets.py").write_text(code)
+    (tmp_path / "test.tsv").write_text("0\tA bill of an inn.\n", "utf-8")
+    predict = parse_flags("--do_predict --output_dir=run --data_dir=.")
+    predict["doc_stride"] = 4
+    predict["processor"] = "tickets.py:TicketsProcessor"
+    predict["init_checkpoint"] = trained[0] / "run"
+    script_runner.run("run_classifier.py", tmp_path, **predict).check()
+    entry = json.loads((tmp_path / "run/predictions.jsonl").read_text("utf-8"))
+    assert entry["text_a"] == "A bill of an inn."
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_mistake_in_the_class_is_one_line(flags, tmp_path, case):
+    code, message = BAD[case]
+    (tmp_path / "tickets.py").write_text(code)
+    given = flags | parse_flags("--do_train --output_dir=run")
+    given["processor"] = "tickets.py:TicketsProcessor"
+    done = script_runner.run("run_classifier.py", tmp_path, **given)
+    assert message in f"{done.error}\n"
+    assert not (tmp_path / "run/model.json").exists()
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"processor": "tickets.py"}, "must be FILE.py:CLASS"),
+        ({"processor": "absent.py:A"}, "--processor=absent.py: No such file"),
+        ({"task_name": "mrpc"}, "set either --processor, or --task_name"),
+        ({"data_file": "a.csv", "data_dir": None}, "set either --processor"),
+    ],
+)
+def test_flags_that_name_no_class_are_refused(flags, tmp_path, change, message):
+    (tmp_path / "tickets.py").write_text(TICKETS)
+    given = flags | parse_flags("--do_train --output_dir=run") | change
+    done = script_runner.run("run_classifier.py", tmp_path, **given)
+    assert message in done.error
