@@ -266,7 +266,11 @@ def main(parsed: flags.Parsed[Config]) -> None:
     options = parsed.config
     folder = presets.read(options.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(folder)
-    config = modeling.load_config(options.bert_config_file or folder.path)
+    config = None
+    if not options.bert_config_file:
+        config = folder.load_config()
+    if config is None:
+        config = modeling.load_config(options.bert_config_file or folder.path)
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
     output_format = _find_format(options, checkpoint)
