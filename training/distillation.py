@@ -48,7 +48,9 @@ def load_teacher(
     if not folder.config_file:
         # Says which other library's weights the folder contains.
         modeling.find_checkpoint(folder)
-    bert_config = modeling.load_config(folder.config_file or folder.path)
+    bert_config = folder.load_config()
+    if bert_config is None:
+        bert_config = modeling.load_config(folder.path)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
