@@ -20,7 +20,7 @@ from absl import logging
 from data.io import records, text_files
 from data.pretraining.options import InstanceOptions
 from data.text import characters, tokenization
-from data.text.tokenization import WordCache
+from data.text.words import WordCache
 
 Document = list[list[bytes]]
 
