@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import re
+import shutil
 import textwrap
 
 import pytest
@@ -39,7 +40,9 @@ def models(tmp_path):
     )
     model = modeling.BertPretrainer(config, seed=1)
     model.build()
-    modeling.save_huggingface(model, tmp_path / "pretraining", tokenizer)
+    modeling.save_huggingface(model, tmp_path / "pretraining")
+    for name in ("vocab.txt", "tokenizer_config.json"):
+        shutil.copy(SAMPLES / name, tmp_path / "pretraining" / name)
     return tmp_path
 
 
