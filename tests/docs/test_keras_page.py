@@ -50,8 +50,8 @@ def read_page():
     """Yields (heading, code, output or "") of each block of the page."""
     page = (ROOT / "docs/keras.md").read_text("utf-8")
     for section in page.split("\n## ")[1:]:
-        for indent, code, shown in SHOWN.findall(section):
-            texts = (textwrap.dedent(indent + x) for x in (code, shown))
+        for _, code, shown in SHOWN.findall(section):
+            texts = map(textwrap.dedent, (code, shown))
             yield section.splitlines()[0], *texts
 
 
@@ -59,10 +59,9 @@ def read_readme():
     """Yields the block of README.md, with what it leaves out."""
     readme = (ROOT / "README.md").read_text("utf-8")
     (code,) = [c for c in blocks(readme, "py") if "Preprocessor" in c]
-    imports = "import data.text, keras, modeling, numpy as np\n"
-    code = code.replace("[1, 0])", "[1, 0]), verbose=0")
-    code = code.replace("output/boats", "output/keras/boats")
-    yield "Export", imports + code, ""
+    start = "import data.text, keras, modeling, numpy as np\n"
+    start += 'folder = "output/demo/pretraining"\n'
+    yield "README", start + code.replace("0]))", "0]), verbose=0)"), ""
 
 
 def read_notebook():
