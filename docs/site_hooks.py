@@ -1,4 +1,4 @@
-"""Adds the notebook to the documentation site.
+"""Adds the notebooks to the documentation site.
 
 MkDocs calls the functions whose names begin with `on_`.
 """
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parent.parent
+# {notebook: its page of the site}.
+NOTEBOOKS = {
+    "serving.ipynb": "notebook.md",
+    "keras.ipynb": "keras_notebook.md",
+}
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -21,17 +26,23 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_files(files: "Files", config: "MkDocsConfig") -> None:
-    """Adds the page notebook.md, which is docs/serving.ipynb as Markdown."""
+    """Adds each notebook as a page, in Markdown."""
     from mkdocs.structure.files import File
 
+    for notebook, page in NOTEBOOKS.items():
+        text = (ROOT / "docs" / notebook).read_text(encoding="utf-8")
+        content = _to_markdown(json.loads(text))
+        files.append(File.generated(config, page, content=content))
+
+
+def _to_markdown(notebook: dict[str, Any]) -> str:
+    # Returns the texts, the code and the outputs of a notebook.
     parts = []
-    notebook = (ROOT / "docs" / "serving.ipynb").read_text(encoding="utf-8")
-    for cell in json.loads(notebook)["cells"]:
+    for cell in notebook["cells"]:
         source = "".join(cell["source"])
         is_code = cell["cell_type"] == "code"
         parts.append(f"```python\n{source}\n```" if is_code else source)
         for shown in cell.get("outputs", ()):
             text = "".join(shown.get("text") or shown["data"]["text/plain"])
             parts.append(f"```text\n{text.rstrip()}\n```")
-    page = "\n\n".join(parts) + "\n"
-    files.append(File.generated(config, "notebook.md", content=page))
+    return "\n\n".join(parts) + "\n"

@@ -36,6 +36,15 @@ class ExportOptions:
     quantize: str | None = None
     weights: StrPath | Preset | None = None
 
+    def __post_init__(self) -> None:
+        """Checks that all engines of the export tokenize alike."""
+        if self.tokenizer and self.tokenizer.special_words:
+            raise ValueError(
+                "an export tokenizes as Google's code, which splits [MASK] "
+                "and other special tokens in a text. Create the tokenizer "
+                "without special_tokens_in_strings"
+            )
+
     @functools.cached_property
     def packing(self) -> PackingLayer:
         """The layer that turns texts into padded inputs of the network."""

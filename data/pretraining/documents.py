@@ -21,7 +21,7 @@ from command_line.installation import install_command
 from data.io import records, text_files
 from data.pretraining.options import InstanceOptions
 from data.text import characters, tokenization
-from data.text.tokenization import WordCache
+from data.text.words import WordCache
 
 Document = list[list[bytes]]
 

@@ -1,1 +1,17 @@
 """Converts text to WordPieces, in Python and inside a TensorFlow graph."""
+
+from typing import TYPE_CHECKING
+
+from command_line import lazy
+
+# ruff: noqa: F401
+if TYPE_CHECKING:
+    # The names of this package, which `lazy` imports at their first use.
+    from data.text.preprocessor import BertTextClassifierPreprocessor
+    from data.text.tokenization import FullTokenizer
+
+# {name: its module}
+_MODULES = lazy.read_imports(__file__)
+
+__all__ = [*_MODULES]
+__getattr__ = lazy.importer(__name__, _MODULES)

@@ -30,6 +30,8 @@ class PackingLayer(keras.layers.Layer):
         max_seq_length: F, length of a model input, at least 3. If a text or
             pair is longer, WordPieces are removed from the end of the longer
             text.
+        truncate: "round_robin" cuts the longer text of a pair first, as
+            run_classifier.py does, "waterfall" the second text.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
@@ -40,12 +42,25 @@ class PackingLayer(keras.layers.Layer):
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
+
+    Raises:
+        ValueError: `truncate` has another value.
     """
 
     def __init__(
-        self, tokenizer: TokenizerLayer, max_seq_length: int, **kwargs: Any
+        self,
+        tokenizer: TokenizerLayer,
+        max_seq_length: int,
+        truncate: str = "round_robin",
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        if truncate not in ("round_robin", "waterfall"):
+            raise ValueError(
+                "truncate must be 'round_robin' or 'waterfall'; received "
+                f"{truncate!r}"
+            )
+        self.truncate = truncate
         self.max_seq_length = max_seq_length
         self.tokenizer = tokenizer
         self.built = True
@@ -63,11 +78,14 @@ class PackingLayer(keras.layers.Layer):
 
         Returns one ragged int32 [N, None] for single texts, and two for pairs.
         """
+        # Not Keras's `__call__`, which would convert the strings to tensors of
+        # its backend, also in tf.data.
+        tokenize = self.tokenizer.call
         if text_b is None:
-            return (self.tokenizer(text_a),)
+            return (tokenize(text_a),)
         # `stack` raises an error if the lengths of text_a and text_b differ.
         texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
-        tokens = self.tokenizer(texts)
+        tokens = tokenize(texts)
         count = tf.shape(text_a)[0]
         return tokens[:count], tokens[count:]
 
@@ -101,9 +119,10 @@ class PackingLayer(keras.layers.Layer):
         # Cut the longer text of a pair first. If both texts are equally long,
         # cut the second text, as run_classifier.py does.
         room = self.max_seq_length - 2 - is_pair
-        lengths_a = tf.minimum(
-            lengths_a, room - tf.minimum(lengths_b, room // 2)
-        )
+        least_b = tf.minimum(lengths_b, room // 2)
+        if self.truncate == "waterfall":
+            least_b = tf.zeros_like(lengths_b)
+        lengths_a = tf.minimum(lengths_a, room - least_b)
         parts = [_cut(tokens_a, tokens_a.row_starts(), lengths_a)]
         if tokens_b is not None:
             lengths_b = tf.minimum(lengths_b, room - lengths_a)

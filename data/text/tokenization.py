@@ -6,26 +6,22 @@ All other tokenizers in this project must return the same WordPieces.
 """
 
 import functools
-import itertools
 import os
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from absl import logging
 
 from data.io import text_files
-from data.text import casing
-from data.text.characters import clean_text, split_on_punctuation, strip_accents
+from data.text import casing, special_tokens, text_lists
+from data.text.characters import clean_text
+from data.text.text_lists import Texts
 from data.text.token_windows import pack_tokens
+from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
 from modeling.presets import Preset
 from modeling.presets import read as read_preset
 from modeling.tokenizer_files import parse_tokenizer
@@ -33,41 +29,12 @@ from modeling.tokenizer_files import parse_tokenizer
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
-# Maximum number of words in a cache, and of characters in a cached word.
-_MAX_CACHED_WORDS = 1 << 17
-_MAX_CACHED_LENGTH = 64
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
-
-
-class WordCache(dict):
-    """Caches the tokens of each word, because words repeat in natural text.
-
-    `cache[word]` returns `function(word)`.
-    """
-
-    def __init__(self, function: Callable[[str], list]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> list:
-        """Computes and caches the tokens of a word."""
-        result = self._function(word)
-        if len(word) <= _MAX_CACHED_LENGTH:
-            # If the cache is full, clear it. Frequent words are soon cached
-            # again.
-            if len(self) >= _MAX_CACHED_WORDS:
-                self.clear()
-            self[word] = result
-        return result
-
-    def of_all(self, words: Iterable[str]) -> list:
-        """Returns the tokens of all words, concatenated to one list."""
-        return list(itertools.chain.from_iterable(map(self.__getitem__, words)))
 
 
 class FullTokenizer:
@@ -78,6 +45,9 @@ class FullTokenizer:
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents. None =
             as the tokenizer.json states, and True for any other file.
+        special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and [PAD]
+            stay whole where a text contains them. By default, Google's code
+            splits them, as any other text.
 
     Attributes:
         vocab_file: path of the vocabulary.
@@ -87,6 +57,7 @@ class FullTokenizer:
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: id}.
         do_lower_case: whether text is lower-cased.
+        special_words: the words that stay whole in a text.
         stated_casing: whether the tokenizer.json lower-cases text. None if the
             vocabulary is another file.
 
@@ -98,7 +69,9 @@ class FullTokenizer:
 
     @classmethod
     def from_preset(
-        cls, path: str | os.PathLike[str] | Preset
+        cls,
+        path: str | os.PathLike[str] | Preset,
+        special_tokens_in_strings: bool = False,
     ) -> "FullTokenizer":
         """Creates the tokenizer of the model in a folder.
 
@@ -106,6 +79,7 @@ class FullTokenizer:
             path: a folder of weights, a checkpoint in it, or a model of the
                 Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
                 Or the Preset of one of them.
+            special_tokens_in_strings: as in the constructor.
 
         Raises:
             OSError: there is no vocabulary, or it cannot be downloaded.
@@ -117,12 +91,15 @@ class FullTokenizer:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
             )
-        return create_tokenizer(preset.vocab_file, preset=preset)
+        tokenizer = create_tokenizer(preset.vocab_file, preset=preset)
+        tokenizer.keep_special_tokens(special_tokens_in_strings)
+        return tokenizer
 
     def __init__(
         self,
         vocab_file: str | os.PathLike[str],
         do_lower_case: bool | None = True,
+        special_tokens_in_strings: bool = False,
     ) -> None:
         self.vocab_file = vocab_file
         with text_files.open_binary(vocab_file) as file:
@@ -146,12 +123,18 @@ class FullTokenizer:
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self.set_casing(do_lower_case is not False)
+        self.keep_special_tokens(special_tokens_in_strings)
 
     def set_casing(self, do_lower_case: bool) -> None:
         """Sets whether text is lower-cased and accents are stripped."""
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
+
+    def keep_special_tokens(self, is_kept: bool) -> None:
+        """Sets whether special tokens such as [MASK] stay whole in a text."""
+        words = special_tokens.WORDS if is_kept else ()
+        self.special_words = [word for word in words if word in self.vocab]
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
@@ -164,7 +147,9 @@ class FullTokenizer:
         from data.text.tokenizer_layer import TokenizerLayer
 
         self.check_vocab()
-        return TokenizerLayer(self.tokens, self.do_lower_case)
+        return TokenizerLayer(
+            self.tokens, self.do_lower_case, self.special_words
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -258,8 +243,8 @@ class FullTokenizer:
 
     def __call__(
         self,
-        texts: str | Sequence[str],
-        text_pairs: str | Sequence[str] | None = None,
+        texts: Texts,
+        text_pairs: Texts | None = None,
         max_length: int = 128,
     ) -> dict[str, np.ndarray]:
         """Converts texts to the features of a model.
@@ -267,7 +252,9 @@ class FullTokenizer:
             model(tokenizer(["The boat left.", "It rains."]))
 
         Args:
-            texts: N texts, or one text.
+            texts: N texts, or one text: str, or UTF-8 as bytes, in a list, an
+                array or a tensor. In tf.data, use
+                `data.text.BertTextClassifierPreprocessor`.
             text_pairs: N second texts, or one, if the model reads pairs.
             max_length: maximum number of WordPieces in a row. As in Google's
                 code, the longer text of a pair is cut first.
@@ -275,14 +262,18 @@ class FullTokenizer:
         Returns:
             `input_ids`, `input_mask` and `segment_ids`, int32 [N, T]. T is the
             length of the longest row. Shorter rows are padded with 0.
+
+        Raises:
+            TypeError: a text is not a string, or a tensor has no value yet.
+            ValueError: there are more first or more second texts.
         """
-        if isinstance(texts, str):
-            texts = [texts]
-            text_pairs = None if text_pairs is None else [str(text_pairs)]
-        seconds = [""] * len(texts) if text_pairs is None else text_pairs
+        firsts = text_lists.to_list(texts)
+        seconds = [""] * len(firsts)
+        if text_pairs is not None:
+            seconds = text_lists.to_list(text_pairs)
         rows = [
             pack_tokens(self.tokenize(first), self.tokenize(second), max_length)
-            for first, second in zip(texts, seconds, strict=True)
+            for first, second in zip(firsts, seconds, strict=True)
         ]
         width = max((len(tokens) for tokens, *_ in rows), default=0)
         inputs = [
@@ -315,16 +306,32 @@ class FullTokenizer:
 
     def tokenize(self, text: str) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
+        return self.tokenize_around(text, self.special_words)
+
+    def tokenize_around(self, text: str, words: Collection[str]) -> list[str]:
+        """Returns the WordPieces of a text, in which `words` stay whole."""
+        return special_tokens.tokenize(text, words, self._tokenize_plain)
+
+    def _tokenize_plain(self, text: str) -> list[str]:
         return self._word_pieces.of_all(clean_text(text).split())
 
-    def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
-        """Returns at least the first `num_tokens` WordPieces of a long text."""
+    def tokenize_beginning(
+        self, text: str, num_tokens: int, words: Collection[str] | None = None
+    ) -> list[str]:
+        """Returns at least the first `num_tokens` WordPieces of a long text.
+
+        Args:
+            text: the text.
+            num_tokens: number of WordPieces that are needed.
+            words: words that stay whole. None = `special_words`.
+        """
+        words = self.special_words if words is None else words
         tokens: list[str] = []
         begin = 0
         while begin < len(text) and len(tokens) < num_tokens:
             border = _BORDER.search(text, begin + _CHUNK)
             end = border.start() if border else len(text)
-            tokens += self.tokenize(text[begin:end])
+            tokens += self.tokenize_around(text[begin:end], words)
             begin = end
         return tokens
 
@@ -413,83 +420,3 @@ def create_tokenizer(
         tokenizer.check_same_words(neighbor)
     tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, preset))
     return tokenizer
-
-
-class BasicTokenizer:
-    """Splits text into words.
-
-    A punctuation mark or a CJK ideograph is always a word of its own.
-
-    Args:
-        do_lower_case: whether to lower-case the text and strip accents.
-    """
-
-    def __init__(self, do_lower_case: bool = True) -> None:
-        self.do_lower_case = do_lower_case
-        self._word_tokens = WordCache(self.tokenize_word)
-
-    def tokenize(self, text: str) -> list[str]:
-        """Returns the words of `text`, a list of str."""
-        return self._word_tokens.of_all(clean_text(text).split())
-
-    def tokenize_word(self, word: str) -> list[str]:
-        """Splits a word of cleaned text at punctuation.
-
-        If `do_lower_case` is True, the word is first lower-cased, and its
-        accents are stripped.
-        """
-        if self.do_lower_case:
-            word = strip_accents(word.lower())
-        return split_on_punctuation(word)
-
-
-class WordpieceTokenizer:
-    """Splits a word into the longest WordPieces that match, from the left.
-
-    Args:
-        vocab: dict whose keys are the WordPieces.
-        unk_token: token that replaces a word that cannot be split.
-        max_input_chars_per_word: maximum number of characters of a word. A
-            longer word becomes `unk_token`.
-    """
-
-    def __init__(
-        self,
-        vocab: Collection[str],
-        unk_token: str = "[UNK]",
-        max_input_chars_per_word: int = 200,
-    ) -> None:
-        self.vocab = vocab
-        self.unk_token = unk_token
-        self.max_input_chars_per_word = max_input_chars_per_word
-        self._max_piece_length = max(map(len, vocab), default=0)
-
-    def tokenize(self, text: str) -> list[str]:
-        """Splits each word of `text`. White space separates the words.
-
-        For example, "rowboats" -> ["row", "##boats"].
-        """
-        output: list[str] = []
-        for token in text.split():
-            output += self._split(token) or [self.unk_token]
-        return output
-
-    def _split(self, token: str) -> list[str] | None:
-        # Returns the WordPieces of a word, or None if it cannot be split.
-        if len(token) > self.max_input_chars_per_word:
-            return None
-        if token in self.vocab:
-            return [token]
-        pieces = []
-        start = 0
-        prefix = ""
-        while start < len(token):
-            end = min(len(token), start + self._max_piece_length)
-            while start < end and prefix + token[start:end] not in self.vocab:
-                end -= 1
-            if start == end:
-                return None
-            pieces.append(prefix + token[start:end])
-            start = end
-            prefix = "##"
-        return pieces

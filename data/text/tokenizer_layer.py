@@ -13,14 +13,14 @@ the decoded texts, C = code points after normalization, W = words, P =
 WordPieces.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text import ragged, unicode_tables
+from data.text import ragged, special_tokens, unicode_tables
 from data.text.wordpiece_layer import WordpieceTable
 
 
@@ -63,6 +63,8 @@ class TokenizerLayer(keras.layers.Layer):
     Args:
         vocab: the WordPieces in the order of their ids.
         do_lower_case: whether to lower-case the text and strip accents.
+        special_words: WordPieces such as [MASK] that stay whole where a text
+            contains them. `tokenize_with_chars` splits them.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
@@ -76,9 +78,14 @@ class TokenizerLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self, vocab: Sequence[str], do_lower_case: bool = True, **kwargs: Any
+        self,
+        vocab: Sequence[str],
+        do_lower_case: bool = True,
+        special_words: Collection[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.special_words = tuple(special_words)
         # Do not store a list, because Keras would track each of its elements.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
@@ -102,7 +109,42 @@ class TokenizerLayer(keras.layers.Layer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the WordPiece ids of the texts, ragged int32 [N, None]."""
-        return self.tokenize_with_chars(texts)[0]
+        return self.tokenize_around(texts, self.special_words)
+
+    def tokenize_around(
+        self, texts: tf.Tensor, words: Collection[str]
+    ) -> tf.RaggedTensor:
+        """Tokenizes texts, string [N], in which special words stay whole.
+
+        Args:
+            texts: string [N].
+            words: WordPieces of the vocabulary, such as [MASK].
+
+        Returns:
+            ragged int32 [N, None], the WordPiece ids.
+        """
+        if not words:
+            return self.tokenize_with_chars(texts)[0]
+        texts = drop_invalid(tf.reshape(texts, [-1]))
+        # Mark the words with a control character, which texts may contain too.
+        # The tokenizer drops it, and the one that stands for it in the texts.
+        texts = tf.strings.regex_replace(texts, "\1", "\2")
+        texts = tf.strings.regex_replace(
+            texts, special_tokens.pattern(words), "\1\\1\1"
+        )
+        parts = tf.strings.split(texts, "\1")
+        is_word = parts.flat_values[:, None] == tf.constant([*words])
+        is_special = tf.reduce_any(is_word, 1)
+        rest = tf.where(is_special, "", parts.flat_values)
+        ids = tf.constant([*map(self.id_of, words)])
+        special = tf.RaggedTensor.from_row_lengths(
+            tf.gather(ids, tf.where(is_word)[:, 1]),
+            tf.cast(is_special, tf.int64),
+            validate=False,
+        )
+        # Of the two, one row is empty.
+        ids = tf.concat([special, self.tokenize_with_chars(rest)[0]], 1)
+        return parts.with_flat_values(ids).merge_dims(1, 2)
 
     def tokenize_with_chars(
         self, texts: tf.Tensor

@@ -88,13 +88,8 @@ def _create_fill_mask(
     top_k = min(_TOP_K, len(vocab))
 
     def fill_mask(text: tf.Tensor) -> Features:
-        parts = tf.strings.split(text, MASK)
-        ids = packing.tokenizer(parts.flat_values)
-        # The masks separate the parts of a text. Insert a mask before each
-        # part, then remove the first mask of each text.
-        masks = tf.fill([ids.nrows(), 1], mask_id)
-        ids = parts.with_flat_values(tf.concat([masks, ids], 1))
-        tokens = ids.merge_dims(1, 2)[:, 1 : options.max_seq_length - 1]
+        ids = packing.tokenizer.tokenize_around(text, (MASK,))
+        tokens = ids[:, : options.max_seq_length - 2]
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)

@@ -23,13 +23,9 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Masks]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
-    tokenizer = model.tokenizer
-    most = model.max_seq_length
-    tokens: list[str] = []
-    for number, part in enumerate(request["text"].split(MASK)):
-        tokens += [MASK] * (number > 0)
-        if len(tokens) < most:
-            tokens += tokenizer.tokenize_beginning(part, most)
+    tokens = model.tokenizer.tokenize_beginning(
+        request["text"], model.max_seq_length, words=(MASK,)
+    )
     packed = pack(model, tokens)
     return [packed], (packed.ids, request["text"].count(MASK))
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from docs.site_hooks import NOTEBOOKS
 from tests.support.golden import ROOT
 from tests.support.pages import BLOCK, PAGES
 
@@ -33,7 +34,7 @@ def test_a_page_reads_from_its_title_on(page):
 def how_to_pages():
     """Returns the names of the how-to guides and tutorials."""
     listed = HOW_TO.search((ROOT / ".mkdocs.yml").read_text("utf-8"))[1]
-    found = set(re.findall(r"(\w+\.md)", listed)) - {"notebook.md"}
+    found = set(re.findall(r"(\w+\.md)", listed)) - {*NOTEBOOKS.values()}
     return sorted(found | {p.name for p in PAGES if "tutorial_" in p.name})
 
 

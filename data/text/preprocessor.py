@@ -1,0 +1,252 @@
+"""Turns strings into the inputs of models, as a Keras layer.
+
+N = number of texts, F = length of a model input in WordPieces.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import keras
+import tensorflow as tf
+
+from data.text import text_lists
+from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_layer import TokenizerLayer
+from files.paths import StrPath
+from modeling.presets import read as read_preset
+
+# Number of texts that a call outside a graph tokenizes at a time.
+_NUM_ROWS = 4096
+_NAMES = ("input_ids", "input_mask", "segment_ids")
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertTextClassifierPreprocessor(keras.layers.Layer):
+    """Turns texts, or pairs of texts, into the inputs of a model.
+
+        preprocessor = BertTextClassifierPreprocessor.from_preset(folder)
+        model.fit(preprocessor(texts), labels)
+        dataset.map(preprocessor)
+
+    The layer has the name and the arguments of KerasHub's, and returns the ids
+    that the scripts of this project create. It is part of the graph of an
+    exported model, which then reads strings and needs no Python.
+
+    On JAX and torch, Keras cannot hold strings: there, map a `tf.data.Dataset`.
+
+    Args:
+        tokenizer: a FullTokenizer, or its `layer`.
+        sequence_length: F, at least 3. Longer texts are cut, shorter ones are
+            padded.
+        truncate: how a pair that is too long is cut. "round_robin", as
+            Google's code, cuts the longer text first, "waterfall" the second.
+        **kwargs: arguments of keras.layers.Layer.
+
+    Call arguments:
+        x: a text, N texts, or a pair as a tuple `(first texts, second texts)`:
+            str, lists, arrays of NumPy or string tensors, or `keras.Input((),
+            dtype="string")`. If a second text contains no WordPiece, the first
+            text is packed as a single text.
+        y: labels, which are returned unchanged.
+        sample_weight: weights of the examples, which are returned unchanged.
+
+    Returns:
+        dict of int32 [N, F]: input_ids, input_mask, segment_ids. They are [F]
+        for a scalar tensor, as in a dataset that is not batched, and [1, F] for
+        a `str`. With labels, a tuple `(dict, y)` or `(dict, y, sample_weight)`,
+        as `fit` expects.
+
+    Raises:
+        TypeError: a text is not a string.
+        ValueError: there are more first or more second texts, or the layer is
+            called outside of tf.data on JAX or torch.
+    """
+
+    def __init__(
+        self,
+        tokenizer: FullTokenizer | TokenizerLayer,
+        sequence_length: int = 512,
+        truncate: str = "round_robin",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if isinstance(tokenizer, FullTokenizer):
+            tokenizer = tokenizer.layer
+        self.packing = PackingLayer(tokenizer, sequence_length, truncate)
+        self.supports_jit = False  # XLA knows no strings.
+        self.built = True  # The layer has no weights.
+
+    @classmethod
+    def from_preset(
+        cls,
+        path: StrPath,
+        sequence_length: int | None = None,
+        special_tokens_in_strings: bool = False,
+        **kwargs: Any,
+    ) -> Self:
+        """Creates the layer with the vocabulary and the casing of a folder.
+
+        Args:
+            path: a folder of a run, of Google's release or of a Hugging Face
+                model, or a model of the hub, hf://OWNER/NAME.
+            sequence_length: F. None = as the model was trained, or the number
+                of its positions if nothing states it.
+            special_tokens_in_strings: as in FullTokenizer.
+            **kwargs: other arguments of the constructor.
+
+        Raises:
+            OSError: there is no vocabulary, or it cannot be downloaded.
+            ValueError: nothing states the casing, or the tokenizer is not
+                BERT's.
+        """
+        preset = read_preset(path)
+        tokenizer = FullTokenizer.from_preset(preset, special_tokens_in_strings)
+        if sequence_length is None:
+            config = preset.load_config()
+            longest = config.max_position_embeddings if config else 512
+            sequence_length = preset.max_length(preset.head or "", longest)
+        return cls(tokenizer, sequence_length, **kwargs)
+
+    @property
+    def tokenizer(self) -> TokenizerLayer:
+        """The layer that tokenizes the texts."""
+        return self.packing.tokenizer
+
+    @property
+    def sequence_length(self) -> int:
+        """Length of a model input in WordPieces."""
+        return self.packing.max_seq_length
+
+    def __call__(
+        self,
+        x: Any,  # noqa: ANN401  texts of any kind
+        y: Any = None,  # noqa: ANN401  labels of any kind
+        sample_weight: Any = None,  # noqa: ANN401
+        **_: Any,  # such as `training`, which functional models pass
+    ) -> Any:  # noqa: ANN401  a dict, or a tuple with the labels
+        """Turns texts into the inputs of a model."""
+        if any(map(keras.backend.is_keras_tensor, keras.tree.flatten(x))):
+            return super().__call__(x)
+        # Keras would convert the texts to tensors of its backend.
+        return self.call(x, y, sample_weight)
+
+    def call(
+        self,
+        x: Any,  # noqa: ANN401
+        y: Any = None,  # noqa: ANN401
+        sample_weight: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Turns texts into the inputs of a model."""
+        backend = keras.backend.backend()
+        if backend != "tensorflow" and tf.executing_eagerly():
+            raise ValueError(
+                f"Keras on {backend} holds no strings: call "
+                f"{type(self).__name__} inside tf.data, as in "
+                "dataset.map(preprocessor), or use tokenizer(texts) of a "
+                "FullTokenizer"
+            )
+        if getattr(y, "dtype", None) == tf.string:
+            raise ValueError(
+                "labels must be numbers; received strings. Pass a pair of "
+                "texts as a tuple: dataset.map(lambda a, b: preprocessor((a, "
+                "b)))"
+            )
+        texts = [_to_tensor(each) for each in _segments(x)]
+        shapes = [text.shape for text in texts]
+        if (
+            len({str(shape) for shape in shapes if shape.is_fully_defined()})
+            > 1
+        ):
+            raise ValueError(
+                f"first and second texts of a pair differ in shape: "
+                f"{shapes[0]} and {shapes[1]}"
+            )
+        features = self._pack([tf.reshape(text, [-1]) for text in texts])
+        if shapes[0].rank == 0:
+            features = {name: row[0] for name, row in features.items()}
+        return keras.utils.pack_x_y_sample_weight(features, y, sample_weight)
+
+    def _pack(self, texts: list[tf.Tensor]) -> dict[str, tf.Tensor]:
+        # Packs texts, string [N] each.
+        if not tf.executing_eagerly() or len(texts[0]) <= _NUM_ROWS:
+            return self.packing.call(*texts)
+        parts = [
+            self.packing.call(*(each[i : i + _NUM_ROWS] for each in texts))
+            for i in range(0, len(texts[0]), _NUM_ROWS)
+        ]
+        return {
+            name: tf.concat([part[name] for part in parts], 0)
+            for name in _NAMES
+        }
+
+    def compute_output_spec(
+        self,
+        x: Any,  # noqa: ANN401
+        *_: Any,
+        **__: Any,
+    ) -> dict[str, keras.KerasTensor]:
+        """Returns the shapes and dtypes of the outputs of symbolic texts."""
+        shape = _segments(x)[0].shape[:1]
+        return {
+            name: keras.KerasTensor((*shape, self.sequence_length), "int32")
+            for name in _NAMES
+        }
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments, the vocabulary among them."""
+        tokenizer = self.tokenizer
+        return {
+            **super().get_config(),
+            "tokenizer": {
+                "vocab": tokenizer.vocab,
+                "do_lower_case": tokenizer.do_lower_case,
+                "special_words": tokenizer.special_words,
+            },
+            "sequence_length": self.sequence_length,
+            "truncate": self.packing.truncate,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Creates the layer that `get_config` described."""
+        tokenizer = TokenizerLayer(**config["tokenizer"])
+        return super().from_config({**config, "tokenizer": tokenizer})
+
+
+def _segments(x: Any) -> tuple:  # noqa: ANN401  texts of any kind
+    # Returns the first texts, and of pairs the second texts too.
+    if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
+        # Keras makes lists of the tuples in a model that it loads.
+        x = tuple(x)
+    if isinstance(x, (Mapping, tf.data.Dataset)):
+        raise TypeError(
+            f"texts must be strings; received {type(x).__name__}. Of a "
+            "tf.data.Dataset of strings, use dataset.map(preprocessor)"
+        )
+    if not isinstance(x, tuple):
+        return (x,)
+    if len(x) > 2:
+        raise ValueError(
+            f"a tuple is a pair (first texts, second texts); received {len(x)} "
+            "elements. Pass several texts as a list"
+        )
+    return x
+
+
+def _to_tensor(texts: Any) -> tf.Tensor:  # noqa: ANN401
+    # Returns texts as a string tensor of the shape [N], or [] of a scalar.
+    if not tf.is_tensor(texts):
+        rows = [t.encode("utf-8", "ignore") for t in text_lists.to_list(texts)]
+        return tf.constant(rows, tf.string, [len(rows)])
+    shape = texts.shape
+    is_column = shape.rank == 2 and shape[1] == 1
+    if texts.dtype != tf.string or not (
+        shape.rank in (0, 1, None) or is_column
+    ):
+        raise TypeError(
+            f"texts must be a tensor of strings, [N]; received "
+            f"{texts.dtype.name}, {shape}. Pass a pair as a tuple (first "
+            "texts, second texts)"
+        )
+    return texts[:, 0] if is_column else texts

@@ -1,0 +1,34 @@
+"""Keeps special tokens such as [MASK] whole where a text contains them.
+
+Google's tokenizer splits them: `[MASK]` becomes `[`, `mask` and `]`. The text
+between two of them is tokenized as a text of its own.
+"""
+
+import re
+from collections.abc import Callable, Collection
+
+# The special tokens that a text may contain.
+WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
+
+
+def pattern(words: Collection[str]) -> str:
+    """Returns the regular expression, a group, that matches the words."""
+    return f"({'|'.join(map(re.escape, words))})"
+
+
+def tokenize(
+    text: str, words: Collection[str], function: Callable[[str], list[str]]
+) -> list[str]:
+    """Returns the tokens of a text, in which `words` are tokens.
+
+    Args:
+        text: the text.
+        words: the special tokens.
+        function: function from the text between two of them to its tokens.
+    """
+    if not words:
+        return function(text)
+    tokens: list[str] = []
+    for part in re.split(pattern(words), text):
+        tokens += [part] if part in words else function(part)
+    return tokens

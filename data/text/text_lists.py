@@ -1,0 +1,48 @@
+"""Converts lists, arrays and tensors of texts to lists of str."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
+Texts = str | bytes | Sequence[str] | Sequence[bytes] | np.ndarray | Any
+
+
+def to_list(texts: Texts) -> list[str]:
+    """Returns the texts of a list, an array or a tensor. One text is a list.
+
+    Bytes that are not UTF-8 are dropped.
+
+    Raises:
+        TypeError: a text is not a string, or a tensor has no value yet.
+    """
+    if hasattr(texts, "numpy"):
+        # A tensor of TensorFlow, whose strings are bytes.
+        texts = texts.numpy()
+    if hasattr(texts, "tolist"):
+        # An array of NumPy, or a column of pandas.
+        texts = texts.tolist()
+    if isinstance(texts, (str, bytes)):
+        texts = [texts]
+    # A tensor in a graph is no Sequence.
+    if not isinstance(texts, Sequence):
+        raise TypeError(_describe(texts))
+    return [_to_str(text) for text in texts]
+
+
+def _to_str(text: object) -> str:
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "ignore")
+    if not isinstance(text, str):
+        raise TypeError(_describe(text))
+    return text
+
+
+def _describe(value: object) -> str:
+    kind = type(value).__name__
+    return (
+        f"texts must be strings, in a list, an array or a tensor that has a "
+        f"value; received {kind}: {value!r:.80}. In tf.data and in a graph, "
+        "use data.text.BertTextClassifierPreprocessor(tokenizer)"
+    )

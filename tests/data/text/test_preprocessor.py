@@ -1,0 +1,316 @@
+"""Strings become the inputs of models, in Keras and in tf.data."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from data import text as data_text
+from data.text import BertTextClassifierPreprocessor, FullTokenizer
+from serving.tasks.tokenize import TOKENIZE
+from tests.support import golden
+from tests.support.tokenizer_cases import random_strings
+
+SAMPLES = golden.ROOT / "examples/samples"
+TEXTS = ["The boat left at noon.", "Nobody saw the light, did they?", ""]
+SECONDS = ["It rains.", "", "Caf\u00e9s \u4e2d are closed on a day of rain."]
+LENGTH = 12
+NAMES = ["input_ids", "input_mask", "segment_ids"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """The tokenizer of the samples."""
+    return FullTokenizer(SAMPLES / "vocab.txt")
+
+
+@pytest.fixture(scope="module")
+def preprocessor(tokenizer):
+    """The layer on the same vocabulary."""
+    return BertTextClassifierPreprocessor(tokenizer, LENGTH)
+
+
+@pytest.fixture
+def classifier():
+    """A classifier of three classes, with new weights."""
+    config = modeling.BertConfig(
+        vocab_size=len(FullTokenizer(SAMPLES / "vocab.txt").tokens),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=32,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    return modeling.BertClassifier(config, num_labels=3, seed=1)
+
+
+def expected(tokenizer, texts, seconds=None, length=LENGTH):
+    """The features that the scripts create, padded to a fixed length."""
+    features = tokenizer(texts, seconds, max_length=length)
+    width = length - features["input_ids"].shape[1]
+    return {k: np.pad(v, [(0, 0), (0, width)]) for k, v in features.items()}
+
+
+def assert_same(found, features):
+    assert sorted(found) == NAMES
+    for name, values in features.items():
+        assert found[name].dtype == tf.int32
+        np.testing.assert_array_equal(found[name], values)
+
+
+GIVEN = {
+    "list": lambda texts: texts,
+    "bytes": lambda texts: [each.encode() for each in texts],
+    "array": np.array,
+    "objects": lambda texts: np.array(texts, object),
+    "column": lambda texts: tf.constant(texts)[:, None],
+    "tensor": tf.constant,
+}
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_texts_and_pairs_of_every_kind(kind, preprocessor, tokenizer):
+    texts, seconds = map(GIVEN[kind], (TEXTS, SECONDS))
+    assert_same(preprocessor(texts), expected(tokenizer, TEXTS))
+    pairs = expected(tokenizer, TEXTS, SECONDS)
+    assert_same(preprocessor((texts, seconds)), pairs)
+    one = expected(tokenizer, TEXTS[0])
+    assert_same(preprocessor(TEXTS[0]), one)
+    assert_same(
+        preprocessor((TEXTS[0], SECONDS[0])),
+        {name: values[:1] for name, values in pairs.items()},
+    )
+
+
+def test_what_predict_tokenizes(preprocessor, tokenizer):
+    """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
+    preprocessor = BertTextClassifierPreprocessor(tokenizer, 24)
+
+    class Model:
+        max_seq_length = 24
+
+    Model.tokenizer = tokenizer
+    texts, seconds = (random_strings(1500, seed=seed) for seed in (7, 8))
+    found = preprocessor((texts, seconds))
+    ids, mask = (np.array(found[name]) for name in NAMES[:2])
+    for row, (first, second) in enumerate(zip(texts, seconds, strict=True)):
+        request = {"text_a": first, "text_b": second}
+        _, reply = TOKENIZE.encode(Model, request)
+        real = ids[row][mask[row] > 0]
+        assert tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
+
+
+@pytest.mark.parametrize("length", [3, 5, 8, 40])
+def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
+    first, second = tokenizer.tokenize(TEXTS[0]), tokenizer.tokenize(TEXTS[1])
+    preprocessor = BertTextClassifierPreprocessor(
+        tokenizer, length, truncate="waterfall"
+    )
+    ids = preprocessor((TEXTS[0], TEXTS[1]))["input_ids"][0].numpy()
+    first = first[: length - 3]
+    tokens = ["[CLS]", *first, "[SEP]"]
+    tokens += [*second[: length - 3 - len(first)], "[SEP]"]
+    found = tokenizer.convert_ids_to_tokens(ids)
+    assert found[: len(tokens)] == tokens
+    with pytest.raises(ValueError, match="'round_robin' or 'waterfall'"):
+        BertTextClassifierPreprocessor(tokenizer, truncate="first")
+
+
+def test_inside_tf_data(preprocessor, tokenizer):
+    labels = np.arange(3)
+    rows = expected(tokenizer, TEXTS)
+    pairs = expected(tokenizer, TEXTS, SECONDS)
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels))
+    # Before and after batch().
+    each = dataset.map(preprocessor).batch(3)
+    assert each.element_spec[0]["input_ids"].shape == (None, LENGTH)
+    for made in (each, dataset.batch(3).map(preprocessor)):
+        features, found = next(iter(made))
+        assert_same(features, rows)
+        assert found.numpy().tolist() == [0, 1, 2]
+    dataset = tf.data.Dataset.from_tensor_slices(((TEXTS, SECONDS), labels))
+    features, _ = next(iter(dataset.batch(3).map(preprocessor)))
+    assert_same(features, pairs)
+    made = dataset.map(lambda x, y: (preprocessor(x), y, 1.0)).batch(3)
+    assert_same(next(iter(made))[0], pairs)
+    dataset = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3)
+    assert_same(next(iter(dataset.map(preprocessor))), rows)
+    # Without the tuple, the second texts would be the labels.
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, SECONDS))
+    with pytest.raises(ValueError, match="Pass a pair of texts as a tuple"):
+        dataset.map(preprocessor)
+
+
+def test_mistakes_are_told(preprocessor):
+    dataset = tf.data.Dataset.from_tensor_slices(TEXTS)
+    for given, message in {
+        "dataset": (dataset, "use dataset.map"),
+        "features": (preprocessor(TEXTS), "received dict"),
+        "numbers": (np.arange(3), "must be strings"),
+        "ids": (tf.range(3), "received int32"),
+        "missing": (["a", None], "received NoneType"),
+        "rows": (tf.constant([["a", "b"]]), "a pair as a tuple"),
+        "rows of lists": ([["a", "b"]], "received list"),
+    }.values():
+        with pytest.raises(TypeError, match=message):
+            preprocessor(given)
+    with pytest.raises(ValueError, match=r"differ in shape: \(3,\) and \(2,\)"):
+        preprocessor((TEXTS, SECONDS[:2]))
+    with pytest.raises(ValueError, match="received 3 elements"):
+        preprocessor(tuple(TEXTS))
+
+
+def test_many_texts_in_parts(preprocessor, tokenizer, monkeypatch):
+    texts = random_strings(50, seed=9)
+    whole = preprocessor((texts, texts[::-1]))
+    monkeypatch.setattr("data.text.preprocessor._NUM_ROWS", 8)
+    assert_same(preprocessor((texts, texts[::-1])), whole)
+
+
+def test_from_preset_reads_vocabulary_casing_and_length(tmp_path, classifier):
+    classifier.build()
+    modeling.save_huggingface(classifier, tmp_path)
+    (tmp_path / "vocab.txt").write_bytes((SAMPLES / "vocab.txt").read_bytes())
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps({"do_lower_case": False}))
+    preprocessor = BertTextClassifierPreprocessor.from_preset(tmp_path)
+    assert preprocessor.sequence_length == 32
+    assert not preprocessor.tokenizer.do_lower_case
+    path.write_text(json.dumps({"do_lower_case": True, "model_max_length": 20}))
+    preprocessor = BertTextClassifierPreprocessor.from_preset(
+        tmp_path, special_tokens_in_strings=True, name="text"
+    )
+    assert preprocessor.sequence_length == 20
+    assert preprocessor.tokenizer.do_lower_case and preprocessor.name == "text"
+    ids = preprocessor("[MASK]")["input_ids"][0].numpy()
+    assert ids[1] == preprocessor.tokenizer.id_of("[MASK]")
+    again = BertTextClassifierPreprocessor.from_config(
+        json.loads(json.dumps(preprocessor.get_config()))
+    )
+    assert again.get_config() == preprocessor.get_config()
+    assert_same(again(["a [MASK]"]), preprocessor(["a [MASK]"]))
+
+
+def test_fit_on_strings(preprocessor, tokenizer, classifier):
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    classifier.compile("sgd", loss, jit_compile=False)
+    labels = np.arange(3)
+    right = classifier.evaluate(expected(tokenizer, TEXTS), labels, verbose=0)
+    found = classifier.evaluate(preprocessor(TEXTS), labels, verbose=0)
+    assert found == pytest.approx(right, rel=1e-6)
+    kernel = classifier.head.get_weights()[0]
+    classifier.fit(preprocessor(TEXTS), labels, verbose=0)
+    assert (classifier.head.get_weights()[0] != kernel).any()
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(2)
+    classifier.fit(dataset.map(preprocessor), verbose=0)
+    assert classifier.predict(preprocessor("A boat."), verbose=0).shape == (
+        1,
+        3,
+    )
+
+
+def end_to_end(preprocessor, classifier, num_texts):
+    """A model from strings to probabilities."""
+    texts = [keras.Input((), dtype="string") for _ in range(num_texts)]
+    features = preprocessor(texts[0] if num_texts == 1 else tuple(texts))
+    assert features["input_ids"].shape == (None, LENGTH)
+    outputs = keras.layers.Softmax()(classifier(features))
+    return keras.Model(texts if num_texts > 1 else texts[0], outputs)
+
+
+@pytest.mark.parametrize("num_texts", [1, 2])
+def test_one_model_from_strings(
+    num_texts, preprocessor, classifier, tokenizer, tmp_path
+):
+    model = end_to_end(preprocessor, classifier, num_texts)
+    given = [tf.constant(each) for each in (TEXTS, SECONDS)[:num_texts]]
+    given = given if num_texts > 1 else given[0]
+    rows = expected(tokenizer, TEXTS, SECONDS if num_texts > 1 else None)
+    right = keras.ops.softmax(classifier(rows))
+    np.testing.assert_allclose(model(given), right, atol=1e-6)
+    predicted = model.predict(given, verbose=0)
+    np.testing.assert_allclose(predicted, right, atol=1e-6)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(loaded(given), right, atol=1e-6)
+    model.compile(
+        "adam", keras.losses.SparseCategoricalCrossentropy(), metrics=["acc"]
+    )
+    model.fit(given, np.arange(3), verbose=0)
+    right = model.predict(given, verbose=0)
+    model.export(tmp_path / "export", verbose=False)
+    # A process that imports TensorFlow alone, as TensorFlow Serving has only
+    # the operations of TensorFlow, and no Python.
+    code = """
+import sys
+import numpy as np, tensorflow as tf
+folder, texts = sys.argv[1], eval(sys.argv[2])
+serve = tf.saved_model.load(folder).signatures["serving_default"]
+names = serve.structured_input_signature[1]
+outputs = serve(**dict(zip(sorted(names), map(tf.constant, texts))))
+assert not {"data", "modeling"} & {*sys.modules}
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+with open(folder + "/saved_model.pb", "rb") as file:
+    (graph,) = SavedModel.FromString(file.read()).meta_graphs
+used = {n.op for f in graph.graph_def.library.function for n in f.node_def}
+assert "PyFunc" not in used and "EagerPyFunc" not in used
+print(next(iter(outputs.values())).numpy().tolist())
+"""
+    texts = repr([TEXTS, SECONDS][:num_texts])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "export"), texts],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = eval(done.stdout)
+    np.testing.assert_allclose(found, right, atol=1e-5)
+
+
+def test_importing_the_package_is_quick():
+    code = "import sys, data.text; print({'keras', 'tensorflow', 'numpy'} & "
+    code += "{*sys.modules})"
+    assert golden.run_python("-c", code).strip() == "set()"
+    assert "BertTextClassifierPreprocessor" in data_text.__all__
+
+
+ON_ANOTHER_BACKEND = """
+import keras, numpy as np, tensorflow as tf, modeling
+from data.text import BertTextClassifierPreprocessor, FullTokenizer
+tokenizer = FullTokenizer("examples/samples/vocab.txt")
+preprocessor = BertTextClassifierPreprocessor(tokenizer, 12)
+texts = ["The boat left at noon.", "It rains."]
+dataset = tf.data.Dataset.from_tensor_slices((texts, [0, 1]))
+dataset = dataset.batch(2).map(preprocessor)
+features, _ = next(iter(dataset))
+right = tokenizer(texts)["input_ids"]
+assert (features["input_ids"].numpy()[:, : right.shape[1]] == right).all()
+config = modeling.BertConfig(vocab_size=1600, hidden_size=16,
+    num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+model = modeling.BertClassifier(config, num_labels=2)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(True))
+model.fit(dataset, verbose=0)
+try:
+    preprocessor(texts)
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_other_backends_map_a_dataset(backend):
+    if importlib.util.find_spec(backend) is None:
+        pytest.skip(f"{backend} is not installed")
+    shown = golden.run_python("-c", ON_ANOTHER_BACKEND, KERAS_BACKEND=backend)
+    assert f"Keras on {backend} holds no strings" in shown
+    assert "dataset.map(preprocessor)" in shown

@@ -1,0 +1,124 @@
+"""Texts whose special words stay whole, as in "The [MASK] is blue."."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data.text.tokenization import FullTokenizer
+from serving import ExportOptions
+from tests.support import golden
+from tests.support.tokenizer_cases import random_strings
+
+VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
+
+
+@pytest.fixture(scope="module", params=["uncased", "cased"])
+def keeping(request):
+    """A tokenizer that keeps special tokens, lower-casing or not."""
+    return FullTokenizer(
+        VOCAB,
+        do_lower_case=request.param == "uncased",
+        special_tokens_in_strings=True,
+    )
+
+
+def test_googles_tokenizer_is_the_default(keeping):
+    tokenizer = FullTokenizer(keeping.vocab_file, keeping.do_lower_case)
+    assert "[MASK]" not in tokenizer.tokenize("The [MASK] is")
+    assert "[MASK]" in keeping.tokenize("The [MASK] is")
+    ids = tokenizer.layer(tf.constant(["The [MASK] is"])).to_list()[0]
+    assert tokenizer.vocab["[MASK]"] not in ids
+
+
+def test_special_tokens_stay_whole_wherever_they_are(keeping):
+    text = "[CLS]The[MASK]boat[SEP][MASK] [UNK].[PAD]"
+    parts = ["The", "boat", ".", "[mask]", "[mask"]
+    the, boat, dot, lower, cut = map(keeping.tokenize, parts)
+    found = keeping.tokenize(text + "[mask][MASK")
+    if keeping.do_lower_case:
+        assert cut == keeping.tokenize("[MASK")
+    expected = ["[CLS]", *the, "[MASK]", *boat, "[SEP]", "[MASK]", "[UNK]"]
+    assert found[: len(expected)] == expected
+    rest = [*dot, "[PAD]", *lower, *keeping.tokenize("[MASK")]
+    assert found[len(expected) :] == rest
+    features = keeping(["a [MASK]"], ["[MASK] b"])
+    mask = keeping.vocab["[MASK]"]
+    assert (features["input_ids"] == mask).sum() == 2
+
+
+def test_the_layer_equals_it(keeping):
+    texts = random_strings(1500, seed=4)
+    # Special words between, beside and inside whatever else there is. The
+    # layer marks them by characters that the texts may contain too.
+    odd = ["\x01", "\x02", "", "]", "[", "[MASK", "\x01[MA\x01SK]\x01", "\0"]
+    mixed = [
+        WORDS[i % 5].join([text, odd[i % 8], texts[-i]])
+        for i, text in enumerate(texts)
+    ]
+    # A sigma at the end of a part, and a mark at the beginning of one.
+    mixed += ["A\u03a3[MASK]A", "a[MASK]\u0301b", "[MASK]", "[MASK][MASK]", ""]
+    found = keeping.layer(tf.constant(mixed)).to_list()
+    for text, ids in zip(mixed, found, strict=True):
+        expected = keeping.convert_tokens_to_ids(keeping.tokenize(text))
+        assert ids == expected, ascii(text)
+    assert keeping.layer(tf.constant([], tf.string)).shape == (0, None)
+
+
+def test_a_word_that_the_vocabulary_lacks_is_text(create_tokenizer):
+    plain = create_tokenizer(["[UNK]", "[CLS]", "[MASK]", "pad"])
+    keeping = FullTokenizer(plain.vocab_file, special_tokens_in_strings=True)
+    assert keeping.tokenize("[PAD]") == ["[UNK]", "pad", "[UNK]"]
+    assert keeping.tokenize("pad[MASK]") == ["pad", "[MASK]"]
+
+
+def test_the_beginning_of_a_long_text(keeping):
+    text = "The [MASK] is. " * 3000
+    tokens = keeping.tokenize(text)
+    found = keeping.tokenize_beginning(text, 9000)
+    assert 9000 <= len(found) < len(tokens)
+    assert found == tokens[: len(found)]
+
+
+def test_from_preset_takes_the_option(tmp_path):
+    for name in ("vocab.txt", "tokenizer_config.json"):
+        content = (golden.ROOT / "examples/samples" / name).read_bytes()
+        (tmp_path / name).write_bytes(content)
+    tokenizer = FullTokenizer.from_preset(
+        tmp_path, special_tokens_in_strings=True
+    )
+    assert tokenizer.tokenize("[MASK]") == ["[MASK]"]
+    assert FullTokenizer.from_preset(tmp_path).tokenize("[MASK]")[1:]
+
+
+def test_an_export_would_split_them_in_other_engines(keeping):
+    with pytest.raises(ValueError, match="special_tokens_in_strings"):
+        ExportOptions(tokenizer=keeping)
+
+
+# Texts in a call of the tokenizer.
+def test_tensors_and_arrays_of_texts_are_texts(keeping):
+
+    texts = ["The boat", "É[MASK]"]
+    expected = keeping(texts)
+    for given in (
+        np.array(texts),
+        np.array(texts, object),
+        tf.constant(texts),
+        tf.constant([[each] for each in texts])[:, 0],
+        tuple(texts),
+        [each.encode() for each in texts],
+    ):
+        for name, values in keeping(given).items():
+            assert (values == expected[name]).all()
+    one = keeping(tf.constant("The boat"))
+    assert (one["input_ids"] == keeping("The boat")["input_ids"]).all()
+
+
+def test_tokens_inside_tf_data_need_the_layer(keeping):
+    dataset = tf.data.Dataset.from_tensor_slices(["The boat"])
+    with pytest.raises(TypeError, match="BertTextClassifierPreprocessor"):
+        dataset.map(keeping)
+    for given in (dataset, dataset.batch(1), [3], ["a", None], 3.0, [["a"]]):
+        with pytest.raises(TypeError, match="must be strings"):
+            keeping(given)
