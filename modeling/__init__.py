@@ -1,8 +1,66 @@
-"""The network: BERT's encoder, the tasks' heads and losses, and checkpoints."""
+"""The network: BERT's encoder, the tasks' heads and losses, and checkpoints.
 
-from typing import TYPE_CHECKING
+    BertClassifier: Classifies a sentence or a pair of sentences (paper, section
+        4.1).
+    BertConfig: Sizes and rates of a `BertModel`, with the defaults of Google's
+        code.
+    BertEmbedder: Encodes each text as one vector, to compare texts by cosine.
+    BertModel: Encodes a batch of WordPiece sequences.
+    BertMultipleChoice: Scores each of C continuations of a sentence (paper,
+        section 4.4, SWAG).
+    BertPretrainer: Masked LM and next sentence prediction (paper, section 3.1).
+    BertSpanLabeler: Finds where an answer starts and ends (paper, section 4.2).
+    BertTokenClassifier: Labels every WordPiece (paper, section 5.3).
+    ClassifierLoss: Cross entropy of the right class, averaged over the
+        examples.
+    ContrastiveLoss: Cross entropy of finding each pair's second text among all
+        second texts.
+    CosineLoss: Squared difference between a label and the cosine of two text
+        vectors.
+    DistillationLoss: A task's loss plus the distance from a teacher.
+    Distiller: Calls a student and its teacher on the same batch, for a train
+        step.
+    MultiLabelLoss: Binary cross entropy, averaged over labels, then over
+        examples.
+    PretrainingLoss: Masked LM loss (mean over masked positions) plus next
+        sentence loss.
+    RankingLoss: Binary cross entropy of a passage's relevance, averaged over
+        examples.
+    RegressionLoss: Mean squared error of predictions [B, 1] and `label_ids`
+        float [B].
+    SpanLoss: Mean of the cross entropies of an answer's right start and right
+        end.
+    TokenLoss: Cross entropy of each word's label, averaged over the words.
+    extend_model: Returns a copy of a model with an extended vocabulary.
+    find_checkpoint: Returns the file, or the prefix of the files, of a
+        checkpoint.
+    find_huggingface: Returns the path of a model's weights, or of the index of
+        its weights.
+    find_order: Returns the position of each label among the labels of a saved
+        model.
+    load_checkpoint: Loads a checkpoint in Google's or Hugging Face's format
+        into a model.
+    load_config: Reads a `bert_config.json`, or a `config.json` of another
+        library.
+    named_variables: Returns {Google's name: variable} of all variables in a
+        model.
+    read_shapes: Returns {name in the file: shape} of all entries of a
+        checkpoint.
+    save_checkpoint: Writes a model's weights as a checkpoint with Google's
+        names.
+    save_huggingface: Writes a model as a folder that transformers reads.
+    save_kerashub: Writes an encoder or a classifier as a preset that KerasHub
+        reads.
+    save_release: Writes a folder with the files of Google's releases.
+
+`__version__` is the version of the project.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from command_line import lazy
+from modeling import registration
+from modeling.version import read_version
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
@@ -49,4 +107,14 @@ if TYPE_CHECKING:
 _MODULES = lazy.read_imports(__file__)
 
 __all__ = [*_MODULES]
-__getattr__ = lazy.importer(__name__, _MODULES)
+_import_name = lazy.importer(__name__, _MODULES)
+
+# Whose objects a `.keras` file names.
+_SAVED = ("modeling.bert", "modeling.losses", "modeling.tasks")
+registration.register(
+    "bert", {n: module for n, module in _MODULES.items() if module in _SAVED}
+)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions
+    return read_version() if name == "__version__" else _import_name(name)

@@ -17,6 +17,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
 from modeling.model import FeaturesModel
 from modeling.ops import Shape, Tensor, dropout_seed
@@ -234,6 +235,10 @@ class BertModel(FeaturesModel):
             return self.pooler(sequence_output[:, -1])
         last = last_positions(attended_positions(input_mask))
         return self.pooler(gather_vectors(sequence_output, last))
+
+    def exported_model(self) -> keras.Model:
+        """Returns a model whose outputs contain no list."""
+        return flat_model(self)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

@@ -31,6 +31,9 @@ class Embeddings(BertLayer):
 
     Returns:
         float [B, T, W].
+
+    Raises:
+        ValueError: T is larger than the number of positions.
     """
 
     def __init__(
@@ -87,8 +90,7 @@ class Embeddings(BertLayer):
         token_types = self._multiply_one_hot(
             token_type_ids, self.token_type_embeddings
         )
-        seq_length = keras.ops.shape(input_ids)[1]
-        positions = self.position_embeddings[:seq_length]
+        positions = self._look_up_positions(keras.ops.shape(input_ids)[1])
         embeddings = ops.layer_norm(
             words + token_types + positions, self.layer_norm, training=training
         )
@@ -99,6 +101,16 @@ class Embeddings(BertLayer):
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the embeddings, [B, T, W]."""
         return (*input_shape, self.config.hidden_size)
+
+    def _look_up_positions(self, seq_length: Tensor) -> Tensor:
+        num_positions = self.config.max_position_embeddings
+        # In a graph of any length, the length is no number.
+        if isinstance(seq_length, int) and seq_length > num_positions:
+            raise ValueError(
+                f"A row of {seq_length} ids, but {num_positions} positions in "
+                f"the model. Shorten each row to {num_positions} ids or fewer"
+            )
+        return self.position_embeddings[:seq_length]
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

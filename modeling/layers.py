@@ -107,3 +107,9 @@ class Dense(keras.layers.Dense):
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
         """Computes the dense layer without its activation."""
         return ops.dense(inputs, self.kernel, self.bias)
+
+    def quantize(
+        self, mode: str, type_check: bool = True, config: object = None
+    ) -> None:
+        """Quantizes the kernel as Keras does, which skips subclasses."""
+        super().quantize(mode, type_check=False, config=config)

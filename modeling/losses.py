@@ -12,6 +12,7 @@ of the complete batch.
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import keras
 
@@ -41,6 +42,9 @@ class Loss:
     """
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
+    # The names of the labels, and of the weights that `fit` takes.
+    labels: tuple[str, ...] = ("label_ids",)
+    weights_name = "example_weights"
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.
@@ -89,10 +93,62 @@ class Loss:
             for name in self.epsilon
         }
 
+    def join_labels(
+        self,
+        features: Features,
+        labels: Outputs | None,
+        sample_weight: Tensor | None,
+    ) -> Features:
+        """Returns what the loss reads, of a batch of Keras's `fit`.
+
+        Args:
+            features: dict of the model's inputs, labels included or not.
+            labels: dict of labels, or the only label. None = in `features`.
+            sample_weight: weights, as Keras passes them. None = as in
+                `features`.
+
+        Raises:
+            ValueError: a label or a weight is missing.
+        """
+        joined = dict(features)
+        if isinstance(labels, Mapping):
+            joined |= labels
+        elif labels is not None and len(self.labels) == 1:
+            joined[self.labels[0]] = labels
+        if sample_weight is not None:
+            joined[self.weights_name] = sample_weight
+        if missing := [name for name in self.labels if name not in joined]:
+            raise ValueError(
+                f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
+                f"dict of {', '.join(self.labels)} as labels (y)"
+            )
+        return joined
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments, which a saved model records."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Creates the loss that `get_config` described."""
+        return cls(**config)
+
     def __call__(
         self, outputs: Outputs, features: Features
     ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and {name of a loss term: value}."""
+        """Returns the loss of one batch, and {name of a loss term: value}.
+
+        Raises:
+            TypeError: Keras called the loss with labels and outputs, because
+                the compiled model is none of this package.
+        """
+        if not isinstance(features, Mapping):
+            raise TypeError(
+                f"{type(self).__name__} takes outputs and a dict of features, "
+                "as the models of `modeling` pass them. To compile a model of "
+                "your own, pass a loss of Keras, such as keras.losses."
+                "SparseCategoricalCrossentropy(from_logits=True)"
+            )
         sums = self.sums(outputs, features)
         weights = self.weights(features)
         values = {}
@@ -102,6 +158,7 @@ class Loss:
         return sum(values.values()), values
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class ClassifierLoss(Loss):
     """Cross entropy of the right class, averaged over the examples.
 
@@ -115,6 +172,11 @@ class ClassifierLoss(Loss):
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
         self._class_weights = class_weights
 
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        weights = self._class_weights
+        return {"class_weights": None if weights is None else [*weights]}
+
     def value_weights(self, features: Features) -> Features:
         """Returns {"loss": weight of each example, float [B]}."""
         weights = _example_weights(features)
@@ -122,7 +184,8 @@ class ClassifierLoss(Loss):
             by_class = keras.ops.convert_to_tensor(
                 self._class_weights, "float32"
             )
-            weights *= keras.ops.take(by_class, features["label_ids"])
+            # Not in place, which torch's gradients do not allow.
+            weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
     def values(self, outputs: Outputs, features: Features) -> Features:
@@ -142,6 +205,7 @@ class SquaredLoss(Loss):
         return {"loss": keras.ops.sum(squares, axis=axes)}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class RegressionLoss(SquaredLoss):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
@@ -152,6 +216,7 @@ class RegressionLoss(SquaredLoss):
         return {"loss": keras.ops.square(predictions - labels)}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class RankingLoss(SquaredLoss):
     """Binary cross entropy of a passage's relevance, averaged over examples.
 
@@ -166,6 +231,7 @@ class RankingLoss(SquaredLoss):
         return {"loss": keras.ops.softplus(logits) - labels * logits}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class CosineLoss(SquaredLoss):
     """Squared difference between a label and the cosine of two text vectors.
 
@@ -180,6 +246,7 @@ class CosineLoss(SquaredLoss):
         return {"loss": keras.ops.square(cosines - labels)}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class ContrastiveLoss(SquaredLoss):
     """Cross entropy of finding each pair's second text among all second texts.
 
@@ -191,8 +258,14 @@ class ContrastiveLoss(SquaredLoss):
         temperature: divides the cosines before the softmax.
     """
 
+    labels = ()
+
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {"temperature": self._temperature}
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
@@ -207,6 +280,7 @@ class ContrastiveLoss(SquaredLoss):
         return {"loss": cross_entropy(logits, places)}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class MultiLabelLoss(Loss):
     """Binary cross entropy, averaged over labels, then over examples.
 
@@ -236,12 +310,15 @@ class MultiLabelLoss(Loss):
         return {"loss": keras.ops.mean(label_divergence, axis=-1)}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class SpanLoss(Loss):
     """Mean of the cross entropies of an answer's right start and right end.
 
     Reads `start_positions` and `end_positions`, int [B], and `start_logits` and
     `end_logits`, float [B, T]. Positions outside the sequence add no loss.
     """
+
+    labels = ("start_positions", "end_positions")
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
@@ -264,6 +341,7 @@ class SpanLoss(Loss):
         return {"loss": (start + end) / 2.0}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class TokenLoss(Loss):
     """Cross entropy of each word's label, averaged over the words.
 
@@ -273,6 +351,8 @@ class TokenLoss(Loss):
 
     # As in the masked LM, keep the loss finite if all weights are 0.
     epsilon: Mapping[str, float] = {"loss": 1e-5}
+    labels = ("label_ids", "label_weights")
+    weights_name = "label_weights"
 
     def value_weights(self, features: Features) -> Features:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
@@ -283,6 +363,7 @@ class TokenLoss(Loss):
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class PretrainingLoss(Loss):
     """Masked LM loss (mean over masked positions) plus next sentence loss.
 
@@ -293,10 +374,17 @@ class PretrainingLoss(Loss):
         next_sentence: False omits the next sentence loss (paper, section 5.1).
     """
 
+    labels = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")
+
     def __init__(self, next_sentence: bool = True) -> None:
+        self._next_sentence = next_sentence
         self.epsilon = {"masked_lm_loss": 1e-5}
         if next_sentence:
             self.epsilon["next_sentence_loss"] = 0.0
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {"next_sentence": self._next_sentence}
 
     def value_weights(self, features: Features) -> Features:
         """Returns the weights of masked positions [B, P] and examples [B]."""

@@ -7,6 +7,7 @@ batch.
 
 import functools
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling import kinds, ops, presets
+from modeling import keras_export, kinds, ops, presets
 from modeling.checkpoints import (
     LoadReport,
     find_checkpoint,
@@ -26,6 +27,8 @@ from modeling.checkpoints.new_heads import count_outputs
 from modeling.checkpoints.sizes import describe_entries
 from modeling.config import BertConfig
 from modeling.labels import check_labels
+from modeling.layers import all_layers
+from modeling.losses import Loss
 from modeling.ops import Features, Outputs, Tensor
 
 # All features that records may contain. A model accepts even the features that
@@ -52,9 +55,8 @@ class FeaturesModel(keras.Model):
     """A model that reads features named as in Google's code.
 
     The first argument of a subclass's constructor is `config`, a `BertConfig`.
-    As in other subclassed Keras models, a `.keras` file contains neither
-    `trainable` nor the dtype policy of inner layers. LoRA weights are merged
-    into the kernels.
+    A `.keras` file does not contain the dtype policy of inner layers. LoRA
+    weights are merged into the kernels.
 
     Attributes:
         feature_ranks: {name: rank} of the features that the model reads, all
@@ -67,6 +69,9 @@ class FeaturesModel(keras.Model):
         "input_mask": 2,
         "segment_ids": 2,
     }
+
+    # The serialized configuration of `quantize`, None before it.
+    _quantization: dict[str, Any] | None = None
 
     @classmethod
     def from_preset(
@@ -154,8 +159,8 @@ class FeaturesModel(keras.Model):
             raise ValueError(
                 f"{file} contains no head of a {cls.__name__} under the names "
                 "of Google or of transformers, so it does not state "
-                f"num_labels. {describe_entries(other_weights(file))}. Rename "
-                "the head, or set num_labels for a new head"
+                f"num_labels. {describe_entries(other_weights(file))}. Pass "
+                "num_labels=N for a new head of N outputs, or rename the head"
             )
         model = cls(config, **options)
         report = load_checkpoint(
@@ -185,6 +190,124 @@ class FeaturesModel(keras.Model):
         if not self.built:
             self.build()
         super().compile(*args, **kwargs)
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles a loaded model as it was compiled when it was saved."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        # Keras loads the optimizer's variables next.
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
+
+    def compute_loss(
+        self,
+        x: Features | None = None,
+        y: Outputs | None = None,
+        y_pred: Outputs | None = None,
+        sample_weight: Tensor | None = None,
+        training: bool = True,
+    ) -> Tensor:
+        """Returns the loss of a step of `fit` or `evaluate`, a scalar.
+
+        For a loss of this package, the labels are the features that the loss
+        reads: `y` is a dict of them, or `label_ids`, or None where `x` contains
+        them. `sample_weight` is `example_weights` [B] or, for a `TokenLoss`,
+        `label_weights` [B, T].
+        """
+        if not isinstance(self.loss, Loss):
+            return super().compute_loss(x, y, y_pred, sample_weight, training)
+        features = self.loss.join_labels(x or {}, y, sample_weight)
+        return self.loss(y_pred, features)[0]
+
+    def get_build_config(self) -> dict[str, Any]:
+        """Returns what else a file says: frozen layers and quantization."""
+        return {
+            "trainable": [layer.trainable for layer in all_layers(self)],
+            "quantization": self._quantization,
+        }
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Creates the weights of a loaded model, frozen as they were."""
+        self.build()
+        if config.get("quantization"):
+            given = keras.saving.deserialize_keras_object
+            self.quantize(config=given(config["quantization"]))
+        trainable = config.get("trainable", [])
+        # A layer comes before the layers inside it, which its flag changes.
+        for layer, flag in zip(all_layers(self), trainable, strict=False):
+            if layer.trainable != flag:
+                layer.trainable = flag
+
+    def quantize(
+        self,
+        mode: str | None = None,
+        config: Any = None,  # noqa: ANN401  as Keras declares it
+        filters: None = None,
+    ) -> None:
+        """Stores the kernels of all `keras.layers.Dense` in 8 bits.
+
+        Embeddings and the head's `output_weights` keep their type.
+
+        Args:
+            mode: `"int8"`.
+            config: a `keras.quantizers.Int8QuantizationConfig`.
+            filters: None, because files do not record other values.
+
+        Raises:
+            ValueError: the mode is not `"int8"`, or `filters` is set.
+        """
+        mode = config.mode if mode is None and config else mode
+        if mode != "int8" or filters is not None:
+            raise ValueError(
+                "Models of this package take quantize('int8') for all layers. "
+                f"Received: mode={mode!r}, filters={filters!r}"
+            )
+        if not self.built:
+            self.build()
+        super().quantize(mode, config=config, filters=_is_dense)
+        self._quantization = keras.saving.serialize_keras_object(config)
+
+    def export(
+        self,
+        filepath: StrPath,
+        format: str = "tf_saved_model",
+        verbose: bool | None = None,
+        input_signature: Any = None,  # noqa: ANN401  as Keras declares it
+        **kwargs: Any,
+    ) -> None:
+        """Exports the network, from ids to outputs, as Keras does.
+
+        The export reads a dict of `feature_ranks`, int32, of any batch size
+        and length. `serving.export` also exports the tokenizer.
+
+        Args:
+            filepath: path of the export.
+            format: format of the export, a name that Keras knows.
+            verbose: whether to print messages.
+            input_signature: the inputs, as Keras takes them. By default all
+                features that the model reads.
+            **kwargs: options of the format.
+
+        Raises:
+            ImportError: a package of the format is not installed.
+            ValueError: `format` is unknown, or the backend cannot write it.
+        """
+        if not self.built:
+            self.build()
+        if input_signature is None:
+            input_signature = keras_export.create_signature(self.feature_ranks)
+            kwargs = keras_export.create_options(self, format) | kwargs
+        keras.Model.export(
+            self.exported_model(),
+            filepath,
+            format=format,
+            verbose=verbose,
+            input_signature=input_signature,
+            **kwargs,
+        )
+
+    def exported_model(self) -> keras.Model:
+        """Returns the model that `export` writes."""
+        return self
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
         """Returns the shapes and dtypes of the outputs of symbolic inputs.
@@ -255,6 +378,10 @@ class FeaturesModel(keras.Model):
         )
 
 
+def _is_dense(layer: keras.layers.Layer) -> bool:
+    return isinstance(layer, keras.layers.Dense)
+
+
 def select_features(
     model: keras.Model, features: Features
 ) -> dict[str, Tensor]:
@@ -284,7 +411,7 @@ def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
     if dtype in ("float16", "bfloat16", "bool", "string"):
         raise ValueError(f"`{name}` must be integers. Received: {dtype}")
     # Only tensors whose values are known have the method `numpy`.
-    if hasattr(ids, "numpy"):
+    if hasattr(ids, "numpy") and not _is_exporting():
         values = keras.ops.convert_to_numpy(ids)
         wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
         if wrong.any():
@@ -293,3 +420,9 @@ def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
                 f"Received: {values[wrong].tolist()[0]}"
             )
     return ids if dtype in ("int32", "int64") else keras.ops.cast(ids, "int32")
+
+
+def _is_exporting() -> bool:
+    # torch.export calls the model with tensors without values.
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_exporting()

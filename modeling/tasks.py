@@ -202,14 +202,19 @@ class BertMultipleChoice(SeveralTextsModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertEmbedder(SeveralTextsModel):
-    """Encodes each of C texts as one vector, to compare texts by cosine.
+    """Encodes each text as one vector, to compare texts by cosine.
 
     The vector is the mean of the last block's outputs over the WordPieces of
-    the text, scaled to length 1 (Reimers and Gurevych 2019).
+    the text, scaled to length 1 (Reimers and Gurevych 2019). Every feature is
+    int [B, T], one text per example, or [B, C, T], the C texts that a loss
+    compares.
 
     Returns:
-        float [B, C, W].
+        float [B, W], or [B, C, W].
     """
+
+    # Exports read one text per example.
+    feature_ranks = TaskModel.feature_ranks
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
@@ -217,7 +222,7 @@ class BertEmbedder(SeveralTextsModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the embedding vectors of the texts, float [B, C, W]."""
+        """Computes the embedding vectors, float [B, W] or [B, C, W]."""
         sequence = at_least_float32(encoded["sequence_output"])
         flat = self.flatten(features)
         mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
@@ -226,5 +231,5 @@ class BertEmbedder(SeveralTextsModel):
         vectors = keras.ops.normalize(
             keras.ops.sum(sequence * weights, axis=1), axis=-1
         )
-        shape = keras.ops.shape(features["input_ids"])[:2]
+        shape = keras.ops.shape(features["input_ids"])[:-1]
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))

@@ -1,4 +1,11 @@
-"""Exports models with `export`, and runs exported models with `load`."""
+"""Exports models with `export`, and runs exported models with `load`.
+
+ExportOptions: Options of an export that do not depend on the kind of the
+    model.
+TextModel: An exported model that accepts text.
+export: Exports a model, with signatures that suit the kind of the model.
+load: An exported model that accepts text.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,0 +1,95 @@
+"""What Keras needs to export a model of this package."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+# The axes of a feature, by its rank. Axes of one name have one size.
+_AXES = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
+# Of masked_lm_positions.
+_POSITIONS = ("batch", "positions")
+# {backend of Keras: formats of its exports}. What tf2onnx writes of the network
+# does not run, and what OpenVINO reads of it loses the names of inputs.
+_FORMATS = {
+    "tensorflow": ("tf_saved_model", "litert"),
+    "jax": ("tf_saved_model",),
+    "torch": ("torch",),
+}
+
+
+def create_signature(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Returns the signature of int32 features of any batch size and length.
+
+    Args:
+        ranks: {name: rank} of the features.
+    """
+    return [
+        {
+            name: keras.InputSpec("int32", (None,) * rank, name=name)
+            for name, rank in ranks.items()
+        }
+    ]
+
+
+def create_options(model: keras.Model, format: str) -> dict[str, Any]:
+    """Returns the options with which a format keeps all sizes variable.
+
+    Args:
+        model: a `FeaturesModel`.
+        format: name of the format.
+
+    Raises:
+        ValueError: the format does not work on Keras's backend.
+    """
+    backend = keras.backend.backend()
+    formats = _FORMATS[backend]
+    if format not in formats:
+        raise ValueError(
+            f"Keras on {backend} exports this model as {' or '.join(formats)}. "
+            f"Received: format={format!r}. On TensorFlow, serving.export "
+            "writes SavedModel, LiteRT and ONNX"
+        )
+    ranks = model.feature_ranks
+    if backend == "torch":
+        import torch
+
+        auto = torch.export.Dim.AUTO
+        axes = {n: dict.fromkeys(range(r), auto) for n, r in ranks.items()}
+        return {"dynamic_shapes": [(axes,)]}
+    if backend == "jax":
+        shapes = {
+            name: f"({', '.join(_axes(name, rank))})"
+            for name, rank in ranks.items()
+        }
+        longest = model.config.max_position_embeddings
+        jax_options = {
+            "polymorphic_shapes": [shapes],
+            "polymorphic_constraints": [f"length <= {longest}"],
+            # The constraint does not reach the graph of the gradients.
+            "with_gradient": False,
+        }
+        return {"jax2tf_kwargs": jax_options}
+    return {}
+
+
+def _axes(name: str, rank: int) -> tuple[str, ...]:
+    return _POSITIONS if name == "masked_lm_positions" else _AXES[rank]
+
+
+def flat_model(model: keras.Model) -> keras.Model:
+    """Returns a functional model whose outputs are {name: tensor}.
+
+    An exported graph has no lists: `NAME` becomes `NAME_0`, `NAME_1`.
+    """
+    inputs = {
+        name: keras.Input((None,) * (rank - 1), dtype="int32", name=name)
+        for name, rank in model.feature_ranks.items()
+    }
+    named: dict[str, Any] = {}
+    for name, value in model(inputs).items():
+        if isinstance(value, list):
+            named |= {f"{name}_{i}": each for i, each in enumerate(value)}
+        else:
+            named[name] = value
+    return keras.Model(inputs, named, name=model.name)

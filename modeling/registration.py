@@ -1,0 +1,77 @@
+"""Lets Keras load models of this package that no code has imported yet.
+
+A `.keras` file names classes such as `bert>BertClassifier`. Importing all of
+them imports Keras, for which a script that prints --help has no time. So Keras
+gets placeholders, as soon as both it and `modeling` are imported. A placeholder
+imports its class when a file needs it.
+"""
+
+import functools
+import importlib
+import importlib.machinery
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+
+def register(package: str, names: Mapping[str, str]) -> None:
+    """Registers classes in Keras, now or when Keras is imported.
+
+    Args:
+        package: the package's name in Keras.
+        names: {name of a class: the module that defines it}.
+    """
+    add = functools.partial(_add, package, names)
+    if "keras" in sys.modules:
+        add()
+    else:
+        sys.meta_path.insert(0, _KerasImport(add))
+
+
+def _add(package: str, names: Mapping[str, str]) -> None:
+    import keras
+
+    objects = keras.saving.get_custom_objects()
+    for name, module in names.items():
+        # The class itself is there if its module is imported.
+        objects.setdefault(f"{package}>{name}", _Placeholder(module, name))
+
+
+class _Placeholder:
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+
+    def from_config(self, config: dict[str, Any]) -> object:
+        """Creates an object of the class, which its import registers."""
+        cls = getattr(importlib.import_module(self._module), self._name)
+        return cls.from_config(config)
+
+
+class _KerasImport:
+    def __init__(self, add: functools.partial[None]) -> None:
+        self._add = add
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Returns Keras's import spec, None for other modules."""
+        if name != "keras":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        # A caller may ask for the spec without importing Keras.
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            sys.meta_path.remove(self)
+            self._add()
+
+        setattr(spec.loader, "exec_module", exec_module)  # noqa: B010  a method
+        return spec

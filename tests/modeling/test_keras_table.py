@@ -1,0 +1,317 @@
+"""Every cell of docs/api.md about Keras's operations is what happens."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import modeling
+from modeling.layers import all_layers
+from tests.support.golden import ROOT
+from tests.support.kinds import (
+    CONFIG,
+    MODELS,
+    B,
+    L,
+    T,
+    assert_close,
+    create_features,
+    create_inputs,
+    flat,
+    save_and_load,
+)
+
+KINDS = {**MODELS, "embedder": lambda **more: modeling.BertEmbedder(CONFIG)}
+BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "torch"}
+SUFFIXES = {"litert": ".tflite", "onnx": ".onnx", "torch": ".pt2"}
+
+
+def read_table():
+    text = (ROOT / "docs/api.md").read_text("utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in re.findall(r"(?m)^\|.*\|$", text)
+    ]
+    header, _, *rows = rows
+    return {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+
+
+TABLE = read_table()
+
+
+def labels_of(kind):
+    labels = create_features()["label_ids"]
+    names = {"spans": ("start_positions", "end_positions")}
+    if kind == "tokens":
+        ids = np.tile(labels[:, None], (1, T))
+        weights = np.ones((B, T), "float32")
+        return {"label_ids": ids, "label_weights": weights}
+    if kind == "pretrainer":
+        return {
+            name: create_features()[name]
+            for name in modeling.PretrainingLoss.labels
+        }
+    return {name: labels % 2 for name in names.get(kind, ["label_ids"])}
+
+
+LOSSES = {
+    "pretrainer": modeling.PretrainingLoss,
+    "tokens": modeling.TokenLoss,
+    "spans": modeling.SpanLoss,
+}
+
+
+# Keras's own loss, on one output.
+def keras_loss(y_true, y_pred):
+    flat = keras.ops.reshape(y_pred, (B, -1))
+    return keras.ops.mean(keras.ops.square(flat), axis=-1)
+
+
+def compiled(kind):
+    model = KINDS[kind](seed=1)
+    inputs = create_inputs(kind)
+    first = model(inputs)
+    if isinstance(first, dict):
+        # Only the last output counts. A list cannot have a loss.
+        model.compile("adam", {[*first][-1]: keras_loss})
+        return model, inputs, {[*first][-1]: np.zeros((B, 1), "float32")}
+    model.compile("adam", keras_loss)
+    return model, inputs, np.zeros((B, 1), "float32")
+
+
+def call_predict(kind, folder):
+    model = KINDS[kind](seed=1)
+    inputs = create_inputs(kind)
+    assert_close(model.predict(inputs, verbose=0), model(inputs), 1e-5)
+
+
+def fit_evaluate(kind, folder):
+    model, inputs, labels = compiled(kind)
+    before = model.evaluate(inputs, labels, verbose=0)
+    model.fit(inputs, labels, epochs=3, verbose=0)
+    assert np.isfinite(before)
+    assert model.evaluate(inputs, labels, verbose=0) != before
+
+
+def fit_own_loss(kind, folder):
+    if kind in ("bert", "embedder"):
+        return
+    model = KINDS[kind](seed=1)
+    model.compile("adam", LOSSES.get(kind, modeling.ClassifierLoss)())
+    inputs, labels = create_inputs(kind), labels_of(kind)
+    loss = model.evaluate(inputs, labels, verbose=0)
+    expected, _ = model.loss(model(inputs), inputs | labels)
+    assert loss == pytest.approx(float(expected), abs=1e-4)
+    model.fit(inputs, labels, verbose=0)
+    loaded = save_and_load(model, folder)
+    assert loaded.loss.get_config() == model.loss.get_config()
+    if len(labels) == 1:
+        (only,) = labels.values()
+        again = loaded.evaluate(inputs, only, verbose=0)
+        assert again == model.evaluate(inputs, labels, verbose=0)
+
+
+def save_load(kind, folder):
+    # A function is no part of a file.
+    model, inputs, labels = compiled(kind)
+    keras.saving.register_keras_serializable("tests")(keras_loss)
+    model.fit(inputs, labels, verbose=0)
+    loaded = save_and_load(model, folder)
+    score = model.evaluate(inputs, labels, verbose=0)
+    assert loaded.evaluate(inputs, labels, verbose=0) == score
+    moments = zip(
+        model.optimizer.variables, loaded.optimizer.variables, strict=True
+    )
+    for one, other in moments:
+        assert_close(one.value, other.value, 0)
+    loaded.fit(inputs, labels, verbose=0)
+
+
+def clone(kind, folder):
+    model, inputs = KINDS[kind](seed=1), create_inputs(kind)
+    outputs = model(inputs)
+    again = keras.models.clone_model(model)
+    again.build()
+    again.set_weights(model.get_weights())
+    assert_close(again(inputs), outputs, 0)
+
+
+def functional(kind, folder):
+    inputs = create_inputs(kind)
+    symbols = {
+        name: keras.Input((None,) * (value.ndim - 1), name=name, dtype="int32")
+        for name, value in inputs.items()
+    }
+    last = keras.tree.flatten(KINDS[kind](seed=1)(symbols))[-1]
+    pooled = keras.ops.mean(last, axis=-1, keepdims=True)
+    model = keras.Model(symbols, keras.layers.Dense(1)(pooled))
+    model.compile("adam", "mse")
+    target = np.zeros(model(inputs).shape, "float32")
+    model.fit(inputs, target, verbose=0)
+
+
+def summary(kind, folder):
+    shown = []
+    model = KINDS[kind](seed=1)
+    model.build()
+    model.summary(print_fn=shown.append)
+    assert "Total params" in shown[0]
+
+
+def frozen(kind, folder):
+    model, inputs, labels = compiled(kind)
+    part = model.embeddings if kind == "bert" else model.bert
+    part.trainable = False
+    if not model.trainable_variables:
+        return
+    model.compile("adam", model.loss)
+    before = part.get_weights()
+    model.fit(inputs, labels, verbose=0)
+    assert_close(part.get_weights(), before, 0)
+    keras.saving.register_keras_serializable("tests")(keras_loss)
+    loaded = save_and_load(model, folder)
+    number = len(model.trainable_variables)
+    assert len(loaded.trainable_variables) == number
+
+
+def mixed(kind, folder):
+    if kind == "embedder":
+        return
+    model = KINDS[kind](dtype="mixed_bfloat16")
+    outputs = keras.tree.flatten(model(create_inputs(kind)))
+    types = {keras.backend.standardize_dtype(each.dtype) for each in outputs}
+    assert types == {"bfloat16"}
+
+
+def lora(kind, folder):
+    model, inputs = KINDS[kind](seed=1), create_inputs(kind)
+    model.build()
+    for layer in all_layers(model):
+        if isinstance(layer, keras.layers.Dense):
+            layer.enable_lora(2)
+    assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-5)
+
+
+def int8(kind, folder):
+    model, inputs = KINDS[kind](seed=1), create_inputs(kind)
+    before = flat(model(inputs))
+    layers = all_layers(model)
+    dense = [each for each in layers if isinstance(each, keras.layers.Dense)]
+    sizes = [layer.kernel.shape for layer in dense]
+    model.quantize("int8")
+    assert len(dense) == (14 if kind == "pretrainer" else 13)
+    for layer, shape in zip(dense, sizes, strict=True):
+        assert layer._kernel.dtype == "int8" and layer._kernel.shape == shape
+    assert_close(model(inputs), before, 0.3)
+    assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-6)
+    assert_close(model.predict(inputs, verbose=0), model(inputs), 0.1)
+
+
+def int4(kind, folder):
+    KINDS[kind]().quantize("int4")
+
+
+def export(kind, folder, format):
+    model, inputs, labels = compiled(kind)
+    # As users do: of a model that was trained, not called.
+    model.fit(inputs, labels, verbose=0)
+    path = folder / f"export{SUFFIXES.get(format, '')}"
+    model.export(path, format=format, verbose=False)
+    # Other sizes than the trained ones.
+    positions = "masked_lm_positions"
+    short = {k: v[:2, ..., :5] for k, v in inputs.items() if k != positions}
+    if positions in inputs:
+        short[positions] = inputs[positions][:2, :3] % 5
+    outputs = run(path, format, short)
+    expected = model(short)
+    if isinstance(expected, dict):
+        name = [*expected][-1]
+        outputs, expected = outputs[name], expected[name]
+    assert_close(outputs, expected, 1e-4)
+
+
+def run(path, format, inputs):
+    if format == "tf_saved_model":
+        import tensorflow as tf
+
+        served = tf.saved_model.load(str(path))
+        (signature,) = {*served.signatures}
+        specs = served.signatures[signature].structured_input_signature[1]
+        assert specs.keys() == inputs.keys()
+        assert {spec.dtype for spec in specs.values()} == {tf.int32}
+        outputs = served.serve({k: tf.constant(v) for k, v in inputs.items()})
+    elif format == "litert":
+        interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+        runner = interpreter.Interpreter(str(path)).get_signature_runner()
+        outputs = runner(**inputs)
+        if [*outputs] == ["output_0"]:
+            outputs = outputs["output_0"]
+    else:
+        import torch
+
+        tensors = {k: torch.as_tensor(v) for k, v in inputs.items()}
+        outputs = torch.export.load(str(path)).module()(tensors)
+    return keras.tree.map_structure(keras.ops.convert_to_numpy, outputs)
+
+
+OPERATIONS = {
+    "call, predict": call_predict,
+    "fit, evaluate": fit_evaluate,
+    "fit with a loss of `modeling`": fit_own_loss,
+    "save, load, fit on": save_load,
+    "clone": clone,
+    "functional use": functional,
+    "summary": summary,
+    "frozen parts": frozen,
+    "mixed precision": mixed,
+    "LoRA": lora,
+    "quantize int8": int8,
+    "quantize int4": int4,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.backends
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("operation", TABLE)
+def test_the_cell_says_what_happens(operation, kind, tmp_path):
+    cell = TABLE[operation][BACKENDS[keras.backend.backend()]]
+
+    def apply():
+        if operation.startswith("export "):
+            export(kind, tmp_path, operation.removeprefix("export "))
+        else:
+            OPERATIONS[operation](kind, tmp_path)
+
+    if cell == "works":
+        apply()
+        return
+    with pytest.raises(ValueError, match=re.escape(cell)):
+        apply()
+
+
+def test_the_table_names_every_operation():
+    assert {each for each in TABLE if "export" not in each} == {*OPERATIONS}
+
+
+@pytest.mark.backends
+def test_more_ids_than_positions_are_named():
+    ids = np.ones((1, T + 3), "int32")
+    with pytest.raises(ValueError, match="11 ids, but 8 positions"):
+        modeling.BertClassifier(CONFIG, L)({"input_ids": ids})
+
+
+@pytest.mark.backends
+def test_a_model_of_ones_own_is_told_which_loss_it_takes():
+    labels = create_features()["label_ids"]
+    with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
+        modeling.ClassifierLoss()(labels, np.ones((B, L), "float32"))
+
+
+def test_a_loss_names_the_labels_that_it_lacks():
+    model = MODELS["spans"]()
+    model.compile("adam", modeling.SpanLoss())
+    inputs, labels = create_inputs("spans"), create_features()["label_ids"]
+    with pytest.raises(ValueError, match="start_positions, end_positions"):
+        model.fit(inputs, labels, verbose=0)

@@ -1,0 +1,75 @@
+"""`help` and docs/api.md list what the packages offer."""
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import modeling
+import serving
+from modeling.version import DISTRIBUTION
+from tests.support.golden import ROOT
+
+PAGE = (ROOT / "docs/api.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("package", [modeling, serving])
+def test_help_and_the_page_list_every_name(package):
+    shown = " ".join(package.__doc__.split())
+    listed = re.findall(r"^    (\w+): ", package.__doc__, re.MULTILINE)
+    assert sorted(listed) == sorted(package.__all__)
+    for name in package.__all__:
+        value = getattr(package, name)
+        line = inspect.getdoc(value).splitlines()[0]
+        assert f"{name}: {line}" in shown
+        is_loss = value.__module__ == "modeling.losses"
+        entry = "modeling.losses" if is_loss else f"{package.__name__}.{name}"
+        assert f"\n::: {entry}\n" in PAGE
+
+
+def test_the_version_is_the_projects():
+    assert modeling.__version__ == (ROOT / "VERSION").read_text().strip()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert project["project"]["name"] == DISTRIBUTION
+
+
+_LOAD = """
+import sys
+{imports}
+model = keras.models.load_model(sys.argv[1])
+print(type(model).__name__, model.loss.get_config())
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import keras, modeling",
+        "import modeling, keras",
+        "from modeling.losses import SpanLoss\nimport keras",
+    ],
+)
+def test_keras_loads_a_model_in_a_new_process(imports, tmp_path):
+    from tests.support.models import SMALL
+
+    model = modeling.BertClassifier(SMALL, 2)
+    model.compile("adam", modeling.ClassifierLoss([1.0, 2.0]))
+    model.save(file := tmp_path / "model.keras")
+    code = _LOAD.format(imports=imports)
+    shown = subprocess.run(
+        [sys.executable, "-c", code, file],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = "BertClassifier {'class_weights': [1.0, 2.0]}\n"
+    assert shown.stdout == expected
+
+
+def test_importing_modeling_imports_no_keras():
+    code = "import modeling, sys; assert 'keras' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
