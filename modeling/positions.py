@@ -67,8 +67,10 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
         float [B, P, W].
     """
     batch_size, seq_length, width = keras.ops.shape(sequence_tensor)
+    # A user's positions may be int64, as NumPy makes them.
+    positions = keras.ops.cast(positions, "int32")
     # Flatten to B * T rows, so that one lookup serves the complete batch.
-    flat_offsets = keras.ops.arange(batch_size, dtype=positions.dtype)
+    flat_offsets = keras.ops.arange(batch_size, dtype="int32")
     first = keras.ops.expand_dims(flat_offsets * seq_length, 1)
     flat_positions = positions + first
     flat_sequence = keras.ops.reshape(sequence_tensor, (-1, width))
