@@ -237,8 +237,8 @@ def run(path, format, inputs):
         import tensorflow as tf
 
         served = tf.saved_model.load(str(path))
-        (signature,) = {*served.signatures}
-        specs = served.signatures[signature].structured_input_signature[1]
+        signature = served.signatures["serving_default"]
+        specs = signature.structured_input_signature[1]
         assert specs.keys() == inputs.keys()
         assert {spec.dtype for spec in specs.values()} == {tf.int32}
         outputs = served.serve({k: tf.constant(v) for k, v in inputs.items()})
