@@ -52,6 +52,7 @@ def create_options(model: keras.Model, format: str) -> dict[str, Any]:
         )
     ranks = model.feature_ranks
     if backend == "torch":
+        # Other backends run without torch.
         import torch
 
         auto = torch.export.Dim.AUTO

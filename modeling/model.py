@@ -261,8 +261,6 @@ class FeaturesModel(keras.Model):
                 "Models of this package take quantize('int8') for all layers. "
                 f"Received: mode={mode!r}, filters={filters!r}"
             )
-        if not self.built:
-            self.build()
         super().quantize(mode, config=config, filters=_is_dense)
         self._quantization = keras.saving.serialize_keras_object(config)
 

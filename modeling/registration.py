@@ -30,6 +30,7 @@ def register(package: str, names: Mapping[str, str]) -> None:
 
 
 def _add(package: str, names: Mapping[str, str]) -> None:
+    # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
@@ -62,7 +63,9 @@ class _KerasImport:
         """Returns Keras's import spec, None for other modules."""
         if name != "keras":
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        others = (each for each in sys.meta_path if each is not self)
+        specs = (each.find_spec(name, path, target) for each in others)
+        spec = next(filter(None, specs), None)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module

@@ -226,7 +226,10 @@ class BertEmbedder(SeveralTextsModel):
         sequence = at_least_float32(encoded["sequence_output"])
         flat = self.flatten(features)
         mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
-        weights = keras.ops.cast(mask, sequence.dtype)[..., None]
+        # Do not index with `None`, for which LiteRT lacks an operation.
+        weights = keras.ops.expand_dims(
+            keras.ops.cast(mask, sequence.dtype), -1
+        )
         # Normalize the sum, which has the same direction as the mean.
         vectors = keras.ops.normalize(
             keras.ops.sum(sequence * weights, axis=1), axis=-1

@@ -18,6 +18,7 @@ def read_version() -> str:
     # In site-packages, a file of this name would belong to somebody else.
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
+    # A checkout does not need it, and it takes a while.
     from importlib import metadata
 
     return metadata.version(DISTRIBUTION)

@@ -74,3 +74,40 @@ def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
     target = tmp_path / "new/model"
     shown = golden.run_python("-c", _WITHOUT, source, target)
     assert shown == "modeling.checkpoints.tf1 imports tensorflow\n"
+
+
+_PARALLEL = """
+import keras
+import numpy as np
+
+import modeling
+from tests.support import kinds
+
+def train():
+    keras.utils.set_random_seed(0)
+    model = kinds.MODELS["classifier"](seed=1)
+    model.compile("adam", modeling.ClassifierLoss())
+    inputs = kinds.create_inputs("classifier")
+    batch = {k: np.concatenate([v, v[:1]]) for k, v in inputs.items()}
+    labels = np.array([0, 1, 2, 3])
+    fitted = model.fit(batch, labels, epochs=2, verbose=0)
+    return [*fitted.history["loss"], model.evaluate(batch, labels, verbose=0)]
+
+one = train()
+parallel = keras.distribution.DataParallel()
+keras.distribution.set_distribution(parallel)
+np.testing.assert_allclose(train(), one, atol=1e-5)
+print(parallel.device_mesh.shape)
+"""
+
+
+@pytest.mark.slow
+def test_two_devices_of_jax_train_as_one():
+    pytest.importorskip("jax")
+    shown = golden.run_python(
+        "-c",
+        _PARALLEL,
+        KERAS_BACKEND="jax",
+        XLA_FLAGS="--xla_force_host_platform_device_count=2",
+    )
+    assert shown.strip().endswith("(2,)")

@@ -64,8 +64,8 @@ LOSSES = {
 
 # Keras's own loss, on one output.
 def keras_loss(y_true, y_pred):
-    flat = keras.ops.reshape(y_pred, (B, -1))
-    return keras.ops.mean(keras.ops.square(flat), axis=-1)
+    # Not of all values: the sum of an embedding's squares is 1.
+    return keras.ops.square(keras.ops.reshape(y_pred, (B, -1))[:, 0])
 
 
 def compiled(kind):
@@ -132,7 +132,6 @@ def clone(kind, folder):
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     outputs = model(inputs)
     again = keras.models.clone_model(model)
-    again.build()
     again.set_weights(model.get_weights())
     assert_close(again(inputs), outputs, 0)
 
@@ -209,7 +208,9 @@ def int8(kind, folder):
 
 
 def int4(kind, folder):
-    KINDS[kind]().quantize("int4")
+    model = KINDS[kind]()
+    model.build()
+    model.quantize("int4")
 
 
 def export(kind, folder, format):
@@ -236,8 +237,8 @@ def run(path, format, inputs):
         import tensorflow as tf
 
         served = tf.saved_model.load(str(path))
-        (signature,) = {*served.signatures}
-        specs = served.signatures[signature].structured_input_signature[1]
+        signature = served.signatures["serving_default"]
+        specs = signature.structured_input_signature[1]
         assert specs.keys() == inputs.keys()
         assert {spec.dtype for spec in specs.values()} == {tf.int32}
         outputs = served.serve({k: tf.constant(v) for k, v in inputs.items()})

@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs/api.md").read_text("utf-8")
 @pytest.mark.parametrize("package", [modeling, serving])
 def test_help_and_the_page_list_every_name(package):
     shown = " ".join(package.__doc__.split())
-    listed = re.findall(r"^    (\w+): ", package.__doc__, re.MULTILINE)
+    listed = re.findall(r"^ {0,4}(\w+): ", package.__doc__, re.MULTILINE)
     assert sorted(listed) == sorted(package.__all__)
     for name in package.__all__:
         value = getattr(package, name)
