@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-# The name of the distribution in pyproject.toml.
-DISTRIBUTION = "bert"
-
 
 def read_version() -> str:
     """Returns the version of the checkout, or of the installed distribution.
@@ -18,7 +15,9 @@ def read_version() -> str:
     # In site-packages, a file of this name would belong to somebody else.
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
-    # A checkout does not need it, and it takes a while.
+    # A checkout does not need them, and they take a while.
     from importlib import metadata
+
+    from command_line.installation import DISTRIBUTION
 
     return metadata.version(DISTRIBUTION)

@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 import serving
-from modeling.version import DISTRIBUTION
+from command_line.installation import DISTRIBUTION
 from tests.support.golden import ROOT
 
 PAGE = (ROOT / "docs/api.md").read_text("utf-8")
