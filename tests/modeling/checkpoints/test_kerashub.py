@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
 The slow tests compare with KerasHub itself. tests/modeling/
-test_weights_kerashub.py reads recorded presets.
+checkpoints/test_kerashub_reading.py reads recorded presets.
 """
 
 import dataclasses
