@@ -23,7 +23,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
-from modeling import cards, descriptions, hub, kinds, presets
+from modeling import cards, descriptions, hub, identity, kinds, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -139,7 +139,7 @@ def _read_tokenizer(
         folder,
         config.vocab_size,
     )
-    folder.check_identity(config, tokenizer)
+    identity.check(folder, config, tokenizer)
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None

@@ -9,7 +9,7 @@ from absl import logging
 import modeling
 from command_line import flags
 from files import folders
-from modeling import kinds
+from modeling import identity, kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
@@ -93,7 +93,7 @@ def _check_weights(
     given: dict[str, Any] = {**config.network}
     if not trains and "output_mode" in task.settings:
         given["output_mode"] = task.settings["output_mode"]
-    preset.check_identity(start.bert_config, task.tokenizer, given, trains)
+    identity.check(preset, start.bert_config, task.tokenizer, given, trains)
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.

@@ -9,7 +9,7 @@ import keras
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling import presets
+from modeling import identity, presets
 from training import checks
 from training.start import Start
 
@@ -52,7 +52,7 @@ def load_teacher(
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
-    folder.check_identity(bert_config, start.tokenizer, given)
+    identity.check(folder, bert_config, start.tokenizer, given)
     if config.distillation.distill_alpha:
         folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from modeling import kerashub_files, presets
+from modeling import identity, kerashub_files, presets
 from modeling.presets import Preset, folder_of
 from training.start import Start
 
@@ -58,7 +58,7 @@ def describe_network(preset: Preset) -> dict[str, Any]:
     """
     config = preset.load_config()
     return {
-        **{name: getattr(config, name, None) for name in presets.INVISIBLE},
+        **{name: getattr(config, name, None) for name in identity.INVISIBLE},
         **preset.network,
         "labels": preset.labels,
     }

@@ -19,6 +19,7 @@ from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
+from modeling import identity
 from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
@@ -103,7 +104,8 @@ def check_start(start: Start[PretrainingConfig]) -> None:
         ValueError: the folder states another network, vocabulary or casing.
     """
     if start.preset:
-        start.preset.check_identity(
+        identity.check(
+            start.preset,
             start.bert_config,
             start.tokenizer,
             start.config.network,

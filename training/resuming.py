@@ -10,8 +10,9 @@ from typing import Any
 
 from command_line import flags
 from command_line.flags import Role
-from modeling import presets
-from modeling.presets import FILE, Preset
+from modeling import identity
+from modeling.model_json import FILE
+from modeling.presets import Preset
 from training.config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
@@ -65,7 +66,7 @@ def check_resumed(
             if is_unlimited or (is_number and value > before):
                 del now[name]
     names = saved.keys() & now.keys()
-    if difference := presets.first_difference(saved, now, names):
+    if difference := identity.first_difference(saved, now, names):
         name, before, value = difference
         raise ValueError(
             f"--output_dir={folder} contains a run with {name}={before}; "

@@ -19,9 +19,9 @@ from command_line.flags import Role
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
 from files.paths import STATE
-from modeling import cards, kinds, presets
-from modeling.checkpoint_folders import find_best
-from modeling.presets import BEST, FILE, checkpoint_steps
+from modeling import cards, kinds, model_json, presets
+from modeling.checkpoint_folders import BEST, checkpoint_steps, find_best
+from modeling.model_json import FILE
 from modeling.results import format_results
 from modeling.tokenizer_files import describe_tokenizer
 from training.callbacks import history
@@ -256,7 +256,7 @@ def describe(
     # A setting may be the value that the task chose for the flag.
     head |= {name: settings[name] for name in head.keys() & settings.keys()}
     return {
-        "version": presets.VERSION,
+        "version": model_json.VERSION,
         "task": {"name": kinds.kind_of(model), **head},
         "origin": {
             "script": os.path.basename(sys.argv[0]),

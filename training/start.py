@@ -18,10 +18,10 @@ from command_line.flags import Role
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling import hub, presets
-from modeling.checkpoint_folders import find_best
+from modeling import hub, model_json, presets
+from modeling.checkpoint_folders import checkpoint_steps, find_best
 from modeling.config import BertConfig
-from modeling.presets import Preset, checkpoint_steps
+from modeling.presets import Preset
 from modeling.recorded_splits import RecordedSplit
 from training.config import TrainingConfig
 from training.resuming import check_resumed
@@ -151,7 +151,7 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
         preset.check_head(config.head)
     if preset:
         stated = _stated_flags(parsed, preset)
-        source = os.path.join(preset.path, presets.FILE)
+        source = os.path.join(preset.path, model_json.FILE)
         config = flags.fill(config, parsed.given, stated, source)
     if trains and "data_file" in parsed.given:
         _check_rule(preset)
