@@ -36,7 +36,7 @@ from modeling.config_files import (
     read_head,
 )
 from modeling.labels import read_labels
-from modeling.recorded_splits import RecordedSplit, read_split
+from modeling.recorded_splits import RecordedSet, RecordedSplit, read_split
 from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 # Options of the network for which bert_config.json contains no entry.
@@ -108,10 +108,14 @@ class Preset:
         return stated
 
     @property
-    def data(self) -> dict[str, list]:
-        """{split that the run read: [name of the file, rows, checksum]}."""
+    def data(self) -> dict[str, RecordedSet]:
+        """{name of a split that the run read: its RecordedSet}."""
         entries = self.training.get("data", ())
-        return {name: rest for name, *rest in entries if len(rest) == 3}
+        return {
+            name: RecordedSet(name, *rest)
+            for name, *rest in entries
+            if len(rest) == 3
+        }
 
     def decision_flags(self) -> dict[str, Any]:
         """Returns {flag: recorded value} for a command that does not train.

@@ -166,7 +166,7 @@ def find_settings(
     task: Task,
     start: Start[FineTuningConfig],
     splits: Splits,
-    described: list[list],
+    described: Sequence[recorded_splits.RecordedSet],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
 
