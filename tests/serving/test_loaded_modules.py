@@ -26,8 +26,9 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving import server
+from serving.served_model import ServedModel
 
-model = server.ServedModel(sys.argv[1], {"engine": "litert"})
+model = ServedModel(sys.argv[1], {"engine": "litert"})
 model.load()
 """
 

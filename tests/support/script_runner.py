@@ -52,7 +52,7 @@ def _project_modules():
     ):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            if not {"__init__", "engines", "server"} & {*parts}:
+            if not {"__init__", "engines", "served_model", "server"} & {*parts}:
                 found.append(".".join(parts))
     return found
 
