@@ -228,11 +228,11 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     return is_ours or record.levelno >= std_logging.WARNING
 
 
-# Locks the output paths, runs `main`, and prints errors in one line. Returns
-# the exit status.
 def _guarded(
     main: Callable[[Any], int | None], config: type[script_flags.Config]
 ) -> int | None:
+    # Locks the output paths, runs `main`, and prints errors in one line.
+    # Returns the exit status.
     given: list[paths.PathFlag] = []
     try:
         parsed = script_flags.parse(config)
@@ -264,11 +264,11 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
-# Returns the message of an error, which begins with the flag that names the
-# file in the error.
 def _describe_error(
     error: Exception, given: Sequence[paths.PathFlag]
 ) -> object:
+    # Returns the message of an error, which begins with the flag that names the
+    # file in the error.
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: pip install -r requirements.txt"
     if isinstance(error, MemoryError):

@@ -301,9 +301,9 @@ def _all_flags(kind: type[Config]) -> Iterator[Flag]:
             yield _create_flag(meta.kind, inner, changes)
 
 
-# Returns the fields of a group that are flags of this group, [] for a field
-# that is no group.
 def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
+    # Returns the fields of a group that are flags of this group, [] for a field
+    # that is no group.
     meta = field.metadata.get(_GROUP)
     if meta is None:
         return []
@@ -443,8 +443,8 @@ def replace(config: Flags, **values: Any) -> Flags:
     return dataclasses.replace(config, **changes)
 
 
-# Returns the names of a group's fields that have the value of a flag.
 def _names_in(meta: _Group) -> set[str]:
+    # Returns the names of a group's fields that have the value of a flag.
     names = {x.name for x in dataclasses.fields(meta.kind) if x.init}
     flags_of_group = {
         x.name for x in dataclasses.fields(meta.kind) if _FLAG in x.metadata
@@ -452,8 +452,8 @@ def _names_in(meta: _Group) -> set[str]:
     return (flags_of_group - meta.without) | (meta.shared & names)
 
 
-# Yields (field of a flag, the Config or the group that contains it).
 def _owners(config: Config) -> Iterator[tuple[dataclasses.Field, Any]]:
+    # Yields (field of a flag, the Config or the group that contains it).
     for field in dataclasses.fields(config):
         if _FLAG in field.metadata:
             yield field, config

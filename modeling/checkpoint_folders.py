@@ -132,8 +132,8 @@ def _find_newest(path: str) -> str:
     return os.path.join(path, indexes[0])
 
 
-# Raises a ValueError if a name is one of another library's weights.
 def _explain_others(folder: str, *names: str) -> None:
+    # Raises a ValueError if a name is one of another library's weights.
     for explanation, pattern in _OTHERS.items():
         for name in names:
             if re.fullmatch(pattern, name):

@@ -241,9 +241,9 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
-# Returns {token: id} of `model.vocab` and of `added_tokens`, which may have any
-# type.
 def _read_ids(values: Mapping[str, Any], path: str) -> list[dict[str, int]]:
+    # Returns {token: id} of `model.vocab` and of `added_tokens`, which may have
+    # any type.
     added = values.get("added_tokens") or []
     groups = {"model.vocab": values["model"].get("vocab") or {}}
     try:

@@ -136,14 +136,14 @@ def _options_of(
     )
 
 
-# Raises a ValueError if a file of the export scores lower than
-# --max_export_loss allows. `scores` are those of `evaluate_export`.
 def _check_scores(
     task: Task,
     splits: Sequence[Split],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
+    # Raises a ValueError if a file of the export scores lower than
+    # --max_export_loss allows. `scores` are those of `evaluate_export`.
     for form, split in itertools.product(engines.RUNTIMES, splits):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
         expected = results[metric]
@@ -164,8 +164,9 @@ def _check_scores(
         logging.info("%s: %s %.4f, %s", form, metric, score, model)
 
 
-# Returns {format: {name of a score: score}} of the result of evaluate_export.
 def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    # Returns {format: {name of a score: score}} of the result of
+    # evaluate_export.
     grouped = {
         form: {
             name.removeprefix(f"{form}_"): score
@@ -215,10 +216,11 @@ def evaluate_export(
     return scores
 
 
-# Yields batches as the model itself would compute them: features and logits.
 def _run(
     task: Task, kind: str, engine: engines.Engine, split: Split
 ) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
+    # Yields batches as the model itself would compute them: features and
+    # logits.
     size = task.config.fine_tuning.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.

@@ -90,8 +90,9 @@ def fingerprint_checkpoint(path: str | Preset) -> list[list]:
     return fingerprint([found, *_files_of(found)])
 
 
-# Returns the other files that contain weights, or say what the weights mean.
 def _files_of(found: str) -> list[str]:
+    # Returns the other files that contain weights, or say what the weights
+    # mean.
     folder, name = os.path.split(found)
     if name.endswith(".index.json"):
         places = read_json(found)["weight_map"].values()

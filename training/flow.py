@@ -85,8 +85,8 @@ def create_trainer(
     return Trainer(model, start, folder, step)
 
 
-# Freezes the embeddings and the first blocks. 0 = nothing.
 def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
+    # Freezes the embeddings and the first blocks. 0 = nothing.
     if num_blocks:
         bert = model.bert
         for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
@@ -105,13 +105,13 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-# Returns the model that is trained, and its loss.
 def _with_teacher(
     start: Start,
     model: keras.Model,
     loss: Loss,
     teacher: keras.Model | None,
 ) -> tuple[keras.Model, Loss]:
+    # Returns the model that is trained, and its loss.
     if teacher is None:
         return model, loss
     config = start.config

@@ -236,8 +236,9 @@ def find_records(
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
-# Raises a ValueError if the user set flags of masking for records with masks.
 def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
+    # Raises a ValueError if the user set flags of masking for records with
+    # masks.
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
     masking &= start.command.keys()
     if masking:

@@ -76,9 +76,9 @@ def check_resumed(
     return {**preset.training, **found}
 
 
-# The data are for the card only. The split follows from the flags, and from the
-# start of the run.
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    # The data are for the card only. The split follows from the flags, and from
+    # the start of the run.
     known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
     names = settings.keys() - {"data", "flags", "split"}
     return known | {name: settings[name] for name in names}

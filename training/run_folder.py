@@ -129,10 +129,10 @@ class RunFolder:
         self.preset = presets.of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
-    # Contents of the run's model.json, None if this command trains and changes
-    # them.
     @property
     def _described(self) -> Mapping[str, Any] | None:
+        # Contents of the run's model.json, None if this command trains and
+        # changes them.
         is_fixed = not self._config.training.do_train
         if is_fixed and self.preset and self.preset.is_resumed:
             return self.preset.described
@@ -270,11 +270,11 @@ def describe(
     }
 
 
-# Writes {name: contents} and the description of model.json. A user's own files
-# are not replaced.
 def _write_files(
     folder: Path, texts: Mapping[str, bytes], description: Mapping[str, Any]
 ) -> None:
+    # Writes {name: contents} and the description of model.json. A user's own
+    # files are not replaced.
     former = folder / FILE
     listed = []
     if former.is_file():

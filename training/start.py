@@ -167,10 +167,10 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
     return config
 
 
-# Returns {flag: value} that the folder states.
 def _stated_flags(
     parsed: flags.Parsed[Config], preset: Preset
 ) -> dict[str, Any]:
+    # Returns {flag: value} that the folder states.
     stated = preset.identity_flags()
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}
@@ -186,9 +186,9 @@ def _stated_flags(
     return stated
 
 
-# Raises a ValueError if a run cannot be resumed, because an earlier version
-# split its table.
 def _check_rule(preset: Preset | None) -> None:
+    # Raises a ValueError if a run cannot be resumed, because an earlier version
+    # split its table.
     if preset is None or not preset.is_resumed or preset.split is None:
         return
     if preset.split.rule != RULE:
