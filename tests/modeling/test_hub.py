@@ -3,15 +3,13 @@
 import hashlib
 import http.server
 import json
-import os
 import re
-import subprocess
-import sys
 import threading
 import urllib.parse
 
 import pytest
 
+from tests.support import fresh_process
 from tests.support.golden import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
@@ -133,15 +131,8 @@ def run(hub, tmp_path):
     hub_variables = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home")}
 
     def run(*arguments, **variables):
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=os.environ | hub_variables | variables,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        done = fresh_process.run(*arguments, **hub_variables, **variables)
+        return done.check().stdout.strip()
 
     return run
 
