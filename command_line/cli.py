@@ -14,7 +14,7 @@ from typing import Any
 
 from absl import app, flags, logging
 
-from command_line import chatter
+from command_line import chatter, parsing
 from command_line import flags as script_flags
 from files import lock, paths
 
@@ -111,8 +111,8 @@ def run(
     started = sys.modules["__main__"]
     if script is started and script.__spec__ is not None:
         sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
-    required = script_flags.define(config, sys.argv[0])
-    script_flags.define(_CommonConfig, sys.argv[0])
+    required = parsing.define(config, sys.argv[0])
+    parsing.define(_CommonConfig, sys.argv[0])
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
@@ -235,7 +235,7 @@ def _guarded(
     # Returns the exit status.
     given: list[paths.PathFlag] = []
     try:
-        parsed = script_flags.parse(config)
+        parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
         given += script_flags.path_flags(prepared)
         paths.check_paths(given)

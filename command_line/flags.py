@@ -1,4 +1,4 @@
-"""Defines command-line flags as fields of frozen dataclasses.
+"""Declares command-line flags as fields of frozen dataclasses.
 
 A class of flags defines the default, the check and the help of each flag:
 
@@ -17,33 +17,24 @@ with other scripts:
         train_file: str = flag(..., "File to train on.")
 
 A function takes the group that it needs, such as `config.optimizer`. The
-command line does not show the groups: `define(Config, module)` defines a flag
-for each field of the Config and of its groups, and `parse(Config)` returns
-their values. A field without a default is a flag that the user must set.
+command line does not show the groups: parsing.py defines a flag for each field
+of the Config and of its groups. A field without a default is a flag that the
+user must set.
 """
 
 import collections
 import dataclasses
 import enum
 import functools
-import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
-
-from absl import flags
 
 from files import paths
 
 _FLAG = "flag"
 _GROUP = "group"
-_DEFINE: dict[type, Callable[..., Any]] = {
-    str: flags.DEFINE_string,
-    bool: flags.DEFINE_boolean,
-    int: flags.DEFINE_integer,
-    float: flags.DEFINE_float,
-}
 
 
 class Role(enum.Enum):
@@ -331,56 +322,6 @@ def _create_flag(
 
 
 _type_hints = functools.cache(typing.get_type_hints)
-
-
-def define(config: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each flag of a Config.
-
-    Returns the names of the flags that the user must set.
-
-    Args:
-        config: class of the script's flags.
-        module: name of the module under which --help lists the flags.
-    """
-    required = []
-    for each in flags_of(config):
-        default = each.default
-        mark = ""
-        if default is dataclasses.MISSING:
-            default = None
-            mark = "(required) "
-            required.append(each.name)
-        create: Any = _DEFINE.get(each.type, flags.DEFINE_list)
-        options: dict[str, Any] = {"help": mark + each.meta.help}
-        if each.meta.choices:
-            create = flags.DEFINE_enum
-            options["enum_values"] = [*each.meta.choices]
-            options["case_sensitive"] = False
-        elif each.meta.is_repeated:
-            create = flags.DEFINE_multi_string
-        elif each.type in (int, float):
-            options["lower_bound"] = each.meta.at_least
-            options["upper_bound"] = each.meta.at_most
-        create(each.name, default, module_name=module, **options)
-    return required
-
-
-def parse(config: type[Flags]) -> Parsed[Flags]:
-    """Returns the flags of the parsed command line.
-
-    Raises:
-        ValueError: flags contradict each other.
-    """
-    values: dict[str, Any] = {
-        each.name: flags.FLAGS[each.name].value for each in flags_of(config)
-    }
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    command = {each.name: each.value for each in own if each.present}
-    for each in flags_of(config):
-        value = values[each.name]
-        if each.meta.kind is not None and value is not None:
-            values[each.name] = paths.expand_home(value, each.meta.kind)
-    return Parsed(create(config, **values), command)
 
 
 def create(config: type[Flags], **values: Any) -> Flags:
