@@ -87,13 +87,13 @@ class ServedModel:
             results = await loop.run_in_executor(
                 self._thread, _compute, self.model, batch
             )
-            for job, found in zip(batch, results, strict=True):
+            for job, result in zip(batch, results, strict=True):
                 if job.future.done():
                     continue
-                if isinstance(found, Exception):
-                    job.future.set_exception(found)
+                if isinstance(result, Exception):
+                    job.future.set_exception(result)
                 else:
-                    job.future.set_result(found)
+                    job.future.set_result(result)
         self._worker = None
 
     def _next_batch(self) -> list[_Job]:
@@ -124,7 +124,7 @@ def _compute(
         if len(jobs) == 1:
             return [to_exception(error)]
         # Compute each job separately, so that only bad requests fail.
-        return [found for job in jobs for found in _compute(model, [job])]
+        return [each for job in jobs for each in _compute(model, [job])]
     return [_write([next(replies) for _ in job.requests]) for job in jobs]
 
 

@@ -175,7 +175,7 @@ def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
         }
         for form in engines.RUNTIMES
     }
-    return {form: found for form, found in grouped.items() if found}
+    return {form: values for form, values in grouped.items() if values}
 
 
 def evaluate_export(

@@ -21,30 +21,30 @@ def describe_start(start: Start) -> dict[str, Any]:
     """
     config = start.config
     teacher = config.distillation.teacher
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "bert_config": start.bert_config.to_dict(),
         **config.network,
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        found["teacher_network"] = describe_network(
+        settings["teacher_network"] = describe_network(
             presets.read(teacher, "--teacher")
         )
     if start.tokenizer:
-        found["tokenizer"] = start.tokenizer.identity
+        settings["tokenizer"] = start.tokenizer.identity
     checkpoint = config.model.init_checkpoint
     # A resumed run does not need the flag.
     if not checkpoint and not start.is_resumed:
-        found["init_checkpoint"] = None
+        settings["init_checkpoint"] = None
     elif checkpoint:
         folders = (config.training.output_dir, folder_of(checkpoint))
         if len(set(map(os.path.realpath, folders))) == 2:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
             preset = preset or presets.read(checkpoint, "--init_checkpoint")
-            found["init_checkpoint"] = fingerprint_checkpoint(preset)
-            found["init_checkpoint_network"] = describe_network(preset)
-    return found
+            settings["init_checkpoint"] = fingerprint_checkpoint(preset)
+            settings["init_checkpoint_network"] = describe_network(preset)
+    return settings
 
 
 def describe_network(preset: Preset) -> dict[str, Any]:
@@ -66,15 +66,15 @@ def describe_network(preset: Preset) -> dict[str, Any]:
 
 def fingerprint(files: Iterable[str]) -> list[list]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
-    found = []
+    fingerprints = []
     for file in files:
         size = checksum = 0
         with tf.io.gfile.GFile(file, "rb") as reader:
             while chunk := reader.read(1 << 24):
                 size += len(chunk)
                 checksum = zlib.crc32(chunk, checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found
+        fingerprints.append([os.path.basename(file), size, checksum])
+    return fingerprints
 
 
 def fingerprint_checkpoint(path: str | Preset) -> list[list]:
@@ -83,19 +83,19 @@ def fingerprint_checkpoint(path: str | Preset) -> list[list]:
     Raises:
         OSError: the path contains no checkpoint.
     """
-    found = modeling.find_checkpoint(path)
-    if not os.path.isfile(found):
+    file = modeling.find_checkpoint(path)
+    if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
-        found = f"{found}.index"
-    return fingerprint([found, *_files_of(found)])
+        file = f"{file}.index"
+    return fingerprint([file, *_files_of(file)])
 
 
-def _files_of(found: str) -> list[str]:
+def _files_of(file: str) -> list[str]:
     # Returns the other files that contain weights, or say what the weights
     # mean.
-    folder, name = os.path.split(found)
+    folder, name = os.path.split(file)
     if name.endswith(".index.json"):
-        places = read_json(found)["weight_map"].values()
+        places = read_json(file)["weight_map"].values()
         return [os.path.join(folder, place) for place in sorted({*places})]
     if name != kerashub_files.WEIGHTS_FILE:
         return []

@@ -107,7 +107,7 @@ def split_to_record(start: Start) -> RecordedSplit | None:
     return start.split
 
 
-def check_dev_set(start: Start, described: Sequence[RecordedSet]) -> bool:
+def check_dev_set(start: Start, recorded_sets: Sequence[RecordedSet]) -> bool:
     """Compares the dev set of a command with the data of its weights.
 
     Logs a warning if the weights were trained on the file of the dev set, or
@@ -115,7 +115,7 @@ def check_dev_set(start: Start, described: Sequence[RecordedSet]) -> bool:
 
     Args:
         start: what the command starts from.
-        described: result of `splits.describe_data`.
+        recorded_sets: result of `splits.describe_data`.
 
     Returns:
         whether the command writes its scores, card and report. A command that
@@ -129,7 +129,7 @@ def check_dev_set(start: Start, described: Sequence[RecordedSet]) -> bool:
     preset = start.preset
     values = flags.flat(start.config)
     trains = start.config.training.do_train
-    dev_set = {each.name: each for each in described}.get("eval")
+    dev_set = {each.name: each for each in recorded_sets}.get("eval")
     if not preset or "data_file" not in values or dev_set is None:
         return True
     if trains and preset.is_resumed:
@@ -195,13 +195,13 @@ def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
 
 
 def check_train_set(
-    start: Start, described: Sequence[RecordedSet], records: list[list]
+    start: Start, recorded_sets: Sequence[RecordedSet], records: list[list]
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
     Args:
         start: what the command starts from.
-        described: result of `splits.describe_data`.
+        recorded_sets: result of `splits.describe_data`.
         records: fingerprint of the records of the train set.
 
     Raises:
@@ -213,7 +213,7 @@ def check_train_set(
     recorded = preset.training.get("train_records", records)
     if recorded == records:
         return
-    sets = {each.name: each for each in described}
+    sets = {each.name: each for each in recorded_sets}
     now = sets["train"]
     then = preset.data.get("train", now)
     num_rows = _num_rows(sets, now, start)

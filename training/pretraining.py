@@ -157,11 +157,11 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.training
-    found = fingerprints.describe_start(start)
-    found["input_file"] = record_files.identify(records.files)
+    settings = fingerprints.describe_start(start)
+    settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
-        found["eval_input_file"] = dev_set
-    return resuming.check_resumed(config, start.preset, found)
+        settings["eval_input_file"] = dev_set
+    return resuming.check_resumed(config, start.preset, settings)
 
 
 def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:

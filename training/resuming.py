@@ -45,9 +45,9 @@ def check_resumed(
     """
     compared = flag_values(config, *_COMPARED)
     # Compare the settings as model.json stores them, with lists for tuples.
-    found = json.loads(json.dumps({**settings, "flags": compared}))
+    current = json.loads(json.dumps({**settings, "flags": compared}))
     if not (preset and preset.is_resumed):
-        return found
+        return current
     folder = config.training.output_dir
     if not preset.training:
         raise ValueError(
@@ -55,7 +55,7 @@ def check_resumed(
             "the settings of their training. Restore the file, or train on in "
             f"another --output_dir, with --init_checkpoint={folder}"
         )
-    now, saved = map(_compared_settings, (found, preset.training))
+    now, saved = map(_compared_settings, (current, preset.training))
     for each in flags.flags_of(config, Role.TRAINING):
         name = f"--{each.name}"
         if each.meta.may_grow and name in now:
@@ -73,7 +73,7 @@ def check_resumed(
             f"received {value}. Set another --output_dir. To start from this "
             f"run's weights, also set --init_checkpoint={folder}"
         )
-    return {**preset.training, **found}
+    return {**preset.training, **current}
 
 
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -302,12 +302,12 @@ def _write_files(
 
 
 def _is_same(path: Path, text: bytes) -> bool:
-    found = path.read_bytes()
+    former_text = path.read_bytes()
     if path.suffix != ".json":
-        return found == text
+        return former_text == text
     # Compare only the entries of `text`. If another program saved the file, it
     # may contain more entries and a different model_max_length.
-    former = json_files.parse_json(found, str(path))
+    former = json_files.parse_json(former_text, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
     return all(former.get(name, v) == v for name, v in entries.items())

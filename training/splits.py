@@ -52,9 +52,9 @@ def write_splits(
         for name in task.splits[each]
     )
     examples = {
-        name: found
+        name: of_split
         for name in names
-        if (found := task.read_examples(name)) is not None
+        if (of_split := task.read_examples(name)) is not None
     }
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
@@ -147,9 +147,9 @@ def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:
         return 0
-    found = [
+    described = [
         [split.checksum for split in dev_splits],
         list(task.labels or ()),
         *fingerprints.fingerprint(task.eval_files),
     ]
-    return zlib.crc32(json.dumps(found).encode())
+    return zlib.crc32(json.dumps(described).encode())

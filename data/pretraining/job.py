@@ -48,7 +48,7 @@ RunTasks = Callable[[Callable, list[tuple]], Generator]
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class ShardTask:
     """A task of the job: the shards to write, and the parts to read for them.
 
     Attributes:
@@ -142,7 +142,7 @@ def _create_tasks(
     input_files: Sequence[str],
     output: Output,
     num_shards: int,
-) -> list[Task]:
+) -> list[ShardTask]:
     # Assigns each task parts of the corpus to read, and shards to write. If
     # documents are held out, the first task writes them. It reads all parts,
     # but tokenizes only the documents that are held out.
@@ -160,7 +160,7 @@ def _create_tasks(
     if options.eval_fraction:
         shares.insert(0, (numbered, [output.eval_file]))
     return [
-        Task(
+        ShardTask(
             options,
             dict(some),
             paths,
@@ -177,7 +177,7 @@ def _share(items: list, number: int) -> list[list]:
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
 
-def write_shards(task: Task) -> None:
+def write_shards(task: ShardTask) -> None:
     """Writes a task's shards, and then its result file.
 
     The result file contains the sizes and checksums of the shards, and counts
@@ -275,7 +275,7 @@ def _create_records(
     yield from batch
 
 
-def _is_done(task: Task) -> bool:
+def _is_done(task: ShardTask) -> bool:
     # The result file appears when the task is finished.
     if not os.path.exists(task.result_file):
         return False
@@ -284,7 +284,7 @@ def _is_done(task: Task) -> bool:
 
 
 def _combine(
-    tasks: Sequence[Task],
+    tasks: Sequence[ShardTask],
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> dict[str, Any]:
