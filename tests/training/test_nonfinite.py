@@ -7,7 +7,7 @@ import pytest
 
 from modeling.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
-from tests.support.pair import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer, fit
 from training import devices
 
 

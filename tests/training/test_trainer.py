@@ -7,7 +7,7 @@ import pytest
 
 from modeling.checkpoint_folders import checkpoint_steps
 from tests.support import events
-from tests.support.pair import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer, fit
 from training import stopping
 from training.callbacks.best_step import BestStep
 
