@@ -200,7 +200,7 @@ class Config:
             TypeError: two groups contain a flag of one name, and neither names
                 it in `shared`.
         """
-        fields: dict[str, dataclasses.Field] = {}
+        fields: dict[str, dataclasses.Field[Any]] = {}
         for parent in reversed(cls.__mro__[1:]):
             fields |= getattr(parent, "__dataclass_fields__", {})
         # The decorator of the class has not run yet.
@@ -292,7 +292,7 @@ def _all_flags(kind: type[Config]) -> Iterator[Flag]:
             yield _create_flag(meta.kind, inner, changes)
 
 
-def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
+def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
     # Returns the fields of a group that are flags of this group, [] for a field
     # that is no group.
     meta = field.metadata.get(_GROUP)
@@ -307,7 +307,7 @@ def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
 
 
 def _create_flag(
-    owner: type, field: dataclasses.Field, changes: Mapping[str, Any]
+    owner: type, field: dataclasses.Field[Any], changes: Mapping[str, Any]
 ) -> Flag:
     hint = _type_hints(owner)[field.name]
     if isinstance(hint, types.UnionType):
@@ -393,7 +393,7 @@ def _names_in(meta: _Group) -> set[str]:
     return (flags_of_group - meta.without) | (meta.shared & names)
 
 
-def _owners(config: Config) -> Iterator[tuple[dataclasses.Field, Any]]:
+def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
     # Yields (field of a flag, the Config or the group that contains it).
     for field in dataclasses.fields(config):
         if _FLAG in field.metadata:

@@ -190,7 +190,9 @@ def write_entities(
     _write(output_file, heading, judged, counts)
 
 
-def _compare(right: Iterable, predicted: Iterable) -> list[tuple[str, Any]]:
+def _compare(
+    right: Iterable[Any], predicted: Iterable[Any]
+) -> list[tuple[str, Any]]:
     # Returns (outcome, label or entity) of everything right or predicted.
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
@@ -200,7 +202,12 @@ def _compare(right: Iterable, predicted: Iterable) -> list[tuple[str, Any]]:
     ]
 
 
-def _write(file: StrPath, heading: dict, judged: list, counts: Counts) -> None:
+def _write(
+    file: StrPath,
+    heading: dict[str, Any],
+    judged: list[Judged],
+    counts: Counts,
+) -> None:
     # Import late, because only training writes reports.
     import jinja2
 

@@ -2,10 +2,12 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 # Entry of the settings in model.json.
 ENTRY = "split"
+# [name, bytes, checksum] of a file, as model.json records it.
+Fingerprint: TypeAlias = list[Any]
 
 
 class RecordedSet(NamedTuple):

@@ -35,7 +35,7 @@ SPECIAL_TOKENS = {
 }
 # For each option of transformers' tokenizers, the values that result in the
 # same tokens as Google's tokenizer. Other values are not supported.
-_OPTIONS: dict[str, tuple] = {
+_OPTIONS: dict[str, tuple[Any, ...]] = {
     "do_lower_case": (None, True, False),
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),

@@ -38,11 +38,11 @@ _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
 _MAX_LOGGED = 10
 
 
-class Failed(dict):
+class Failed(dict[str, Any]):
     """The row of a request that failed. It contains `line` and `error`."""
 
 
-class Empty(dict):
+class Empty(dict[str, Any]):
     """The row of a request without text, which has no answer."""
 
 

@@ -14,6 +14,7 @@ from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
+from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
 from training.task import Task, suffix_of
@@ -26,7 +27,7 @@ _OURS = re.compile(
 )
 
 
-def check(start: Start) -> None:
+def check(start: Start[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:

@@ -11,11 +11,12 @@ import modeling
 from command_line.groups import PRECISIONS
 from modeling import identity, presets
 from training import checks
+from training.config import TrainingConfig
 from training.start import Start
 
 
 def load_teacher(
-    start: Start,
+    start: Start[TrainingConfig],
     create_model: Callable[..., keras.Model],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,

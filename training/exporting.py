@@ -18,6 +18,7 @@ import serving
 from files import atomic, folders
 from modeling import cards, kinds
 from serving import engines, head_outputs
+from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
@@ -119,7 +120,7 @@ def settings_of(task: Task) -> dict[str, Any]:
 
 
 def _options_of(
-    start: Start,
+    start: Start[TrainingConfig],
     trainer: Trainer,
     max_seq_length: int,
     predict_batch_size: int = 32,

@@ -11,10 +11,12 @@ import modeling
 from files.json_files import read_json
 from modeling import identity, kerashub_files, presets
 from modeling.presets import Preset, folder_of
+from modeling.recorded_splits import Fingerprint
+from training.config import TrainingConfig
 from training.start import Start
 
 
-def describe_start(start: Start) -> dict[str, Any]:
+def describe_start(start: Start[TrainingConfig]) -> dict[str, Any]:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
@@ -64,7 +66,7 @@ def describe_network(preset: Preset) -> dict[str, Any]:
     }
 
 
-def fingerprint(files: Iterable[str]) -> list[list]:
+def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
     fingerprints = []
     for file in files:
@@ -77,7 +79,7 @@ def fingerprint(files: Iterable[str]) -> list[list]:
     return fingerprints
 
 
-def fingerprint_checkpoint(path: str | Preset) -> list[list]:
+def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:

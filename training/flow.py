@@ -16,6 +16,7 @@ from modeling.losses import Loss
 from training import checks, devices
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
+from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.run_folder import RunFolder
 from training.start import Start
@@ -26,7 +27,7 @@ from training.trainer import Trainer
 Evaluate = Callable[[Trainer], dict[str, float]]
 
 
-def connect(start: Start) -> None:
+def connect(start: Start[TrainingConfig]) -> None:
     """Connects the workers, and checks all that needs no slow work.
 
     Raises:
@@ -39,7 +40,7 @@ def connect(start: Start) -> None:
 
 
 def create_trainer(
-    start: Start,
+    start: Start[TrainingConfig],
     folder: RunFolder,
     create_model: Callable[..., keras.Model],
     loss: Loss,
@@ -94,7 +95,7 @@ def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
 
 
 def _create_optimizer(
-    start: Start, num_steps: tuple[int, int]
+    start: Start[TrainingConfig], num_steps: tuple[int, int]
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
         start.config.optimizer, *num_steps
@@ -106,7 +107,7 @@ def _create_optimizer(
 
 
 def _with_teacher(
-    start: Start,
+    start: Start[TrainingConfig],
     model: keras.Model,
     loss: Loss,
     teacher: keras.Model | None,

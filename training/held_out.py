@@ -7,7 +7,7 @@ set may contain rows that this run was trained on. It imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from absl import logging
 
@@ -15,14 +15,16 @@ from command_line import flags
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from modeling.presets import Preset
-from modeling.recorded_splits import RecordedSet, RecordedSplit
+from modeling.recorded_splits import Fingerprint, RecordedSet, RecordedSplit
 from training.config import TrainingConfig
 from training.start import Start
 
 Config = TypeVar("Config", bound=TrainingConfig)
 
 
-def with_split(start: Start[Config], reader: SetReader) -> Start[Config]:
+def with_split(
+    start: Start[Config], reader: SetReader[Any, Any]
+) -> Start[Config]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
@@ -97,7 +99,7 @@ def _learned_table(preset: Preset, config: TrainingConfig) -> bool:
     )
 
 
-def split_to_record(start: Start) -> RecordedSplit | None:
+def split_to_record(start: Start[TrainingConfig]) -> RecordedSplit | None:
     """Returns the split for model.json, None if no run chose its sets so.
 
     A run on sets of --data_dir passes on the split of its start.
@@ -107,7 +109,9 @@ def split_to_record(start: Start) -> RecordedSplit | None:
     return start.split
 
 
-def check_dev_set(start: Start, recorded_sets: Sequence[RecordedSet]) -> bool:
+def check_dev_set(
+    start: Start[TrainingConfig], recorded_sets: Sequence[RecordedSet]
+) -> bool:
     """Compares the dev set of a command with the data of its weights.
 
     Logs a warning if the weights were trained on the file of the dev set, or
@@ -161,7 +165,7 @@ def splits_table(preset: Preset) -> bool:
 
 
 def _check_trained_file(
-    start: Start, preset: Preset, dev_set: RecordedSet
+    start: Start[TrainingConfig], preset: Preset, dev_set: RecordedSet
 ) -> None:
     # Tells the user if the weights were trained on the file of the dev set.
     train_set = preset.data.get("train")
@@ -195,7 +199,9 @@ def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
 
 
 def check_train_set(
-    start: Start, recorded_sets: Sequence[RecordedSet], records: list[list]
+    start: Start[TrainingConfig],
+    recorded_sets: Sequence[RecordedSet],
+    records: list[Fingerprint],
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
@@ -239,7 +245,9 @@ def check_train_set(
 
 
 def _num_rows(
-    sets: Mapping[str, RecordedSet], train_set: RecordedSet, start: Start
+    sets: Mapping[str, RecordedSet],
+    train_set: RecordedSet,
+    start: Start[TrainingConfig],
 ) -> int:
     # Returns the number of rows in the file of a train set. With --data_file,
     # it also contains the dev set.

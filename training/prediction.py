@@ -112,7 +112,7 @@ class LossFigures:
         # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Any]:
         """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)

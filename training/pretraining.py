@@ -49,7 +49,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     teacher = load_teacher(start, create_model)
     folder = RunFolder(start)
     records, evaluated = find_all_records(start)
-    dev_set: list[list] = []
+    dev_set: list[list[Any]] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify(evaluated.files)
     num_steps = find_num_steps(config)

@@ -74,7 +74,7 @@ class RunFolder:
     """
 
     def __init__(
-        self, start: Start, labels: Sequence[str] | None = None
+        self, start: Start[TrainingConfig], labels: Sequence[str] | None = None
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best = self.path / BEST

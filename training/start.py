@@ -234,7 +234,7 @@ def check_required(
 
 
 def suit(
-    start: Start[Config], reader: SetReader, given: frozenset[str]
+    start: Start[Config], reader: SetReader[Any, Any], given: frozenset[str]
 ) -> Start[Config]:
     """Returns the start with a length and epochs that suit --data_file.
 
@@ -308,7 +308,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed) -> dict[str, Any]:
+def describe_command(parsed: flags.Parsed[Any]) -> dict[str, Any]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

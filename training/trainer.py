@@ -57,7 +57,7 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: keras.Model,
-        start: Start,
+        start: Start[TrainingConfig],
         folder: RunFolder,
         step: TrainStep | None = None,
     ) -> None:
@@ -332,7 +332,7 @@ class Trainer(BatchPredictor):
         assert self.train_step
         return self.train_step.strategy
 
-    def _create_dataset(self, records: tfrecords.Records) -> Iterable:
+    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Any]:
         # Returns the batches of the steps that are left. Skip the records of
         # all earlier steps, even of steps without an update. The order of
         # records depends only on the seed and the epoch.

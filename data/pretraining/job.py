@@ -14,7 +14,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from command_line import progress
 from data.io import records, text_files
@@ -42,9 +42,10 @@ _MAX_RECORD_BYTES = 128 << 20
 # --eval_fraction is a multiple of 1 / _NUM_HASHES.
 _NUM_HASHES = 10_000
 
+T = TypeVar("T")
 # Type of functions such as workers.run. They receive another function and the
 # arguments of each of its calls.
-RunTasks = Callable[[Callable, list[tuple]], Generator]
+RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _create_tasks(
     ]
 
 
-def _share(items: list, number: int) -> list[list]:
+def _share(items: list[T], number: int) -> list[list[T]]:
     # Distributes items evenly over lists.
     borders = [len(items) * task // number for task in range(number + 1)]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
