@@ -236,22 +236,7 @@ def _write_copy(
     )
     if head == kinds.ENCODER:
         files |= _read_pooling_files(folder)
-    save: Callable[..., None] = modeling.save_release
-    if output_format == "kerashub":
-        save = functools.partial(
-            modeling.save_kerashub,
-            max_length=length,
-            output_mode=folder.settings.get("output_mode"),
-        )
-    elif output_format == "huggingface":
-        problem_type = None
-        if head == kinds.CLASSIFIER:
-            problem_type = folder.settings.get("problem_type")
-        save = functools.partial(
-            modeling.save_huggingface,
-            max_length=length,
-            problem_type=problem_type,
-        )
+    save = _choose_save(folder, head, length, output_format)
     save(
         model,
         options.output_dir,
@@ -260,6 +245,28 @@ def _write_copy(
         leave_out=missing,
         files=files,
     )
+
+
+def _choose_save(
+    folder: presets.Preset, head: str, length: int, output_format: str
+) -> Callable[..., None]:
+    # Returns the function that writes a model with this head in a format.
+    if output_format == "kerashub":
+        return functools.partial(
+            modeling.save_kerashub,
+            max_length=length,
+            output_mode=folder.settings.get("output_mode"),
+        )
+    if output_format == "huggingface":
+        problem_type = None
+        if head == kinds.CLASSIFIER:
+            problem_type = folder.settings.get("problem_type")
+        return functools.partial(
+            modeling.save_huggingface,
+            max_length=length,
+            problem_type=problem_type,
+        )
+    return modeling.save_release
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
