@@ -30,9 +30,9 @@ from files import atomic
 from files.paths import Kind
 from modeling import kinds
 from training import task
-from training.config import TrainingFlags
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
 from training.start import Start, read_start
+from training.training_config import TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,10 @@ from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
 from modeling.presets import Preset
-from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
 from training.task import Task, suffix_of
+from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.

@@ -11,8 +11,8 @@ import modeling
 from command_line.groups import PRECISIONS
 from modeling import identity, presets
 from training import checks
-from training.config import TrainingConfig
 from training.start import Start
+from training.training_config import TrainingConfig
 
 
 def load_teacher(

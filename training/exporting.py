@@ -18,13 +18,13 @@ import serving
 from files import atomic, folders
 from modeling import cards, kinds
 from serving import engines, head_outputs
-from training.config import TrainingConfig
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
 from training.task import Split, Task, suffix_of
 from training.trainer import Trainer
+from training.training_config import TrainingConfig
 
 
 def export_pretrainer(

@@ -12,8 +12,8 @@ from files.json_files import read_json
 from modeling import identity, kerashub_files, presets
 from modeling.presets import Preset, folder_of
 from modeling.recorded_splits import Fingerprint
-from training.config import TrainingConfig
 from training.start import Start
+from training.training_config import TrainingConfig
 
 
 def describe_start(start: Start[TrainingConfig]) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from modeling.losses import Loss
 from training import checks, devices
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
-from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
 from training.trainer import Trainer
+from training.training_config import TrainingConfig
 
 # A function (trainer) -> {name: score on the dev set}.
 Evaluate = Callable[[Trainer], dict[str, float]]

@@ -16,8 +16,8 @@ from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from modeling.presets import Preset
 from modeling.recorded_splits import Fingerprint, RecordedSet, RecordedSplit
-from training.config import TrainingConfig
 from training.start import Start
+from training.training_config import TrainingConfig
 
 Config = TypeVar("Config", bound=TrainingConfig)
 

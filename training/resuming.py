@@ -13,7 +13,7 @@ from command_line.flags import Role
 from modeling import identity
 from modeling.model_json import FILE
 from modeling.presets import Preset
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)

@@ -25,9 +25,9 @@ from modeling.model_json import FILE
 from modeling.results import format_results
 from modeling.tokenizer_files import describe_tokenizer
 from training.callbacks import history
-from training.config import TrainingConfig
 from training.resuming import flag_values
 from training.start import Start
+from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     import keras

@@ -23,8 +23,8 @@ from modeling.checkpoint_folders import checkpoint_steps, find_best
 from modeling.config import BertConfig
 from modeling.presets import Preset
 from modeling.recorded_splits import RecordedSplit
-from training.config import TrainingConfig
 from training.resuming import check_resumed
+from training.training_config import TrainingConfig
 
 Config = TypeVar("Config", bound=TrainingConfig)
 # A task of any script's Config accepts the Start of a subclass.

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from modeling.losses import Loss
 from modeling.model import select_features
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
 Values = TypeVar("Values")

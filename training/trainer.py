@@ -19,11 +19,11 @@ from data.io import tfrecords
 from training import checkpointing, checks, devices, stopping
 from training.callbacks import Callback, Logs
 from training.callbacks.summaries import Summaries
-from training.config import TrainingConfig
 from training.prediction import BatchPredictor
 from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
+from training.training_config import TrainingConfig
 
 
 class _Ends(NamedTuple):

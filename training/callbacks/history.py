@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from files import atomic, json_files
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from training.callbacks import Callback, Logs
 from training.callbacks.history import History
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 
 class Summaries(Callback):
