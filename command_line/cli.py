@@ -113,12 +113,7 @@ def run(
         sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
     required = parsing.define(config, sys.argv[0])
     parsing.define(_CommonConfig, sys.argv[0])
-    logging.use_absl_handler()
-    handler = logging.get_absl_handler()
-    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
-    handler.addFilter(_is_ours_or_urgent)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    _install_handlers()
 
     def run_main(argv: list[str]) -> int | None:
         options = flags.FLAGS
@@ -150,6 +145,16 @@ def run(
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
+
+
+def _install_handlers() -> None:
+    # Logs in this project's format, and remembers Ctrl-C.
+    logging.use_absl_handler()
+    handler = logging.get_absl_handler()
+    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
+    handler.addFilter(_is_ours_or_urgent)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 def group_of(name: str) -> str:
