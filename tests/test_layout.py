@@ -275,6 +275,27 @@ def test_what_tests_share_is_in_support():
         assert is_test or folder in elsewhere, path
 
 
+def is_fixture(node):
+    """Returns whether a node of a syntax tree is a fixture of pytest."""
+    return isinstance(node, ast.FunctionDef) and any(
+        "pytest.fixture" in ast.unparse(decorator)
+        for decorator in node.decorator_list
+    )
+
+
+def test_each_test_file_and_each_fixture_says_what_it_is():
+    """The first line is what `pytest --fixtures` and a reader see."""
+    for path in sources("tests"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        described = [tree, *filter(is_fixture, ast.walk(tree))]
+        names = [
+            getattr(node, "name", path.name)
+            for node in described
+            if not ast.get_docstring(node)
+        ]
+        assert "testdata" in path.parts or not names, f"{path}: {names}"
+
+
 def test_the_main_of_a_script_is_a_short_list_of_its_steps():
     lengths = {
         path.name: node.end_lineno - node.lineno + 1

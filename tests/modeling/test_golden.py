@@ -60,6 +60,7 @@ def largest_difference(left, right):
 
 @pytest.fixture(params=golden.FORMS)
 def form(request):
+    """How a function is run: plain, compiled and so on."""
     with golden.form(request.param) as form:
         yield form
 

@@ -116,6 +116,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub():
+    """A running Hub, with the list of the files that it has sent."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     server.sent = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -153,6 +154,7 @@ assert not {"keras", "tensorflow"} & sys.modules.keys()
 
 @pytest.fixture
 def download(run):
+    """Function that downloads a model of the hub in a new process."""
     return lambda *arguments, **variables: run(
         "-c", DOWNLOAD, *arguments, **variables
     )

@@ -14,6 +14,7 @@ BATCH = 500
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
+    """Folders of models in every format, to be changed."""
     place = tmp_path_factory.mktemp("changed") / "models"
     place.mkdir()
     weights_fuzz.create_folders(place)
