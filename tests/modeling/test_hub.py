@@ -132,7 +132,7 @@ def run(hub, tmp_path):
     hub_variables = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home")}
 
     def run(*arguments, **variables):
-        done = fresh_process.run(*arguments, **hub_variables, **variables)
+        done = fresh_process.run(*arguments, **hub_variables | variables)
         return done.check().stdout.strip()
 
     return run
