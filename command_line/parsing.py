@@ -1,4 +1,4 @@
-"""Makes absl's command-line flags of the flags that a Config declares."""
+"""Makes a command line of the flags that a Config declares, with absl."""
 
 import dataclasses
 import sys
