@@ -17,6 +17,7 @@ import functools
 import gc
 import time
 from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 from absl import logging
 
@@ -151,7 +152,9 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
             "Apache Beam"
         )
 
-    def run(function: Callable, tasks: Sequence[tuple]) -> Generator[None]:
+    def run(
+        function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+    ) -> Generator[None]:
         if not tasks:
             return
         try:

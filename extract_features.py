@@ -26,7 +26,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
-from modeling import hub, presets
+from modeling import hub, identity, presets
 from training.start import check_required, load_config
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         vocab_size=bert_config.vocab_size,
         preset=preset,
     )
-    preset.check_identity(bert_config, tokenizer)
+    identity.check(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = create_predictor(config, bert_config, preset)

@@ -176,8 +176,8 @@ def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
     Raises:
         ValueError: there are too few or too many texts.
     """
-    found = enumerate(to_requests(task, texts), start=1)
-    return iter([requests.Item(*each) for each in found])
+    numbered = enumerate(to_requests(task, texts), start=1)
+    return iter([requests.Item(*each) for each in numbered])
 
 
 def read_items(

@@ -30,9 +30,9 @@ from files import atomic
 from files.paths import Kind
 from modeling import kinds
 from training import task
-from training.config import TrainingFlags
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
 from training.start import Start, read_start
+from training.training_config import TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -246,7 +246,7 @@ class SquadTask(task.Task):
         Returns the scores, or {} if --predict_file contains no answers.
         """
         predictions, nbest, null_odds = self.answer(split, batches)
-        outputs: dict[str, dict] = {
+        outputs: dict[str, dict[str, Any]] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
@@ -271,7 +271,7 @@ class SquadTask(task.Task):
 
     def answer(
         self, split: task.Split, batches: task.Batches
-    ) -> tuple[dict, dict, dict]:
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
@@ -301,7 +301,10 @@ class SquadTask(task.Task):
         return self.reader.asked
 
     def _score(
-        self, predictions: dict, nbest: dict, null_odds: dict
+        self,
+        predictions: dict[str, Any],
+        nbest: dict[str, Any],
+        null_odds: dict[str, Any],
     ) -> dict[str, float]:
         return scoring.score_predictions(
             self._asked,

@@ -18,9 +18,9 @@ from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
 from modeling import kinds
 from training import task
-from training.config import OptimizerFlags
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, read_start
+from training.training_config import OptimizerFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

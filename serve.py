@@ -140,7 +140,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving import server
+        from serving import served_model, server
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -157,7 +157,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         "num_threads": config.engine.num_threads,
     }
     app = server.Server(
-        {k: server.ServedModel(v, options) for k, v in models.items()},
+        {k: served_model.ServedModel(v, options) for k, v in models.items()},
         token,
         config.max_body_bytes,
         config.max_texts,

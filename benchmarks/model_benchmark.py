@@ -60,7 +60,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from absl import app, flags
 
@@ -91,14 +91,14 @@ class Row(NamedTuple):
 
     name: str
     work: str
-    variants: dict
+    variants: dict[str, Any]
     batch_size: int
     seq_length: int
     num_steps: int
     repeats: int = 3
     warmup_steps: int = 0
     num_predictions: int = 20
-    needs: tuple = ()
+    needs: tuple[str, ...] = ()
 
 
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")

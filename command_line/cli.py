@@ -14,7 +14,7 @@ from typing import Any
 
 from absl import app, flags, logging
 
-from command_line import chatter, installation
+from command_line import chatter, installation, parsing
 from command_line import flags as script_flags
 from files import lock, paths
 
@@ -109,14 +109,9 @@ def run(
     script = sys.modules[main.__module__]
     # The flags are listed under this name.
     sys.argv[0] = _name_of(script)
-    required = script_flags.define(config, sys.argv[0])
-    script_flags.define(_CommonConfig, sys.argv[0])
-    logging.use_absl_handler()
-    handler = logging.get_absl_handler()
-    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
-    handler.addFilter(_is_ours_or_urgent)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    required = parsing.define(config, sys.argv[0])
+    parsing.define(_CommonConfig, sys.argv[0])
+    _install_handlers()
 
     def run_main(argv: list[str]) -> int | None:
         options = flags.FLAGS
@@ -150,12 +145,22 @@ def run(
         sys.exit(_BROKEN_PIPE)
 
 
-# Returns the name of the script as the user typed it, or of an installed
-# command without its folder. `python -m` sets sys.argv[0] to a path.
 def _name_of(script: types.ModuleType) -> str:
+    # Returns the name of the script as the user typed it, or of an installed
+    # command without its folder. `python -m` sets sys.argv[0] to a path.
     if script is sys.modules["__main__"] and script.__spec__ is not None:
         return script.__spec__.name.replace(".", "/") + ".py"
     return installation.running_command() or sys.argv[0]
+
+
+def _install_handlers() -> None:
+    # Logs in this project's format, and remembers Ctrl-C.
+    logging.use_absl_handler()
+    handler = logging.get_absl_handler()
+    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
+    handler.addFilter(_is_ours_or_urgent)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 def group_of(name: str) -> str:
@@ -234,14 +239,14 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     return is_ours or record.levelno >= std_logging.WARNING
 
 
-# Locks the output paths, runs `main`, and prints errors in one line. Returns
-# the exit status.
 def _guarded(
     main: Callable[[Any], int | None], config: type[script_flags.Config]
 ) -> int | None:
+    # Locks the output paths, runs `main`, and prints errors in one line.
+    # Returns the exit status.
     given: list[paths.PathFlag] = []
     try:
-        parsed = script_flags.parse(config)
+        parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
         given += script_flags.path_flags(prepared)
         paths.check_paths(given)
@@ -270,11 +275,11 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
-# Returns the message of an error, which begins with the flag that names the
-# file in the error.
 def _describe_error(
     error: Exception, given: Sequence[paths.PathFlag]
 ) -> object:
+    # Returns the message of an error, which begins with the flag that names the
+    # file in the error.
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: {installation.install_command(error.name)}"
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""Defines command-line flags as fields of frozen dataclasses.
+"""Declares command-line flags as fields of frozen dataclasses.
 
 A class of flags defines the default, the check and the help of each flag:
 
@@ -17,33 +17,24 @@ with other scripts:
         train_file: str = flag(..., "File to train on.")
 
 A function takes the group that it needs, such as `config.optimizer`. The
-command line does not show the groups: `define(Config, module)` defines a flag
-for each field of the Config and of its groups, and `parse(Config)` returns
-their values. A field without a default is a flag that the user must set.
+command line does not show the groups: parsing.py defines a flag for each field
+of the Config and of its groups. A field without a default is a flag that the
+user must set.
 """
 
 import collections
 import dataclasses
 import enum
 import functools
-import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
-
-from absl import flags
 
 from files import paths
 
 _FLAG = "flag"
 _GROUP = "group"
-_DEFINE: dict[type, Callable[..., Any]] = {
-    str: flags.DEFINE_string,
-    bool: flags.DEFINE_boolean,
-    int: flags.DEFINE_integer,
-    float: flags.DEFINE_float,
-}
 
 
 class Role(enum.Enum):
@@ -209,7 +200,7 @@ class Config:
             TypeError: two groups contain a flag of one name, and neither names
                 it in `shared`.
         """
-        fields: dict[str, dataclasses.Field] = {}
+        fields: dict[str, dataclasses.Field[Any]] = {}
         for parent in reversed(cls.__mro__[1:]):
             fields |= getattr(parent, "__dataclass_fields__", {})
         # The decorator of the class has not run yet.
@@ -301,9 +292,9 @@ def _all_flags(kind: type[Config]) -> Iterator[Flag]:
             yield _create_flag(meta.kind, inner, changes)
 
 
-# Returns the fields of a group that are flags of this group, [] for a field
-# that is no group.
-def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
+def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
+    # Returns the fields of a group that are flags of this group, [] for a field
+    # that is no group.
     meta = field.metadata.get(_GROUP)
     if meta is None:
         return []
@@ -316,7 +307,7 @@ def _own_fields(field: dataclasses.Field) -> list[dataclasses.Field]:
 
 
 def _create_flag(
-    owner: type, field: dataclasses.Field, changes: Mapping[str, Any]
+    owner: type, field: dataclasses.Field[Any], changes: Mapping[str, Any]
 ) -> Flag:
     hint = _type_hints(owner)[field.name]
     if isinstance(hint, types.UnionType):
@@ -331,56 +322,6 @@ def _create_flag(
 
 
 _type_hints = functools.cache(typing.get_type_hints)
-
-
-def define(config: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each flag of a Config.
-
-    Returns the names of the flags that the user must set.
-
-    Args:
-        config: class of the script's flags.
-        module: name of the module under which --help lists the flags.
-    """
-    required = []
-    for each in flags_of(config):
-        default = each.default
-        mark = ""
-        if default is dataclasses.MISSING:
-            default = None
-            mark = "(required) "
-            required.append(each.name)
-        create: Any = _DEFINE.get(each.type, flags.DEFINE_list)
-        options: dict[str, Any] = {"help": mark + each.meta.help}
-        if each.meta.choices:
-            create = flags.DEFINE_enum
-            options["enum_values"] = [*each.meta.choices]
-            options["case_sensitive"] = False
-        elif each.meta.is_repeated:
-            create = flags.DEFINE_multi_string
-        elif each.type in (int, float):
-            options["lower_bound"] = each.meta.at_least
-            options["upper_bound"] = each.meta.at_most
-        create(each.name, default, module_name=module, **options)
-    return required
-
-
-def parse(config: type[Flags]) -> Parsed[Flags]:
-    """Returns the flags of the parsed command line.
-
-    Raises:
-        ValueError: flags contradict each other.
-    """
-    values: dict[str, Any] = {
-        each.name: flags.FLAGS[each.name].value for each in flags_of(config)
-    }
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    command = {each.name: each.value for each in own if each.present}
-    for each in flags_of(config):
-        value = values[each.name]
-        if each.meta.kind is not None and value is not None:
-            values[each.name] = paths.expand_home(value, each.meta.kind)
-    return Parsed(create(config, **values), command)
 
 
 def create(config: type[Flags], **values: Any) -> Flags:
@@ -443,8 +384,8 @@ def replace(config: Flags, **values: Any) -> Flags:
     return dataclasses.replace(config, **changes)
 
 
-# Returns the names of a group's fields that have the value of a flag.
 def _names_in(meta: _Group) -> set[str]:
+    # Returns the names of a group's fields that have the value of a flag.
     names = {x.name for x in dataclasses.fields(meta.kind) if x.init}
     flags_of_group = {
         x.name for x in dataclasses.fields(meta.kind) if _FLAG in x.metadata
@@ -452,8 +393,8 @@ def _names_in(meta: _Group) -> set[str]:
     return (flags_of_group - meta.without) | (meta.shared & names)
 
 
-# Yields (field of a flag, the Config or the group that contains it).
-def _owners(config: Config) -> Iterator[tuple[dataclasses.Field, Any]]:
+def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+    # Yields (field of a flag, the Config or the group that contains it).
     for field in dataclasses.fields(config):
         if _FLAG in field.metadata:
             yield field, config

@@ -75,8 +75,6 @@ def write_labels(
     `outputs` are the model's: float [examples, labels], or [examples, 1] in
     regression. The table counts which label was taken for which.
     """
-    names = decoder.label_list
-    mode = decoder.output_mode
     counts = Counts()
     judged = []
     guesses: Any = decoder.labels(outputs)
@@ -85,23 +83,13 @@ def write_labels(
         examples, guesses, probabilities, strict=True
     ):
         right: Any = example.label
-        if mode == "regression":
-            badness = abs(guess - float(right))
-            right = f"{float(right):.4g}"
-            guess = f"{guess:.4g}"
-        elif mode == "multilabel":
+        badness, verdict = _judge_label(right, guess, sure, decoder)
+        if decoder.output_mode == "classification":
+            counts.update([(right, f"as {guess}"), (right, "support")])
+        elif decoder.output_mode == "multilabel":
             outcomes = _compare(right, guess)
             counts.update((name, outcome) for outcome, name in outcomes)
             counts.update((name, "support") for name in {*right})
-            errors = [names.index(name) for name in {*right} ^ {*guess}]
-            badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
-            right = ", ".join(right) or "none"
-            guess = ", ".join(guess) or "none"
-        else:
-            counts.update([(right, f"as {guess}"), (right, "support")])
-            # Begin the right ones with the least certain one.
-            badness = sure.max() if right != guess else -sure.max()
-            guess += f" ({sure.max():.3f})"
         text = ""
         unread = []
         for read, rest in split_texts(example, max_seq_length, tokenizer):
@@ -110,10 +98,35 @@ def write_labels(
             text += read + rest
             if rest:
                 unread.append((len(text) - len(rest), len(text)))
-        verdict = f"Right: {right}. Predicted: {guess}."
         marks = {"unread": unread}
         judged.append(Judged(badness, verdict, text, example.guid, marks))
     _write(output_file, heading, judged, counts)
+
+
+def _judge_label(
+    right: Any,  # noqa: ANN401  a label, several labels or a number
+    guess: Any,  # noqa: ANN401
+    sure: np.ndarray,
+    decoder: LabelDecoder,
+) -> tuple[float, str]:
+    # Returns the badness and the verdict of a prediction. `sure` contains the
+    # probability of each label.
+    if decoder.output_mode == "regression":
+        badness = abs(guess - float(right))
+        verdict = f"Right: {float(right):.4g}. Predicted: {guess:.4g}."
+    elif decoder.output_mode == "multilabel":
+        wrong = {*right} ^ {*guess}
+        errors = [decoder.label_list.index(name) for name in wrong]
+        badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
+        verdict = (
+            f"Right: {', '.join(right) or 'none'}. "
+            f"Predicted: {', '.join(guess) or 'none'}."
+        )
+    else:
+        # Begin the right ones with the least certain one.
+        badness = sure.max() if right != guess else -sure.max()
+        verdict = f"Right: {right}. Predicted: {guess} ({sure.max():.3f})."
+    return badness, verdict
 
 
 def write_answers(
@@ -190,7 +203,9 @@ def write_entities(
     _write(output_file, heading, judged, counts)
 
 
-def _compare(right: Iterable, predicted: Iterable) -> list[tuple[str, Any]]:
+def _compare(
+    right: Iterable[Any], predicted: Iterable[Any]
+) -> list[tuple[str, Any]]:
     # Returns (outcome, label or entity) of everything right or predicted.
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
@@ -200,7 +215,12 @@ def _compare(right: Iterable, predicted: Iterable) -> list[tuple[str, Any]]:
     ]
 
 
-def _write(file: StrPath, heading: dict, judged: list, counts: Counts) -> None:
+def _write(
+    file: StrPath,
+    heading: dict[str, Any],
+    judged: list[Judged],
+    counts: Counts,
+) -> None:
     # Import late, because only training writes reports.
     import jinja2
 

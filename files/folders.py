@@ -108,8 +108,8 @@ def new_folder(
         _clean_up(path)
 
 
-# Finishes or undoes the work of a killed process.
 def _clean_up(path: Path) -> None:
+    # Finishes or undoes the work of a killed process.
     remove_partial(path)
     old = _old(path)
     if (old / _MOVED).is_file() and not path.exists():
@@ -120,8 +120,8 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
-# Returns the files in a folder that its list does not contain.
 def _others(folder: Path) -> list[str]:
+    # Returns the files in a folder that its list does not contain.
     file, ours = _find_list(folder), [_MOVED]
     if file.is_file():
         names = json_files.read_json(file).get("files")
@@ -129,13 +129,14 @@ def _others(folder: Path) -> list[str]:
     return [name for name in _contents(folder) if name not in ours]
 
 
-# Returns whether a killed process left PATH.old, and no file in it is a user's.
 def _is_left(old: Path) -> bool:
+    # Returns whether a killed process left PATH.old, and no file in it is a
+    # user's.
     return (old / _MOVED).is_file() and not _others(old)
 
 
-# Adds the names of all files in a folder to its list.
 def _write_list(folder: Path) -> None:
+    # Adds the names of all files in a folder to its list.
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_contents(folder), file.relative_to(folder).as_posix()}

@@ -237,8 +237,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             )
 
 
-# Raises an error for an output that would fail after the work is done.
 def _check_output(flag: PathFlag, path: str) -> None:
+    # Raises an error for an output that would fail after the work is done.
     is_folder = flag.kind in _OUTPUT_FOLDERS
     if is_folder and is_remote(path):
         raise ValueError(f"{flag} must be a local folder; copy it afterward")
@@ -256,8 +256,8 @@ def _check_output(flag: PathFlag, path: str) -> None:
         raise PermissionError(f"{flag}: you may not write to this path")
 
 
-# Yields the files and folders that a path of a flag leads to.
 def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
+    # Yields the files and folders that a path of a flag leads to.
     if flag.kind is Kind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
     elif not Path(path).is_char_device():

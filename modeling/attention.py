@@ -124,9 +124,9 @@ class AttentionLayer(keras.layers.Layer):
             context_layer = rows.unpad(context_layer)
         return context_layer
 
-    # Reshapes a projection [B, length, N * H], or its rows [R, N * H], to
-    # [B, N, length, H].
     def _split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
+        # Reshapes a projection [B, length, N * H], or its rows [R, N * H], to
+        # [B, N, length, H].
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head

@@ -1,4 +1,4 @@
-"""Finds the checkpoint to use in a folder."""
+"""Names the checkpoints of a run, and finds the one to use in a folder."""
 
 import os
 import re
@@ -9,8 +9,12 @@ from typing import Any
 from absl import logging
 
 from files.paths import StrPath
-from modeling.presets import BEST, PREFIX, checkpoint_steps, read_model_file
+from modeling import model_json
 
+# Folder in the folder of a run that contains the weights of the best step.
+BEST = "best"
+# The name of a run's checkpoint is this prefix, a hyphen and the step.
+PREFIX = "model.ckpt"
 # {what it is, and what to do: pattern of the names of its files and folders} of
 # weights that are not read.
 _OTHERS = {
@@ -24,6 +28,13 @@ _OTHERS = {
         r"(?!optimizer|scheduler|training_args).+\.(pt|pth|ckpt|bin)"
     ),
 }
+
+
+def checkpoint_steps(folder: StrPath) -> list[int]:
+    """Returns the steps of complete checkpoints in a folder, oldest first."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
+    return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
 
 
 def find_tf1_checkpoint(
@@ -53,7 +64,7 @@ def find_tf1_checkpoint(
     path = str(path)
     if os.path.isdir(path):
         if described is None:
-            described = read_model_file(path)
+            described = model_json.read(path)
         if best is None:
             best = described.get("task", {}).get("load_best", True)
         found = find_best(path, described) if best else None
@@ -80,7 +91,7 @@ def find_best(
         described: contents of its model.json. None = read the file.
     """
     if described is None:
-        described = read_model_file(folder)
+        described = model_json.read(folder)
     step = described.get("best_step")
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
@@ -121,8 +132,8 @@ def _find_newest(path: str) -> str:
     return os.path.join(path, indexes[0])
 
 
-# Raises a ValueError if a name is one of another library's weights.
 def _explain_others(folder: str, *names: str) -> None:
+    # Raises a ValueError if a name is one of another library's weights.
     for explanation, pattern in _OTHERS.items():
         for name in names:
             if re.fullmatch(pattern, name):

@@ -69,7 +69,7 @@ class BertConfig:
     type_vocab_size: int = 16
     initializer_range: float = 0.02
     layer_norm_eps: float = LAYER_NORM_EPS
-    unused: dict = dataclasses.field(default_factory=dict)
+    unused: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks every value."""

@@ -73,7 +73,7 @@ _DEFAULTS = {
     "vocab_size": 30522,
 }
 # {entry: values that this project can compute}.
-_ALLOWED: dict[str, list] = {
+_ALLOWED: dict[str, list[Any]] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modeling import cards, hub, kinds, presets
+from modeling import cards, hub, kinds, model_json, presets
 from modeling.tokenizer_files import Tokenizer
 
 
@@ -50,7 +50,7 @@ def describe_copy(
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         results=results or {},
     )
-    return {presets.FILE: format_json(description), cards.FILE: card.text()}
+    return {model_json.FILE: format_json(description), cards.FILE: card.text()}
 
 
 def describe_weights(
@@ -74,7 +74,7 @@ def describe_weights(
     """
     preset = preset or presets.Preset("")
     values = copy.deepcopy(dict(preset.described))
-    values = values or {"version": presets.VERSION}
+    values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", {})

@@ -338,7 +338,9 @@ def format_classifier(
 
 
 # Returns a serialized object of KerasHub, as Keras writes it.
-def _object(class_name: str, dtype: str = "float32", **entries: Any) -> dict:
+def _object(
+    class_name: str, dtype: str = "float32", **entries: Any
+) -> dict[str, Any]:
     module = _MODULES[class_name]
     policy = {
         "module": "keras",

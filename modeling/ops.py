@@ -44,7 +44,7 @@ _plain = False
 
 
 @functools.cache
-def _find_chooser() -> Callable[[str, Any, bool], Callable | None]:
+def _find_chooser() -> Callable[[str, Any, bool], Callable[..., Any] | None]:
     # Returns a function (name, first argument, training) -> faster version, or
     # None for the plain version.
     package = "modeling.accelerated"
@@ -245,8 +245,8 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 
 @Overridable
 def trace_once(
-    function: Callable, layers: Sequence[Any], *, training: bool
-) -> Callable:
+    function: Callable[..., Any], layers: Sequence[Any], *, training: bool
+) -> Callable[..., Any]:
     """Returns `function`, or a version that is traced only once for all layers.
 
     Args:

@@ -11,16 +11,22 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from absl import logging
 
-from files.folders import VERSION
-from files.json_files import parse_json, read_json
+from files.json_files import read_json
 from files.paths import StrPath
-from modeling import hub, kerashub_files, kinds, saved_models
+from modeling import (
+    hub,
+    kerashub_files,
+    kinds,
+    model_json,
+    pooling_files,
+    saved_models,
+)
 from modeling.config import BertConfig
 from modeling.config_files import (
     CONFIG_FILE,
@@ -30,71 +36,11 @@ from modeling.config_files import (
     read_head,
 )
 from modeling.labels import read_labels
-from modeling.recorded_splits import ENTRY, RecordedSplit, read_split
-from modeling.tokenizer_files import TOKENIZER_FILE, Tokenizer, read_tokenizer
+from modeling.recorded_splits import RecordedSet, RecordedSplit, read_split
+from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
-FILE = "model.json"
-# Folder in the folder of a run that contains the weights of the best step.
-BEST = "best"
-# The name of a run's checkpoint is this prefix, a hyphen and the step.
-PREFIX = "model.ckpt"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
-# Entries of model.json that are whole numbers above 0.
-_COUNTS = (
-    "max_answer_length",
-    "max_query_length",
-    "n_best_size",
-)
-# Entries of model.json that are true or false.
-_SWITCHES = (
-    "bilstm",
-    "do_lower_case",
-    "left_to_right",
-    "legal_tags",
-    "load_best",
-    "trim_padding",
-    "use_char_offsets",
-    "version_2_with_negative",
-)
-# Entries of model.json that contain other entries.
-_GROUPS = (
-    "bert_config",
-    "command",
-    "flags",
-    "origin",
-    "settings",
-    ENTRY,
-    "task",
-    "tokenizer",
-    "versions",
-)
-# {entry of model.json: its type, or its valid values}. Serving and this package
-# trust these entries: a negative stride would loop for ever, and "no" be true.
-# `flags.fill` checks every entry that becomes a flag.
-_ENTRIES: dict[str, Any] = {
-    "best_step": int | None,
-    "doc_stride": range(2**31),
-    "files": list,
-    "labels": list | None,
-    "max_seq_length": range(3, 2**31),
-    "null_score_diff_threshold": int | float,
-    "num_texts": (None, 1, 2),
-    "output_mode": (None, *kinds.PROBLEM_TYPES),
-    **dict.fromkeys(_COUNTS, range(1, 2**31)),
-    **dict.fromkeys(_SWITCHES, bool),
-    **dict.fromkeys(_GROUPS, dict),
-    **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
-}
-# Entries of bert_config.json that inference does not use.
-_NOT_IDENTITY = {
-    "attention_probs_dropout_prob",
-    "hidden_dropout_prob",
-    "initializer_range",
-    "unused",
-}
-# Entries of bert_config.json that the shapes of the weights do not determine.
-INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,10 +108,14 @@ class Preset:
         return stated
 
     @property
-    def data(self) -> dict[str, list]:
-        """{split that the run read: [name of the file, rows, checksum]}."""
+    def data(self) -> dict[str, RecordedSet]:
+        """{name of a split that the run read: its RecordedSet}."""
         entries = self.training.get("data", ())
-        return {name: rest for name, *rest in entries if len(rest) == 3}
+        return {
+            name: RecordedSet(name, *rest)
+            for name, *rest in entries
+            if len(rest) == 3
+        }
 
     def decision_flags(self) -> dict[str, Any]:
         """Returns {flag: recorded value} for a command that does not train.
@@ -181,7 +131,9 @@ class Preset:
         trim_padding = self.settings.get("trim_padding")
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if decisions["trim_padding"] is not None:
-            _check_entries(decisions, os.path.join(self.path, FILE))
+            model_json.check_entries(
+                decisions, os.path.join(self.path, model_json.FILE)
+            )
         return decisions
 
     def identity_flags(self) -> dict[str, Any]:
@@ -257,78 +209,6 @@ class Preset:
                 self.pooling,
             )
 
-    def check_identity(
-        self,
-        bert_config: BertConfig,
-        tokenizer: Tokenizer | None = None,
-        given: Mapping[str, Any] | None = None,
-        trains: bool = False,
-    ) -> None:
-        """Checks that a model is used with the settings it was trained with.
-
-        Args:
-            bert_config: configuration of the network that loads the weights.
-            tokenizer: FullTokenizer of the texts, or None.
-            given: other settings to compare, such as the options in NETWORK, as
-                {setting: value}. Settings that the folder does not state are
-                not compared.
-            trains: whether the model will be trained. Then its sizes may differ
-                from the folder's, because a student may contain fewer blocks.
-
-        Raises:
-            ValueError: a setting differs. The message names the setting.
-        """
-        now = {
-            **(given or {}),
-            "bert_config": _compared_entries(bert_config.to_dict(), trains),
-        }
-        if tokenizer:
-            now["tokenizer"] = tokenizer.identity
-        saved = self._identity(trains)
-        if "bert_config" in saved:
-            try:
-                saved["bert_config"] = _compared_entries(
-                    saved["bert_config"], trains
-                )
-            except ValueError as error:
-                file = os.path.join(self.path, FILE)
-                raise ValueError(f"{file}: `bert_config`: {error}") from error
-        if tokenizer and self.vocab_file:
-            tokenizer.check_same_words(self.vocab_file, self.source)
-        difference = first_difference(saved, now, saved.keys() & now.keys())
-        if difference:
-            name, before, value = difference
-            raise ValueError(
-                f"{self.source} was trained with {name}={before}; received "
-                f"{value}. Use the value that it was trained with"
-            )
-
-    def _identity(self, trains: bool) -> dict[str, Any]:
-        # Returns {setting: value} of what the folder states about its model.
-        saved = {**self.training, **self.network}
-        if mode := self.settings.get("output_mode"):
-            saved["output_mode"] = mode
-        if trains:
-            # --bilstm belongs to the head, which starts with new weights.
-            # Without a record, any network may be trained.
-            for name in NETWORK if not self.training else ("bilstm",):
-                del saved[name]
-        if self.do_lower_case is not None:
-            known = saved.get("tokenizer", {})
-            saved["tokenizer"] = {"do_lower_case": self.do_lower_case, **known}
-        if "bert_config" not in saved and (config := self.load_config()):
-            saved["bert_config"] = config.to_dict()
-        return saved
-
-
-def _compared_entries(
-    bert_config: Mapping[str, Any], trains: bool
-) -> dict[str, Any]:
-    # Returns the entries of a bert_config.json that must not differ.
-    values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
-    return {name: values[name] for name in names}
-
 
 def read(path: StrPath, flag: str = "") -> Preset:
     """Reads the files beside weights, which describe the weights.
@@ -349,7 +229,7 @@ def read(path: StrPath, flag: str = "") -> Preset:
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
     check_path(path, flag)
-    inner = _first_module(Path(path))
+    inner = pooling_files.first_module(Path(path))
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
@@ -404,7 +284,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
-    described = read_model_file(folder)
+    described = model_json.read(folder)
     theirs = find(CONFIG_FILE)
     settings = _settings_of(described)
     head = settings.pop("name", None)
@@ -421,7 +301,10 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         vocabularies.append(saved_models.VOCAB_FILE)
         tokenizer = tokenizer or saved_models.read_tokenizer(folder)
     _check_casing(folder, tokenizer, training)
-    named = [(folder / FILE, x.get("labels")) for x in (settings, training)]
+    named = [
+        (folder / model_json.FILE, x.get("labels"))
+        for x in (settings, training)
+    ]
     if theirs:
         named.insert(0, (Path(theirs), read_config_labels(theirs)))
     return Preset(
@@ -433,7 +316,8 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         tokenizer=tokenizer,
         head=head,
         labels=read_labels(folder, named),
-        pooling=_read_pooling(folder) or kerashub_files.read_pooling(folder),
+        pooling=pooling_files.read_pooling(folder)
+        or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
         split=read_split(described),
@@ -451,7 +335,8 @@ def _check_casing(
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(
             f"{tokenizer['file']} sets lower-casing to {stated}, but "
-            f"{folder / FILE} to {recorded}. Correct or remove the wrong file"
+            f"{folder / model_json.FILE} to {recorded}. Correct or remove the "
+            "wrong file"
         )
 
 
@@ -459,107 +344,3 @@ def folder_of(path: StrPath) -> str:
     """Returns the folder of a checkpoint. A folder is returned unchanged."""
     path = os.fspath(path)
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
-
-
-def read_model_file(folder: StrPath) -> dict[str, Any]:
-    """Reads the model.json in a folder. Returns {} if it is missing.
-
-    Raises:
-        ValueError: an entry is not valid, or the version is another.
-    """
-    file = os.path.join(folder, FILE)
-    if not os.path.isfile(file):
-        return {}
-    values = read_json(file)
-    version = values.get("version")
-    if version != VERSION:
-        raise ValueError(
-            f"{file} has the version {version!r}; use the version of this "
-            "project that wrote the file"
-        )
-    _check_entries(values, file)
-    return values
-
-
-def _check_entries(entries: Mapping[str, Any], file: str) -> None:
-    for name, value in entries.items():
-        allowed = _ENTRIES.get(name, object)
-        if isinstance(allowed, range):
-            is_valid = type(value) is int and value in allowed
-        elif isinstance(allowed, tuple):
-            is_valid = value in allowed
-        else:
-            is_valid = isinstance(value, allowed)
-        if not is_valid:
-            raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in ("origin", "settings", "task", "tokenizer"):
-            _check_entries(value, file)
-
-
-def checkpoint_steps(folder: StrPath) -> list[int]:
-    """Returns the steps of complete checkpoints in a folder, oldest first."""
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
-    return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
-
-
-def _first_module(folder: Path) -> str:
-    # Returns the name of the folder in which sentence-transformers keeps the
-    # network. "" if it is the folder itself, or another program's.
-    file = folder / "modules.json"
-    if not file.is_file():
-        return ""
-    listed = parse_json(file.read_bytes(), str(file), list)
-    first = listed[0] if listed else {}
-    name = first.get("path") if isinstance(first, dict) else None
-    is_name = isinstance(name, str) and os.path.basename(name) == name
-    return str(name) if is_name else ""
-
-
-def _read_pooling(folder: Path) -> str | None:
-    """Returns how sentence-transformers pools, None if it averages."""
-    if folder.name and _first_module(folder.parent) == folder.name:
-        folder = folder.parent
-    file = folder / "1_Pooling/config.json"
-    modules = folder / "modules.json"
-    if modules.is_file():
-        listed = parse_json(modules.read_bytes(), str(modules), list)
-        if any("Dense" in str(module) for module in listed):
-            return "a Dense layer"
-    pooling = read_json(file) if file.is_file() else {}
-    modes = [
-        value if isinstance(value, str) else name
-        for name, value in pooling.items()
-        if name.startswith("pooling_mode") and value
-    ]
-    if modes in ([], ["mean"], ["pooling_mode_mean_tokens"]):
-        return None
-    return f"pooling by {', '.join(modes)}"
-
-
-def first_difference(
-    saved: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]
-) -> tuple[str, Any, Any] | None:
-    """Returns (name, saved value, value now) of the first difference, or None.
-
-    Args:
-        saved: recorded settings.
-        now: settings of this command.
-        names: names of the settings to compare. The names of entries in a dict
-            are dotted, such as `bert_config.hidden_size`. Of the entry
-            `tokenizer`, only what both sides state is compared.
-    """
-    for name in sorted(names):
-        before = saved.get(name)
-        value = now.get(name)
-        if isinstance(before, dict) and isinstance(value, dict):
-            inner = before.keys() | value.keys()
-            if name == "tokenizer":
-                inner = before.keys() & value.keys()
-            difference = first_difference(before, value, inner)
-            if difference:
-                entry, before, value = difference
-                return f"{name}.{entry}", before, value
-        elif before != value:
-            return name, before, value
-    return None

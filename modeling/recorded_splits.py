@@ -1,11 +1,33 @@
-"""Reads how a run split its --data_file, as model.json records it."""
+"""Reads what model.json records of a run's examples and of their split."""
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 # Entry of the settings in model.json.
 ENTRY = "split"
+# [name, bytes, checksum] of a file, as model.json records it.
+Fingerprint: TypeAlias = list[Any]
+
+
+class RecordedSet(NamedTuple):
+    """A set of examples that a run read, an entry of `data` in model.json.
+
+    Attributes:
+        name: name of the split, such as "train".
+        file: name of the file, or of the folder and the split.
+        num_rows: number of examples.
+        checksum: checksum of the file, or of the records.
+    """
+
+    name: str
+    file: str
+    num_rows: int
+    checksum: int
+
+    def has_rows_of(self, other: "RecordedSet | None") -> bool:
+        """Returns whether two sets contain the same rows, in any files."""
+        return other is not None and self[2:] == other[2:]
 
 
 @dataclasses.dataclass(frozen=True)

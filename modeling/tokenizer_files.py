@@ -35,7 +35,7 @@ SPECIAL_TOKENS = {
 }
 # For each option of transformers' tokenizers, the values that result in the
 # same tokens as Google's tokenizer. Other values are not supported.
-_OPTIONS: dict[str, tuple] = {
+_OPTIONS: dict[str, tuple[Any, ...]] = {
     "do_lower_case": (None, True, False),
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -245,9 +245,9 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
-# Returns {token: id} of `model.vocab` and of `added_tokens`, which may have any
-# type.
 def _read_ids(values: Mapping[str, Any], path: str) -> list[dict[str, int]]:
+    # Returns {token: id} of `model.vocab` and of `added_tokens`, which may have
+    # any type.
     added = values.get("added_tokens") or []
     groups = {"model.vocab": values["model"].get("vocab") or {}}
     try:

@@ -219,10 +219,11 @@ class PackedRows(_KeptRows):
 Rows = PaddedRows | UnpaddedRows | PackedRows
 
 
-# Packs sequences by first fit, the longest first. Returns, for each sequence,
-# the index of the packed sequence that contains it and the position at which it
-# begins there, int [B], and the number of packed sequences, at least 1.
 def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
+    # Packs sequences by first fit, the longest first. Returns, for each
+    # sequence, the index of the packed sequence that contains it and the
+    # position at which it begins there, int [B], and the number of packed
+    # sequences, at least 1.
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]
     order = ops.cast(ops.argsort(-lengths), "int32")

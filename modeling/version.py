@@ -15,9 +15,7 @@ def read_version() -> str:
     # In site-packages, a file of this name would belong to somebody else.
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
-    # A checkout does not need them, and they take a while.
-    from importlib import metadata
+    # A checkout does not need it, and it takes a while.
+    from command_line import installation
 
-    from command_line.installation import DISTRIBUTION
-
-    return metadata.version(DISTRIBUTION)
+    return installation.read_version()

@@ -38,11 +38,11 @@ _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
 _MAX_LOGGED = 10
 
 
-class Failed(dict):
+class Failed(dict[str, Any]):
     """The row of a request that failed. It contains `line` and `error`."""
 
 
-class Empty(dict):
+class Empty(dict[str, Any]):
     """The row of a request without text, which has no answer."""
 
 
@@ -61,8 +61,8 @@ def find_form(form: str | None, path: StrPath | None) -> str:
             f"--output_file={path} must end in .{', .'.join(FORMS)}. Or set "
             "--output_format"
         )
-    found = [each for each in FORMS if name.endswith(f".{each}")]
-    return form or [*found, "jsonl"][0]
+    of_name = [each for each in FORMS if name.endswith(f".{each}")]
+    return form or [*of_name, "jsonl"][0]
 
 
 def answer(
@@ -101,29 +101,45 @@ def answer(
         for item in batch:
             reply = item.error or next(replies)
             row = dict(item.row) if keeps_columns else {}
-            if isinstance(reply, dict):
+            if isinstance(reply, ValueError):
+                num_errors += 1
+                if num_errors <= _MAX_LOGGED:
+                    logging.warning("%s: %s", item, reply)
+                rows.append(_create_failed(row, item, reply))
+            elif not reply:
+                rows.append(Empty(row))
+            else:
                 # Later replies may lack an optional field.
-                if reply and not is_checked and not {*fields} <= {*reply}:
-                    raise ValueError(
-                        f"--output_fields={','.join(fields)}: choose from "
-                        f"{', '.join(reply)}"
-                    )
-                is_checked |= bool(reply)
-                # A reply may repeat the texts or the words of its request.
-                sent = [x for x in (*task.fields, "words") if x in reply]
-                repeated = {x for x in sent if row.get(x) == reply[x]}
-                chosen = [x for x in fields or reply if x not in repeated]
-                found = {name: reply[name] for name in chosen if name in reply}
-                answered = tables.add_answer(row, found)
-                rows.append(answered if reply else Empty(row))
-                continue
-            num_errors += 1
-            if num_errors <= _MAX_LOGGED:
-                logging.warning("%s: %s", item, reply)
-            error: Reply = {"file": item.file} if item.file else {}
-            error |= {"line": item.line, "error": str(reply)}
-            rows.append(Failed(tables.add_answer(row, error)))
+                if not is_checked:
+                    _check_fields(fields, reply)
+                    is_checked = True
+                rows.append(_create_answered(row, reply, task, fields))
         yield rows
+
+
+def _check_fields(fields: Sequence[str], reply: Reply) -> None:
+    if not {*fields} <= {*reply}:
+        raise ValueError(
+            f"--output_fields={','.join(fields)}: choose from "
+            f"{', '.join(reply)}"
+        )
+
+
+def _create_answered(
+    row: Reply, reply: Reply, task: TextTask, fields: Sequence[str]
+) -> Reply:
+    # A reply may repeat the texts or the words of its request.
+    sent = [x for x in (*task.fields, "words") if x in reply]
+    repeated = {x for x in sent if row.get(x) == reply[x]}
+    chosen = [x for x in fields or reply if x not in repeated]
+    kept = {name: reply[name] for name in chosen if name in reply}
+    return tables.add_answer(row, kept)
+
+
+def _create_failed(row: Reply, item: Item, error: ValueError) -> Failed:
+    fields: Reply = {"file": item.file} if item.file else {}
+    fields |= {"line": item.line, "error": str(error)}
+    return Failed(tables.add_answer(row, fields))
 
 
 def _checked(item: Item) -> Item:
@@ -263,17 +279,17 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
         ValueError: the field is not numeric, or its shape changes.
     """
     name = ""
-    found: list[np.ndarray | None] = []
+    numbers: list[np.ndarray | None] = []
     shapes: set[tuple[int, ...]] = set()
     for row in rows:
         if not name and row and not isinstance(row, Failed):
-            numbers = [x for x in _NUMBERS if x in row]
-            if len(row) != 1 and not numbers:
+            numeric = [x for x in _NUMBERS if x in row]
+            if len(row) != 1 and not numeric:
                 raise ValueError(
                     "npy stores one numeric field: set --output_fields to one "
                     f"of {', '.join(row)}"
                 )
-            name = [*numbers, *row][0]
+            name = [*numeric, *row][0]
         value = row.get(name)
         value = [*value.values()] if isinstance(value, dict) else value
         number = None if value is None else np.array(value, "<f4")
@@ -285,9 +301,9 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
                 f"{name!r} is not always of one shape. Set "
                 "--output_format=jsonl"
             )
-        found.append(number)
+        numbers.append(number)
     unknown = np.full(next(iter(shapes), ()), np.nan)
-    array = np.array([unknown if x is None else x for x in found], "<f4")
+    array = np.array([unknown if x is None else x for x in numbers], "<f4")
     # np.save cannot write to a pipe.
     header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
     np.lib.format.write_array_header_1_0(output, header)
@@ -319,8 +335,8 @@ def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
             writer.writerow(header)
         lines.seek(0)
         for line in lines:
-            found = parse_json(line, "an answer")
-            writer.writerow([found.get(name, "") for name in columns])
+            cells = parse_json(line, "an answer")
+            writer.writerow([cells.get(name, "") for name in columns])
         text.detach()
 
 

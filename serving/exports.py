@@ -12,7 +12,14 @@ from typing import Any
 import keras
 
 from files import atomic, folders
-from modeling import cards, config_files, descriptions, kinds, presets
+from modeling import (
+    cards,
+    config_files,
+    descriptions,
+    kinds,
+    model_json,
+    presets,
+)
 from modeling.checkpoints.tf1 import errors_named
 from modeling.tokenizer_files import tokenizer_files
 from serving import engines, head_outputs
@@ -127,13 +134,13 @@ def write(
             return None
         sizes = cards.file_sizes(folder)
         if extra == folder:
-            sizes[presets.FILE] = 0
+            sizes[model_json.FILE] = 0
         preset = options.weights or None
         if preset is not None and not isinstance(preset, presets.Preset):
             preset = presets.read(preset)
         description = descriptions.describe_weights(preset, model, settings)
         text = descriptions.format_json(description)
-        atomic.write_text(extra / presets.FILE, text)
+        atomic.write_text(extra / model_json.FILE, text)
         card = _create_card(description, sizes, head, options)
         atomic.write_text(folder / cards.FILE, card.text())
         return card

@@ -14,7 +14,7 @@ from typing import Any
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from modeling import presets
+from modeling import model_json, presets
 from serving import engines
 from serving.requests import split
 from serving.tasks import TASKS, tasks_of
@@ -74,7 +74,7 @@ class TextModel:
         self.engine = engines.open_engine(folder, engine, num_threads)
         logging.info("%s: engine %s", path, self.engine.name)
         extra = folder / "assets.extra"
-        if extra.is_dir() and not (folder / presets.FILE).is_file():
+        if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
         described = presets.read(folder)
         self.settings = {**described.settings, "labels": described.labels}

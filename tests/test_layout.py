@@ -4,14 +4,13 @@ import ast
 import graphlib
 import itertools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import modeling
 from modeling import kinds
+from tests.support import fresh_process
 from tests.support.golden import ROOT
 from tests.support.source_files import PACKAGES, sources
 
@@ -75,9 +74,8 @@ def test_importing_is_quick_and_quiet():
     code = "import sys, data.text.tokenization, modeling.presets, serving;"
     code += "assert not {'keras', 'tensorflow'} & {*sys.modules};"
     code += "import logging; assert not logging.root.handlers"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True)
-    assert done.stdout + done.stderr == b""
+    done = fresh_process.run("-c", code).check()
+    assert done.stdout + done.stderr == ""
 
 
 def test_scripts_and_tools_do_not_import_each_other():
@@ -199,7 +197,7 @@ def test_only_one_module_defines_flags():
     """Everything else has fields of a dataclass."""
     paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))]
     users = [path.name for path in paths if "absl.flags" in imported(path)]
-    assert sorted(set(users)) == ["cli.py", "flags.py"]
+    assert sorted(set(users)) == ["cli.py", "parsing.py"]
 
 
 def test_json_is_read_in_one_place():
@@ -275,6 +273,27 @@ def test_what_tests_share_is_in_support():
         is_test = path.name.startswith("test_") or path.name == "conftest.py"
         folder = path.relative_to(ROOT / "tests").parts[0]
         assert is_test or folder in elsewhere, path
+
+
+def is_fixture(node):
+    """Returns whether a node of a syntax tree is a fixture of pytest."""
+    return isinstance(node, ast.FunctionDef) and any(
+        "pytest.fixture" in ast.unparse(decorator)
+        for decorator in node.decorator_list
+    )
+
+
+def test_each_test_file_and_each_fixture_says_what_it_is():
+    """The first line is what `pytest --fixtures` and a reader see."""
+    for path in sources("tests"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        described = [tree, *filter(is_fixture, ast.walk(tree))]
+        names = [
+            getattr(node, "name", path.name)
+            for node in described
+            if not ast.get_docstring(node)
+        ]
+        assert "testdata" in path.parts or not names, f"{path}: {names}"
 
 
 def test_the_main_of_a_script_is_a_short_list_of_its_steps():

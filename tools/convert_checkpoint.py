@@ -23,7 +23,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
-from modeling import cards, descriptions, hub, kinds, presets
+from modeling import cards, descriptions, hub, identity, kinds, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -104,9 +104,9 @@ class Config(flags.Config):
         return hub.download_flags(self, "init_checkpoint")
 
 
-# Returns the key in MODELS of the model in a checkpoint, which its folder or
-# the names of its weights determine.
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:
+    # Returns the key in MODELS of the model in a checkpoint, which its folder
+    # or the names of its weights determine.
     kinds = {ours: name for name, ours in MODELS.items()}
     if kind := kinds.get(folder.head or ""):
         return kind
@@ -125,11 +125,12 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-# Returns the tokenizer to write, and with --extended_vocab_file the list of old
-# ids whose embeddings are averaged, for each token of the extended vocabulary.
 def _read_tokenizer(
     options: Config, config: "modeling.BertConfig", folder: presets.Preset
 ) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
+    # Returns the tokenizer to write, and with --extended_vocab_file the list of
+    # old ids whose embeddings are averaged, for each token of the extended
+    # vocabulary.
     vocab_file = options.vocab_file or folder.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
@@ -139,7 +140,7 @@ def _read_tokenizer(
         folder,
         config.vocab_size,
     )
-    folder.check_identity(config, tokenizer)
+    identity.check(folder, config, tokenizer)
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None
@@ -150,9 +151,9 @@ def _read_tokenizer(
     )
 
 
-# Returns the format to write. By default, convert to the format that the
-# checkpoint does not have. If the vocabulary is extended, keep the format.
 def _find_format(options: Config, checkpoint: str) -> str:
+    # Returns the format to write. By default, convert to the format that the
+    # checkpoint does not have. If the vocabulary is extended, keep the format.
     if options.output_format is not None:
         return options.output_format
     is_theirs = bool(modeling.find_huggingface(checkpoint))
@@ -160,8 +161,8 @@ def _find_format(options: Config, checkpoint: str) -> str:
     return "huggingface" if becomes_theirs else "tf1"
 
 
-# Raises a ValueError if transformers' BERT lacks a part of the network.
 def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
+    # Raises a ValueError if transformers' BERT lacks a part of the network.
     network = {name for name, is_on in folder.network.items() if is_on}
     if head == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
@@ -174,9 +175,9 @@ def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
         )
 
 
-# Returns {name: text} of the files that tell sentence-transformers how to
-# compute one vector for a text.
 def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
+    # Returns {name: text} of the files that tell sentence-transformers how to
+    # compute one vector for a text.
     paths = {name: Path(folder.path, name) for name in _POOLING}
     return {
         name: path.read_text("utf-8")
@@ -185,11 +186,11 @@ def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
     }
 
 
-# Creates the model with this key in MODELS, and loads its weights. Returns the
-# model, and the names of the weights that the checkpoint lacks.
 def _load_model(
     folder: presets.Preset, config: "modeling.BertConfig", name: str
 ) -> tuple["FeaturesModel", list[str]]:
+    # Creates the model with this key in MODELS, and loads its weights. Returns
+    # the model, and the names of the weights that the checkpoint lacks.
     head = MODELS[name]
     model_class = getattr(modeling, head)
     model, report = model_class.load_preset(folder, config=config)
@@ -204,8 +205,6 @@ def _load_model(
     return model, report.missing
 
 
-# Writes the copy of a model to --output_dir, without the weights `missing`,
-# which the checkpoint lacks.
 def _write_copy(
     options: Config,
     folder: presets.Preset,
@@ -215,6 +214,8 @@ def _write_copy(
     missing: Sequence[str],
     output_format: str,
 ) -> None:
+    # Writes the copy of a model to --output_dir, without the weights `missing`,
+    # which the checkpoint lacks.
     head = kinds.kind_of(model)
     length = folder.max_length(head, model.config.max_position_embeddings)
     labels = folder.labels if kinds.KINDS[head].has_labels else None
@@ -235,22 +236,7 @@ def _write_copy(
     )
     if head == kinds.ENCODER:
         files |= _read_pooling_files(folder)
-    save: Callable[..., None] = modeling.save_release
-    if output_format == "kerashub":
-        save = functools.partial(
-            modeling.save_kerashub,
-            max_length=length,
-            output_mode=folder.settings.get("output_mode"),
-        )
-    elif output_format == "huggingface":
-        problem_type = None
-        if head == kinds.CLASSIFIER:
-            problem_type = folder.settings.get("problem_type")
-        save = functools.partial(
-            modeling.save_huggingface,
-            max_length=length,
-            problem_type=problem_type,
-        )
+    save = _choose_save(folder, head, length, output_format)
     save(
         model,
         options.output_dir,
@@ -259,6 +245,28 @@ def _write_copy(
         leave_out=missing,
         files=files,
     )
+
+
+def _choose_save(
+    folder: presets.Preset, head: str, length: int, output_format: str
+) -> Callable[..., None]:
+    # Returns the function that writes a model with this head in a format.
+    if output_format == "kerashub":
+        return functools.partial(
+            modeling.save_kerashub,
+            max_length=length,
+            output_mode=folder.settings.get("output_mode"),
+        )
+    if output_format == "huggingface":
+        problem_type = None
+        if head == kinds.CLASSIFIER:
+            problem_type = folder.settings.get("problem_type")
+        return functools.partial(
+            modeling.save_huggingface,
+            max_length=length,
+            problem_type=problem_type,
+        )
+    return modeling.save_release
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

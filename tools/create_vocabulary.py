@@ -204,8 +204,8 @@ def write_configuration(folder: str, vocab_size: int) -> None:
         print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
 
 
-# Returns the WordPieces of --extend, None without this flag.
 def _read_vocabulary(config: Config) -> Sequence[str] | None:
+    # Returns the WordPieces of --extend, None without this flag.
     if not config.extend:
         return None
     tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)

@@ -21,7 +21,7 @@ from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind
-from modeling import kinds, presets
+from modeling import identity, kinds, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -151,7 +151,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)
     model = load_model(preset, kind)
-    preset.check_identity(model.config, tokenizer)
+    identity.check(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
     settings = settings_of_head(preset, kind)
     export_dir = str(config.export.export_dir)

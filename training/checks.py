@@ -9,7 +9,7 @@ from absl import logging
 import modeling
 from command_line import flags
 from files import folders
-from modeling import kinds
+from modeling import identity, kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.labels import similar_labels
@@ -17,6 +17,7 @@ from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
 from training.task import Task, suffix_of
+from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.
@@ -26,7 +27,7 @@ _OURS = re.compile(
 )
 
 
-def check(start: Start) -> None:
+def check(start: Start[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:
@@ -93,7 +94,7 @@ def _check_weights(
     given: dict[str, Any] = {**config.network}
     if not trains and "output_mode" in task.settings:
         given["output_mode"] = task.settings["output_mode"]
-    preset.check_identity(start.bert_config, task.tokenizer, given, trains)
+    identity.check(preset, start.bert_config, task.tokenizer, given, trains)
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.

@@ -9,13 +9,14 @@ import keras
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling import presets
+from modeling import identity, presets
 from training import checks
 from training.start import Start
+from training.training_config import TrainingConfig
 
 
 def load_teacher(
-    start: Start,
+    start: Start[TrainingConfig],
     create_model: Callable[..., keras.Model],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
@@ -54,7 +55,7 @@ def load_teacher(
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
-    folder.check_identity(bert_config, start.tokenizer, given)
+    identity.check(folder, bert_config, start.tokenizer, given)
     if config.distillation.distill_alpha:
         folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.

@@ -24,6 +24,7 @@ from training.splits import splits_of
 from training.start import Start
 from training.task import Split, Task, suffix_of
 from training.trainer import Trainer
+from training.training_config import TrainingConfig
 
 
 def export_pretrainer(
@@ -119,7 +120,7 @@ def settings_of(task: Task) -> dict[str, Any]:
 
 
 def _options_of(
-    start: Start,
+    start: Start[TrainingConfig],
     trainer: Trainer,
     max_seq_length: int,
     predict_batch_size: int = 32,
@@ -136,14 +137,14 @@ def _options_of(
     )
 
 
-# Raises a ValueError if a file of the export scores lower than
-# --max_export_loss allows. `scores` are those of `evaluate_export`.
 def _check_scores(
     task: Task,
     splits: Sequence[Split],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
+    # Raises a ValueError if a file of the export scores lower than
+    # --max_export_loss allows. `scores` are those of `evaluate_export`.
     for form, split in itertools.product(engines.RUNTIMES, splits):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
         expected = results[metric]
@@ -164,8 +165,9 @@ def _check_scores(
         logging.info("%s: %s %.4f, %s", form, metric, score, model)
 
 
-# Returns {format: {name of a score: score}} of the result of evaluate_export.
 def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    # Returns {format: {name of a score: score}} of the result of
+    # evaluate_export.
     grouped = {
         form: {
             name.removeprefix(f"{form}_"): score
@@ -174,7 +176,7 @@ def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
         }
         for form in engines.RUNTIMES
     }
-    return {form: found for form, found in grouped.items() if found}
+    return {form: values for form, values in grouped.items() if values}
 
 
 def evaluate_export(
@@ -215,10 +217,11 @@ def evaluate_export(
     return scores
 
 
-# Yields batches as the model itself would compute them: features and logits.
 def _run(
     task: Task, kind: str, engine: engines.Engine, split: Split
 ) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
+    # Yields batches as the model itself would compute them: features and
+    # logits.
     size = task.config.fine_tuning.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.

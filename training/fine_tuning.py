@@ -58,11 +58,11 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     )
     folder = RunFolder(start, task.labels)
     splits = write_splits(task, start, folder.state)
-    described = describe_data(config, splits)
-    is_written = held_out.check_dev_set(start, described)
+    recorded_sets = describe_data(config, splits)
+    writes_scores = held_out.check_dev_set(start, recorded_sets)
     num_steps = find_num_steps(task, config, splits)
     folder.record(
-        find_settings(task, start, splits, described),
+        find_settings(task, start, splits, recorded_sets),
         dev_set_checksum(task, splits),
     )
     network: dict[str, Any] = config.network
@@ -83,7 +83,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     with tfrecords.naming_wrong_records(records):
         if num_steps:
             train(task, trainer, splits["train"], num_steps[0], evaluate)
-        if not is_written:
+        if not writes_scores:
             show_scores(task, start, trainer, splits, evaluate(trainer))
             return
         results = write_files(task, start, trainer, splits, evaluate)
@@ -166,11 +166,11 @@ def find_settings(
     task: Task,
     start: Start[FineTuningConfig],
     splits: Splits,
-    described: list[list],
+    recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
 
-    `described` is the result of `describe_data`.
+    `recorded_sets` is the result of `describe_data`.
 
     Raises:
         ValueError: the run in --output_dir began with other settings.
@@ -180,12 +180,12 @@ def find_settings(
     settings = {
         **describe_start(start),
         **task.settings,
-        "data": described,
+        "data": recorded_sets,
     }
     if split := held_out.split_to_record(start):
         settings[recorded_splits.ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
-    held_out.check_train_set(start, described, records)
+    held_out.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records
     return resuming.check_resumed(start.config, start.preset, settings)
 

@@ -7,7 +7,7 @@ from command_line import flags
 from command_line.flags import group, like
 from data.io.dev_split import DataFileOptions
 from files.paths import Kind
-from training.config import TrainingConfig, TrainingFlags
+from training.training_config import TrainingConfig, TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

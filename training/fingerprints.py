@@ -9,43 +9,45 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from modeling import kerashub_files, presets
+from modeling import identity, kerashub_files, presets
 from modeling.checkpoints import kerashub
 from modeling.presets import Preset, folder_of
+from modeling.recorded_splits import Fingerprint
 from training.start import Start
+from training.training_config import TrainingConfig
 
 
-def describe_start(start: Start) -> dict[str, Any]:
+def describe_start(start: Start[TrainingConfig]) -> dict[str, Any]:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
     """
     config = start.config
     teacher = config.distillation.teacher
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "bert_config": start.bert_config.to_dict(),
         **config.network,
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        found["teacher_network"] = describe_network(
+        settings["teacher_network"] = describe_network(
             presets.read(teacher, "--teacher")
         )
     if start.tokenizer:
-        found["tokenizer"] = start.tokenizer.identity
+        settings["tokenizer"] = start.tokenizer.identity
     checkpoint = config.model.init_checkpoint
     # A resumed run does not need the flag.
     if not checkpoint and not start.is_resumed:
-        found["init_checkpoint"] = None
+        settings["init_checkpoint"] = None
     elif checkpoint:
         folders = (config.training.output_dir, folder_of(checkpoint))
         if len(set(map(os.path.realpath, folders))) == 2:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
             preset = preset or presets.read(checkpoint, "--init_checkpoint")
-            found["init_checkpoint"] = fingerprint_checkpoint(preset)
-            found["init_checkpoint_network"] = describe_network(preset)
-    return found
+            settings["init_checkpoint"] = fingerprint_checkpoint(preset)
+            settings["init_checkpoint_network"] = describe_network(preset)
+    return settings
 
 
 def describe_network(preset: Preset) -> dict[str, Any]:
@@ -59,43 +61,44 @@ def describe_network(preset: Preset) -> dict[str, Any]:
     """
     config = preset.load_config()
     return {
-        **{name: getattr(config, name, None) for name in presets.INVISIBLE},
+        **{name: getattr(config, name, None) for name in identity.INVISIBLE},
         **preset.network,
         "labels": preset.labels,
     }
 
 
-def fingerprint(files: Iterable[str]) -> list[list]:
+def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
-    found = []
+    fingerprints = []
     for file in files:
         size = checksum = 0
         with tf.io.gfile.GFile(file, "rb") as reader:
             while chunk := reader.read(1 << 24):
                 size += len(chunk)
                 checksum = zlib.crc32(chunk, checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found
+        fingerprints.append([os.path.basename(file), size, checksum])
+    return fingerprints
 
 
-def fingerprint_checkpoint(path: str | Preset) -> list[list]:
+def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
         OSError: the path contains no checkpoint.
     """
-    found = modeling.find_checkpoint(path)
-    if not os.path.isfile(found):
+    file = modeling.find_checkpoint(path)
+    if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
-        found = f"{found}.index"
-    return fingerprint([found, *_files_of(found)])
+        file = f"{file}.index"
+    return fingerprint([file, *_files_of(file)])
 
 
-# Returns the other files that contain weights, or say what the weights mean.
-def _files_of(found: str) -> list[str]:
-    folder, name = os.path.split(found)
+def _files_of(file: str) -> list[str]:
+    # Returns the other files that contain weights, or say what the weights
+    # mean.
+    folder, name = os.path.split(file)
     if name.endswith(".index.json"):
-        places = read_json(found)["weight_map"].values()
+        places = read_json(file)["weight_map"].values()
         return [os.path.join(folder, place) for place in sorted({*places})]
     if name not in (kerashub_files.WEIGHTS_FILE, kerashub_files.INDEX_FILE):
         return []
@@ -108,5 +111,5 @@ def _files_of(found: str) -> list[str]:
     files = [os.path.join(folder, name) for name in names]
     found_files = [*filter(os.path.isfile, files)]
     if name == kerashub_files.INDEX_FILE:
-        found_files += sorted({file for _, file in kerashub.read_shards(found)})
+        found_files += sorted({path for _, path in kerashub.read_shards(file)})
     return found_files

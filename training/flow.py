@@ -22,12 +22,13 @@ from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
 from training.trainer import Trainer
+from training.training_config import TrainingConfig
 
 # A function (trainer) -> {name: score on the dev set}.
 Evaluate = Callable[[Trainer], dict[str, float]]
 
 
-def connect(start: Start) -> None:
+def connect(start: Start[TrainingConfig]) -> None:
     """Connects the workers, and checks all that needs no slow work.
 
     Raises:
@@ -40,7 +41,7 @@ def connect(start: Start) -> None:
 
 
 def create_trainer(
-    start: Start,
+    start: Start[TrainingConfig],
     folder: RunFolder,
     create_model: Callable[..., keras.Model],
     loss: Loss,
@@ -86,8 +87,8 @@ def create_trainer(
     return Trainer(model, start, folder, step)
 
 
-# Freezes the embeddings and the first blocks. 0 = nothing.
 def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
+    # Freezes the embeddings and the first blocks. 0 = nothing.
     if num_blocks:
         bert = model.bert
         for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
@@ -95,7 +96,7 @@ def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
 
 
 def _create_optimizer(
-    start: Start, num_steps: tuple[int, int]
+    start: Start[TrainingConfig], num_steps: tuple[int, int]
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
         start.config.optimizer, *num_steps
@@ -106,13 +107,13 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-# Returns the model that is trained, and its loss.
 def _with_teacher(
-    start: Start,
+    start: Start[TrainingConfig],
     model: keras.Model,
     loss: Loss,
     teacher: keras.Model | None,
 ) -> tuple[keras.Model, Loss]:
+    # Returns the model that is trained, and its loss.
     if teacher is None:
         return model, loss
     config = start.config

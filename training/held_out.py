@@ -6,8 +6,8 @@ run that it continues, evaluates or starts from, and tells the user if the dev
 set may contain rows that this run was trained on. It imports no TensorFlow.
 """
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from absl import logging
 
@@ -15,14 +15,16 @@ from command_line import flags
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from modeling.presets import Preset
-from modeling.recorded_splits import RecordedSplit
-from training.config import TrainingConfig
+from modeling.recorded_splits import Fingerprint, RecordedSet, RecordedSplit
 from training.start import Start
+from training.training_config import TrainingConfig
 
 Config = TypeVar("Config", bound=TrainingConfig)
 
 
-def with_split(start: Start[Config], reader: SetReader) -> Start[Config]:
+def with_split(
+    start: Start[Config], reader: SetReader[Any, Any]
+) -> Start[Config]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
@@ -33,26 +35,27 @@ def with_split(start: Start[Config], reader: SetReader) -> Start[Config]:
     fraction = values["dev_fraction"]
     key = tuple(reader.key_names)
     preset = start.preset
-    clean = fraction
-    if preset and (reason := _doubt(preset, start.config, fraction, key)):
-        clean, text = reason
+    clean_fraction = fraction
+    if preset and (doubt := _find_doubt(preset, start.config, fraction, key)):
+        clean_fraction, reason = doubt
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "
             "its scores.",
-            text,
+            reason,
         )
-    split = RecordedSplit(RULE, fraction, key, clean)
+    split = RecordedSplit(RULE, fraction, key, clean_fraction)
     return start.with_split(split)
 
 
-def _doubt(
+def _find_doubt(
     preset: Preset,
     config: TrainingConfig,
     fraction: float,
     key: tuple[str, ...],
 ) -> tuple[float, str] | None:
-    # Returns the clean fraction of the weights, and why it is smaller than that
-    # of the dev set. None if it is not.
+    # Returns the fraction of the rows that the weights were not trained on (see
+    # RecordedSplit.clean_fraction), and why the dev set contains other rows.
+    # Returns None if the dev set contains none.
     split = preset.split
     source = preset.source
     if split is None and not _learned_table(preset, config):
@@ -96,7 +99,7 @@ def _learned_table(preset: Preset, config: TrainingConfig) -> bool:
     )
 
 
-def split_to_record(start: Start) -> RecordedSplit | None:
+def split_to_record(start: Start[TrainingConfig]) -> RecordedSplit | None:
     """Returns the split for model.json, None if no run chose its sets so.
 
     A run on sets of --data_dir passes on the split of its start.
@@ -106,7 +109,9 @@ def split_to_record(start: Start) -> RecordedSplit | None:
     return start.split
 
 
-def check_dev_set(start: Start, described: Sequence[list]) -> bool:
+def check_dev_set(
+    start: Start[TrainingConfig], recorded_sets: Sequence[RecordedSet]
+) -> bool:
     """Compares the dev set of a command with the data of its weights.
 
     Logs a warning if the weights were trained on the file of the dev set, or
@@ -114,7 +119,7 @@ def check_dev_set(start: Start, described: Sequence[list]) -> bool:
 
     Args:
         start: what the command starts from.
-        described: result of `splits.describe_data`.
+        recorded_sets: result of `splits.describe_data`.
 
     Returns:
         whether the command writes its scores, card and report. A command that
@@ -128,23 +133,20 @@ def check_dev_set(start: Start, described: Sequence[list]) -> bool:
     preset = start.preset
     values = flags.flat(start.config)
     trains = start.config.training.do_train
-    data = {name: entry for name, *entry in described}
-    if not preset or "data_file" not in values or "eval" not in data:
+    dev_set = {each.name: each for each in recorded_sets}.get("eval")
+    if not preset or "data_file" not in values or dev_set is None:
         return True
     if trains and preset.is_resumed:
         return True
-    file, _, checksum = data["eval"]
     if start.split is None or not splits_table(preset):
-        _check_trained_file(start, preset, file, checksum)
+        _check_trained_file(start, preset, dev_set)
     if trains or not preset.is_resumed:
         return True
     if start.split is None:
-        _warn_of_other_scores(preset, file, checksum)
+        _warn_of_other_scores(preset, dev_set)
         return True
-    if (
-        start.split == preset.split
-        and data["eval"][1:] == preset.data.get("eval", [None])[1:]
-    ):
+    is_same_split = start.split == preset.split
+    if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
         return True
     logging.info(
         "This is not the dev set of %s. The scores are only shown, and the "
@@ -163,17 +165,16 @@ def splits_table(preset: Preset) -> bool:
 
 
 def _check_trained_file(
-    start: Start, preset: Preset, file: str, checksum: int
+    start: Start[TrainingConfig], preset: Preset, dev_set: RecordedSet
 ) -> None:
     # Tells the user if the weights were trained on the file of the dev set.
-    if "train" not in preset.data:
-        return
-    train_file, num_rows, train_checksum = preset.data["train"]
-    if checksum != train_checksum:
+    train_set = preset.data.get("train")
+    if train_set is None or dev_set.checksum != train_set.checksum:
         return
     reason = (
-        f"{file}: {preset.source} was trained on this file ({num_rows} rows of "
-        f"{train_file}), so the dev set contains rows of the train set"
+        f"{dev_set.file}: {preset.source} was trained on this file "
+        f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
+        "contains rows of the train set"
     )
     if preset.is_resumed:
         raise ValueError(
@@ -185,26 +186,28 @@ def _check_trained_file(
         logging.warning("%s. Do not trust its scores.", reason)
 
 
-def _warn_of_other_scores(preset: Preset, file: str, checksum: int) -> None:
-    former, _, known = preset.data.get("eval", [file, 0, checksum])
-    if checksum != known:
+def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
+    former = preset.data.get("eval", dev_set)
+    if dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
             "card and the report of the run are replaced.",
-            file,
+            dev_set.file,
             preset.source,
-            former,
+            former.file,
         )
 
 
 def check_train_set(
-    start: Start, described: Sequence[list], records: list[list]
+    start: Start[TrainingConfig],
+    recorded_sets: Sequence[RecordedSet],
+    records: list[Fingerprint],
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
     Args:
         start: what the command starts from.
-        described: result of `splits.describe_data`.
+        recorded_sets: result of `splits.describe_data`.
         records: fingerprint of the records of the train set.
 
     Raises:
@@ -216,26 +219,38 @@ def check_train_set(
     recorded = preset.training.get("train_records", records)
     if recorded == records:
         return
-    now = {name: entry for name, *entry in described}
-    before = preset.data
-    file, rows, checksum = now["train"]
-    former, rows_before, former_checksum = before.get("train", now["train"])
-    if start.split is not None:
-        rows += now["eval"][1] if "eval" in now else 0
-        rows_before += before["eval"][1] if "eval" in before else 0
-    if file != former:
-        what = (
-            f"{start.config.training.output_dir} was trained on {former}, "
-            f"{rows_before} rows, and {file} has {rows}"
-        )
-    elif rows != rows_before:
-        what = f"{file} has changed: {rows_before} rows then, {rows} now"
-    elif checksum != former_checksum:
-        what = f"{file} has changed, although it has {rows} rows as then"
-    else:
-        what = f"{file} is read in another way than by this run"
+    sets = {each.name: each for each in recorded_sets}
+    now = sets["train"]
+    then = preset.data.get("train", now)
+    num_rows = _num_rows(sets, now, start)
+    num_then = _num_rows(preset.data, then, start)
     folder = start.config.training.output_dir
+    if now.file != then.file:
+        what = (
+            f"{folder} was trained on {then.file}, {num_then} rows, and "
+            f"{now.file} has {num_rows}"
+        )
+    elif num_rows != num_then:
+        what = f"{now.file} has changed: {num_then} rows then, {num_rows} now"
+    elif now.checksum != then.checksum:
+        what = (
+            f"{now.file} has changed, although it has {num_rows} rows as then"
+        )
+    else:
+        what = f"{now.file} is read in another way than by this run"
     raise ValueError(
         f"{what}. To train on it, set another --output_dir, with "
         f"--init_checkpoint={folder}"
     )
+
+
+def _num_rows(
+    sets: Mapping[str, RecordedSet],
+    train_set: RecordedSet,
+    start: Start[TrainingConfig],
+) -> int:
+    # Returns the number of rows in the file of a train set. With --data_file,
+    # it also contains the dev set.
+    if start.split is None or "eval" not in sets:
+        return train_set.num_rows
+    return train_set.num_rows + sets["eval"].num_rows

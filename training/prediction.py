@@ -34,9 +34,10 @@ class BatchPredictor:
             autograph=False,
         )
 
-    # Returns the features that the model reads, without strings (guids). They
-    # contain no labels, so that splits with and without labels use one graph.
     def _inputs(self, features: Features) -> Features:
+        # Returns the features that the model reads, without strings (guids).
+        # They contain no labels, so that splits with and without labels use one
+        # graph.
         return {
             name: value
             for name, value in select_features(self.model, features).items()
@@ -111,7 +112,7 @@ class LossFigures:
         # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Any]:
         """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)

@@ -19,6 +19,7 @@ from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
+from modeling import identity
 from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
@@ -48,7 +49,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     teacher = load_teacher(start, create_model)
     folder = RunFolder(start)
     records, evaluated = find_all_records(start)
-    dev_set: list[list] = []
+    dev_set: list[list[Any]] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify(evaluated.files)
     num_steps = find_num_steps(config)
@@ -103,7 +104,8 @@ def check_start(start: Start[PretrainingConfig]) -> None:
         ValueError: the folder states another network, vocabulary or casing.
     """
     if start.preset:
-        start.preset.check_identity(
+        identity.check(
+            start.preset,
             start.bert_config,
             start.tokenizer,
             start.config.network,
@@ -155,28 +157,29 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.training
-    found = fingerprints.describe_start(start)
-    found["input_file"] = record_files.identify(records.files)
+    settings = fingerprints.describe_start(start)
+    settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
-        found["eval_input_file"] = dev_set
+        settings["eval_input_file"] = dev_set
     if start.is_resumed:
-        for name in found.keys() & {"input_file", "eval_input_file"}:
+        for name in settings.keys() & {"input_file", "eval_input_file"}:
             recorded = start.training.get(name)
             if not isinstance(recorded, list):
                 continue
-            if _is_earlier_form(recorded, found[name]):
-                found[name] = recorded
-            _check_records(config, name, recorded, found[name])
-    return resuming.check_resumed(config, start.preset, found)
+            if _is_earlier_form(recorded, settings[name]):
+                settings[name] = recorded
+            _check_records(config, name, recorded, settings[name])
+    return resuming.check_resumed(config, start.preset, settings)
 
 
-# Raises a ValueError if a run is resumed on other records than it began with.
 def _check_records(
     config: PretrainingConfig,
     name: str,
     recorded: Sequence[object],
     found: Sequence[list],
 ) -> None:
+    # Raises a ValueError if a run is resumed on other records than it began
+    # with.
     if recorded == found:
         return
     folder = config.training.output_dir
@@ -188,9 +191,9 @@ def _check_records(
     )
 
 
-# Returns whether an earlier version of the project recorded these files, by
-# their names, sizes and another checksum, so that its runs can go on.
 def _is_earlier_form(recorded: Sequence[object], found: Sequence[list]) -> bool:
+    # Returns whether an earlier version of the project recorded these files, by
+    # their names, sizes and another checksum, so that its runs can go on.
     return len(recorded) == len(found) and all(
         isinstance(before, list)
         and before[:2] == now[:2]
@@ -272,8 +275,9 @@ def find_records(
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
-# Raises a ValueError if the user set flags of masking for records with masks.
 def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
+    # Raises a ValueError if the user set flags of masking for records with
+    # masks.
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
     masking &= start.command.keys()
     if masking:

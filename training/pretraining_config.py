@@ -9,7 +9,7 @@ from data.io.text_files import expand_patterns
 from data.pretraining.options import MaskingOptions
 from data.pretraining.record_files import find_lengths
 from files.paths import Kind
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

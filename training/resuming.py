@@ -10,9 +10,10 @@ from typing import Any
 
 from command_line import flags
 from command_line.flags import Role
-from modeling import presets
-from modeling.presets import FILE, Preset
-from training.config import TrainingConfig
+from modeling import identity
+from modeling.model_json import FILE
+from modeling.presets import Preset
+from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
@@ -44,9 +45,9 @@ def check_resumed(
     """
     compared = flag_values(config, *_COMPARED)
     # Compare the settings as model.json stores them, with lists for tuples.
-    found = json.loads(json.dumps({**settings, "flags": compared}))
+    current = json.loads(json.dumps({**settings, "flags": compared}))
     if not (preset and preset.is_resumed):
-        return found
+        return current
     folder = config.training.output_dir
     if not preset.training:
         raise ValueError(
@@ -54,7 +55,7 @@ def check_resumed(
             "the settings of their training. Restore the file, or train on in "
             f"another --output_dir, with --init_checkpoint={folder}"
         )
-    now, saved = map(_compared_settings, (found, preset.training))
+    now, saved = map(_compared_settings, (current, preset.training))
     for each in flags.flags_of(config, Role.TRAINING):
         name = f"--{each.name}"
         if each.meta.may_grow and name in now:
@@ -65,19 +66,19 @@ def check_resumed(
             if is_unlimited or (is_number and value > before):
                 del now[name]
     names = saved.keys() & now.keys()
-    if difference := presets.first_difference(saved, now, names):
+    if difference := identity.first_difference(saved, now, names):
         name, before, value = difference
         raise ValueError(
             f"--output_dir={folder} contains a run with {name}={before}; "
             f"received {value}. Set another --output_dir. To start from this "
             f"run's weights, also set --init_checkpoint={folder}"
         )
-    return {**preset.training, **found}
+    return {**preset.training, **current}
 
 
-# The data are for the card only. The split follows from the flags, and from the
-# start of the run.
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    # The data are for the card only. The split follows from the flags, and from
+    # the start of the run.
     known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
     names = settings.keys() - {"data", "flags", "split"}
     return known | {name: settings[name] for name in names}

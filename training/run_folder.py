@@ -19,15 +19,15 @@ from command_line.flags import Role
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
 from files.paths import STATE
-from modeling import cards, kinds, presets
-from modeling.checkpoint_folders import find_best
-from modeling.presets import BEST, FILE, checkpoint_steps
+from modeling import cards, kinds, model_json, presets
+from modeling.checkpoint_folders import BEST, checkpoint_steps, find_best
+from modeling.model_json import FILE
 from modeling.results import format_results
 from modeling.tokenizer_files import describe_tokenizer
 from training.callbacks import history
-from training.config import TrainingConfig
 from training.resuming import flag_values
 from training.start import Start
+from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     import keras
@@ -74,7 +74,7 @@ class RunFolder:
     """
 
     def __init__(
-        self, start: Start, labels: Sequence[str] | None = None
+        self, start: Start[TrainingConfig], labels: Sequence[str] | None = None
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best = self.path / BEST
@@ -129,10 +129,10 @@ class RunFolder:
         self.preset = presets.of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
-    # Contents of the run's model.json, None if this command trains and changes
-    # them.
     @property
     def _described(self) -> Mapping[str, Any] | None:
+        # Contents of the run's model.json, None if this command trains and
+        # changes them.
         is_fixed = not self._config.training.do_train
         if is_fixed and self.preset and self.preset.is_resumed:
             return self.preset.described
@@ -256,7 +256,7 @@ def describe(
     # A setting may be the value that the task chose for the flag.
     head |= {name: settings[name] for name in head.keys() & settings.keys()}
     return {
-        "version": presets.VERSION,
+        "version": model_json.VERSION,
         "task": {"name": kinds.kind_of(model), **head},
         "origin": {
             "script": os.path.basename(sys.argv[0]),
@@ -270,11 +270,11 @@ def describe(
     }
 
 
-# Writes {name: contents} and the description of model.json. A user's own files
-# are not replaced.
 def _write_files(
     folder: Path, texts: Mapping[str, bytes], description: Mapping[str, Any]
 ) -> None:
+    # Writes {name: contents} and the description of model.json. A user's own
+    # files are not replaced.
     former = folder / FILE
     listed = []
     if former.is_file():
@@ -302,12 +302,12 @@ def _write_files(
 
 
 def _is_same(path: Path, text: bytes) -> bool:
-    found = path.read_bytes()
+    former_text = path.read_bytes()
     if path.suffix != ".json":
-        return found == text
+        return former_text == text
     # Compare only the entries of `text`. If another program saved the file, it
     # may contain more entries and a different model_max_length.
-    former = json_files.parse_json(found, str(path))
+    former = json_files.parse_json(former_text, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
     return all(former.get(name, v) == v for name, v in entries.items())

@@ -16,6 +16,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import StrPath
+from modeling.recorded_splits import RecordedSet
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
@@ -51,9 +52,9 @@ def write_splits(
         for name in task.splits[each]
     )
     examples = {
-        name: found
+        name: of_split
         for name in names
-        if (found := task.read_examples(name)) is not None
+        if (of_split := task.read_examples(name)) is not None
     }
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
@@ -104,13 +105,13 @@ def _write_split(
 
 def describe_data(
     config: FineTuningConfig, splits: Mapping[str, Split]
-) -> list[list]:
-    """Returns [split, data, rows, checksum] of each split, for the card.
+) -> list[RecordedSet]:
+    """Returns a RecordedSet for each split, for model.json and the card.
 
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
-    rows = []
+    described = []
     values = flags.flat(config)
     for name, split in splits.items():
         names = ("data_file", f"{name.replace('eval', 'predict')}_file")
@@ -123,12 +124,12 @@ def describe_data(
         data = os.path.basename(
             os.path.normpath(config.fine_tuning.data_dir or name)
         )
-        base = f"{data}/{name}"
+        file = f"{data}/{name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
-            ((base, _, checksum),) = fingerprints.fingerprint(files)
-        rows.append([name, base, split.num_examples, checksum])
-    return rows
+            ((file, _, checksum),) = fingerprints.fingerprint(files)
+        described.append(RecordedSet(name, file, split.num_examples, checksum))
+    return described
 
 
 def splits_of(
@@ -146,9 +147,9 @@ def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:
         return 0
-    found = [
+    described = [
         [split.checksum for split in dev_splits],
         list(task.labels or ()),
         *fingerprints.fingerprint(task.eval_files),
     ]
-    return zlib.crc32(json.dumps(found).encode())
+    return zlib.crc32(json.dumps(described).encode())

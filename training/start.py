@@ -18,13 +18,13 @@ from command_line.flags import Role
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling import hub, presets
-from modeling.checkpoint_folders import find_best
+from modeling import hub, model_json, presets
+from modeling.checkpoint_folders import checkpoint_steps, find_best
 from modeling.config import BertConfig
-from modeling.presets import Preset, checkpoint_steps
+from modeling.presets import Preset
 from modeling.recorded_splits import RecordedSplit
-from training.config import TrainingConfig
 from training.resuming import check_resumed
+from training.training_config import TrainingConfig
 
 Config = TypeVar("Config", bound=TrainingConfig)
 # A task of any script's Config accepts the Start of a subclass.
@@ -151,7 +151,7 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
         preset.check_head(config.head)
     if preset:
         stated = _stated_flags(parsed, preset)
-        source = os.path.join(preset.path, presets.FILE)
+        source = os.path.join(preset.path, model_json.FILE)
         config = flags.fill(config, parsed.given, stated, source)
     if trains and "data_file" in parsed.given:
         _check_rule(preset)
@@ -167,10 +167,10 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
     return config
 
 
-# Returns {flag: value} that the folder states.
 def _stated_flags(
     parsed: flags.Parsed[Config], preset: Preset
 ) -> dict[str, Any]:
+    # Returns {flag: value} that the folder states.
     stated = preset.identity_flags()
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}
@@ -186,9 +186,9 @@ def _stated_flags(
     return stated
 
 
-# Raises a ValueError if a run cannot be resumed, because an earlier version
-# split its table.
 def _check_rule(preset: Preset | None) -> None:
+    # Raises a ValueError if a run cannot be resumed, because an earlier version
+    # split its table.
     if preset is None or not preset.is_resumed or preset.split is None:
         return
     if preset.split.rule != RULE:
@@ -237,7 +237,7 @@ def check_required(
 
 
 def suit(
-    start: Start[Config], reader: SetReader, given: frozenset[str]
+    start: Start[Config], reader: SetReader[Any, Any], given: frozenset[str]
 ) -> Start[Config]:
     """Returns the start with a length and epochs that suit --data_file.
 
@@ -311,7 +311,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed) -> dict[str, Any]:
+def describe_command(parsed: flags.Parsed[Any]) -> dict[str, Any]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

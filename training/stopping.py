@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from training import train_step
-from training.config import TrainingFlags
+from training.training_config import TrainingFlags
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from modeling.losses import Loss
 from modeling.model import select_features
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
 Values = TypeVar("Values")
@@ -116,13 +116,14 @@ class TrainStep:
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome[tf.newaxis]
 
-    # Clips the gradients, and applies them to the model if `is_made` is true.
     def _update(
         self,
         grads: dict[int, tf.Tensor],
         clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
+        # Clips the gradients, and applies them to the model if `is_made` is
+        # true.
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
@@ -169,10 +170,10 @@ class TrainStep:
         outcomes = outcomes.write(num_steps - 1, outcome[0])
         return logs, outcomes.stack()
 
-    # Sums the gradients over all replicas. Returns (gradients, factor by which
-    # `_update` multiplies them to clip them, their global norm, losses, outcome
-    # of the step: MADE, OVERFLOWED or NOT_FINITE).
     def _reduced_gradients(self, features: Features) -> tuple[Any, ...]:
+        # Sums the gradients over all replicas. Returns (gradients, factor by
+        # which `_update` multiplies them to clip them, their global norm,
+        # losses, outcome of the step: MADE, OVERFLOWED or NOT_FINITE).
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -206,10 +207,10 @@ class TrainStep:
         # of a step use the same seed.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
-    # Adds up the gradients and losses of a batch's micro-batches.
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
+        # Adds up the gradients and losses of a batch's micro-batches.
         num_parts = self._num_parts
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)

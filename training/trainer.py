@@ -7,22 +7,30 @@ train_step.py computes and applies the gradients.
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
+import tensorflow as tf
 from absl import logging
 
 import modeling
 from command_line import progress
 from data.io import tfrecords
 from training import checkpointing, checks, devices, stopping
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 from training.callbacks.summaries import Summaries
-from training.config import TrainingConfig
 from training.prediction import BatchPredictor
 from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
+from training.training_config import TrainingConfig
+
+
+class _Ends(NamedTuple):
+    # Why the training ends after a step. All workers agree on it.
+    has_ended: bool
+    is_time_over: bool
+    is_stopped: bool
 
 
 class Trainer(BatchPredictor):
@@ -49,7 +57,7 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: keras.Model,
-        start: Start,
+        start: Start[TrainingConfig],
         folder: RunFolder,
         step: TrainStep | None = None,
     ) -> None:
@@ -57,8 +65,7 @@ class Trainer(BatchPredictor):
         super().__init__(model, config.devices.jit_compile)
         self.config: TrainingConfig = config
         self.folder = folder
-        # None if the model only predicts.
-        self.train_step: Any = step
+        self.train_step = step
         self.num_train_steps = 0
         self.global_step = 0
         self.has_best = False
@@ -127,27 +134,33 @@ class Trainer(BatchPredictor):
                 "The training starts again.",
                 config.training.output_dir,
             )
-        if step is None and config.initial_checkpoint:
-            layers = None
-            if config.distillation.init_layers is not None:
-                layers = [*map(int, config.distillation.init_layers)]
-            report = modeling.load_checkpoint(
-                self.model,
-                self.folder.preset or config.initial_checkpoint,
-                layers,
-                labels=output_names,
-                best=None if config.loads_best else False,
-                # Training may begin with the model of another task.
-                replaces_head=config.training.do_train,
-            )
-            if not config.training.do_train:
-                # Pretraining exports models without a masked LM head.
-                needs_head = bool(config.head or config.training.do_eval)
-                checks.check_loaded(report, needs_head)
-        elif step is None:
-            logging.info("No --init_checkpoint: starting from random weights.")
+        if step is None:
+            self._load_initial(output_names)
         self.global_step = step or 0
         self.folder.history.restore(self.global_step)
+
+    def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
+        # Loads the weights that a new run starts from, if they are not random.
+        config = self.config
+        if not config.initial_checkpoint:
+            logging.info("No --init_checkpoint: starting from random weights.")
+            return
+        layers = None
+        if config.distillation.init_layers is not None:
+            layers = [*map(int, config.distillation.init_layers)]
+        report = modeling.load_checkpoint(
+            self.model,
+            self.folder.preset or config.initial_checkpoint,
+            layers,
+            labels=output_names,
+            best=None if config.loads_best else False,
+            # Training may begin with the model of another task.
+            replaces_head=config.training.do_train,
+        )
+        if not config.training.do_train:
+            # Pretraining exports models without a masked LM head.
+            needs_head = bool(config.head or config.training.do_eval)
+            checks.check_loaded(report, needs_head)
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
@@ -204,8 +217,7 @@ class Trainer(BatchPredictor):
             callback.has_ended(step) for callback in callbacks
         )
         # All workers restored the same step.
-        strategy = self.train_step.strategy
-        ends = stopping.agree(strategy, [has_ended], is_due=True)
+        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
         if step >= num_train_steps or any(ends):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
@@ -238,8 +250,6 @@ class Trainer(BatchPredictor):
             )
             raise SystemExit(stopping.INTERRUPTED_STATUS)
 
-    # Runs the steps that are left, and saves them. Returns whether a signal
-    # ended them.
     def _run_steps(
         self,
         records: tfrecords.Records,
@@ -247,13 +257,17 @@ class Trainer(BatchPredictor):
         stop: threading.Event,
         epochs: float | None,
     ) -> bool:
+        # Runs the steps that are left, and saves them. Returns whether a signal
+        # ended them.
+        assert self.train_step
         config = self.config
         size = config.batch_size
         step = self.global_step
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
-        is_done = is_stopped = is_save_due = False
+        ends = _Ends(False, False, False)
+        is_done = is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
             last, step, "step", size, "Training", epochs
@@ -265,34 +279,60 @@ class Trainer(BatchPredictor):
                 skipped.count(step, outcomes)
                 if bar.due(step):
                     bar.update(step, **logs)
+                every = config.training.save_checkpoints_steps
+                is_save_due |= step % every == 0
                 with bar.paused():
-                    ends = [call.on_step(step, logs) for call in callbacks]
-                    is_save_due |= (
-                        step % config.training.save_checkpoints_steps == 0
-                    )
-                    has_ended, is_over, is_stopped = stopping.agree(
-                        self.train_step.strategy,
-                        [any(ends), self._is_time_over, stop.is_set()],
-                        is_save_due
-                        or step % stopping.AGREEMENT_STEPS == 0
-                        or any(end is not None for end in ends),
-                    )
-                    if is_over:
-                        logging.info("Reached --max_hours after step %d.", step)
-                    is_done = step == last or has_ended or is_over or is_stopped
+                    ends = self._find_ends(callbacks, logs, stop, is_save_due)
+                    is_done = step == last or any(ends)
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
                     if is_done or (is_save_due and not skipped.num_in_a_row):
-                        rate = logs["learning_rate"]
-                        self.folder.history.add("checkpoint", step, {}, rate)
-                        goes_on = step < last and not has_ended
-                        keeps = config.training.keep_optimizer or goes_on
-                        self.checkpointer.save(step, keeps)
-                        logging.info("Saved the checkpoint of step %d", step)
+                        goes_on = step < last and not ends.has_ended
+                        self._save(logs, goes_on)
                         is_save_due = False
-        return is_stopped
+        return ends.is_stopped
 
-    def _create_dataset(self, records: tfrecords.Records) -> Iterable:
+    def _find_ends(
+        self,
+        callbacks: Sequence[Callback],
+        logs: Logs,
+        stop: threading.Event,
+        is_save_due: bool,
+    ) -> _Ends:
+        # Runs the callbacks after a step, and finds out what ends the training.
+        step = self.global_step
+        wishes = [callback.on_step(step, logs) for callback in callbacks]
+        is_due = (
+            is_save_due
+            or step % stopping.AGREEMENT_STEPS == 0
+            or any(wish is not None for wish in wishes)
+        )
+        ends = _Ends(
+            *stopping.agree(
+                self._strategy,
+                [any(wishes), self._is_time_over, stop.is_set()],
+                is_due,
+            )
+        )
+        if ends.is_time_over:
+            logging.info("Reached --max_hours after step %d.", step)
+        return ends
+
+    def _save(self, logs: Logs, goes_on: bool) -> None:
+        # Saves the current step. `goes_on` = the run may be resumed.
+        step = self.global_step
+        rate = logs["learning_rate"]
+        self.folder.history.add("checkpoint", step, {}, rate)
+        keeps_optimizer = self.config.training.keep_optimizer or goes_on
+        self.checkpointer.save(step, keeps_optimizer)
+        logging.info("Saved the checkpoint of step %d", step)
+
+    @property
+    def _strategy(self) -> tf.distribute.Strategy:
+        assert self.train_step
+        return self.train_step.strategy
+
+    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Any]:
         # Returns the batches of the steps that are left. Skip the records of
         # all earlier steps, even of steps without an update. The order of
         # records depends only on the seed and the epoch.
@@ -305,8 +345,8 @@ class Trainer(BatchPredictor):
             skip_records=self.global_step * size,
             trim=self.config.unpads,
         )
-        if self.train_step.strategy.num_replicas_in_sync > 1:
-            dataset = devices.distribute(self.train_step.strategy, dataset)
+        if self._strategy.num_replicas_in_sync > 1:
+            dataset = devices.distribute(self._strategy, dataset)
         return dataset
 
     @property
@@ -314,8 +354,8 @@ class Trainer(BatchPredictor):
         limit = self.config.training.max_hours
         return limit is not None and self.folder.history.hours >= limit
 
-    # Returns the number of steps to run before something may be due.
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
+        # Returns the number of steps to run before something may be due.
         step = self.global_step
         every = [each.every for each in callbacks if each.every]
         every.append(self.config.training.save_checkpoints_steps)

@@ -17,7 +17,7 @@ import run_classifier
 import run_pretraining
 import serving
 from benchmarks import race
-from command_line import flags as script_flags
+from command_line import parsing
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling import losses
@@ -43,10 +43,10 @@ def parse(script, spec, command):
             `command`.
         command: flags of the script.
     """
-    script_flags.define(script.Config, script.__name__)
+    parsing.define(script.Config, script.__name__)
     command += " --output_dir={folder} --mixed_precision={precision}"
     flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return script_flags.parse(script.Config)
+    return parsing.parse(script.Config)
 
 
 def training(begin, dataset, create_model, loss):

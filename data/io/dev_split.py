@@ -143,8 +143,8 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         ):
             is_dev = place_of(key) < fraction
             sets["dev" if is_dev else "train"].append(example)
-        for name, found in sets.items():
-            if not found:
+        for name, of_set in sets.items():
+            if not of_set:
                 raise ValueError(
                     f"{path}: with --dev_fraction={fraction:g}, none of the "
                     f"{len(examples)} rows is in the {name} set. Add rows, set "

@@ -27,7 +27,7 @@ _FOOTER_SIZE = 4
 _MAX_LENGTH = 1 << 31
 
 
-def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
+def encode_example(features: Mapping[str, Sequence[Any] | np.ndarray]) -> bytes:
     """Serializes features as the bytes of a `tf.train.Example`.
 
     Args:

@@ -17,7 +17,9 @@ from typing import Any, NoReturn
 
 
 def run(
-    function: Callable, tasks: Sequence[tuple], num_processes: int
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    num_processes: int,
 ) -> Generator[Any]:
     """Calls a function for each task, in worker processes.
 
@@ -74,7 +76,7 @@ def run(
 
 
 def _start(
-    function: Callable, reader: connection.Connection
+    function: Callable[..., Any], reader: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
     # Starts a worker process, and returns the pipe to it. Do not fork. A forked
     # process would copy locks that other threads have acquired, and no thread
@@ -108,7 +110,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
 
 
 def _work(
-    function: Callable,
+    function: Callable[..., Any],
     pipe: connection.Connection,
     reader: connection.Connection,
 ) -> None:

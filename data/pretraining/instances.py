@@ -215,7 +215,10 @@ def _draw_tokens(
 
 
 def truncate_seq_pair(
-    tokens_a: deque, tokens_b: deque, max_num_tokens: int, rng: random.Random
+    tokens_a: deque[bytes],
+    tokens_b: deque[bytes],
+    max_num_tokens: int,
+    rng: random.Random,
 ) -> None:
     """Truncates two deques, in place, to a total length of `max_num_tokens`.
 
@@ -303,7 +306,7 @@ def _choose_words(
     return chosen
 
 
-def shuffle(items: MutableSequence, rng: random.Random) -> None:
+def shuffle(items: MutableSequence[Any], rng: random.Random) -> None:
     """Shuffles exactly as rng.shuffle(items) does, in half the time."""
     getrandbits = rng.getrandbits
     bound = len(items)

@@ -14,7 +14,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from command_line import progress
 from data.io import records, text_files
@@ -42,13 +42,14 @@ _MAX_RECORD_BYTES = 128 << 20
 # --eval_fraction is a multiple of 1 / _NUM_HASHES.
 _NUM_HASHES = 10_000
 
+T = TypeVar("T")
 # Type of functions such as workers.run. They receive another function and the
 # arguments of each of its calls.
-RunTasks = Callable[[Callable, list[tuple]], Generator]
+RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class ShardTask:
     """A task of the job: the shards to write, and the parts to read for them.
 
     Attributes:
@@ -142,7 +143,7 @@ def _create_tasks(
     input_files: Sequence[str],
     output: Output,
     num_shards: int,
-) -> list[Task]:
+) -> list[ShardTask]:
     # Assigns each task parts of the corpus to read, and shards to write. If
     # documents are held out, the first task writes them. It reads all parts,
     # but tokenizes only the documents that are held out.
@@ -160,7 +161,7 @@ def _create_tasks(
     if options.eval_fraction:
         shares.insert(0, (numbered, [output.eval_file]))
     return [
-        Task(
+        ShardTask(
             options,
             dict(some),
             paths,
@@ -171,13 +172,13 @@ def _create_tasks(
     ]
 
 
-def _share(items: list, number: int) -> list[list]:
+def _share(items: list[T], number: int) -> list[list[T]]:
     # Distributes items evenly over lists.
     borders = [len(items) * task // number for task in range(number + 1)]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
 
-def write_shards(task: Task) -> None:
+def write_shards(task: ShardTask) -> None:
     """Writes a task's shards, and then its result file.
 
     The result file contains the sizes and checksums of the shards, and counts
@@ -275,7 +276,7 @@ def _create_records(
     yield from batch
 
 
-def _is_done(task: Task) -> bool:
+def _is_done(task: ShardTask) -> bool:
     # The result file appears when the task is finished.
     if not os.path.exists(task.result_file):
         return False
@@ -284,7 +285,7 @@ def _is_done(task: Task) -> bool:
 
 
 def _combine(
-    tasks: Sequence[Task],
+    tasks: Sequence[ShardTask],
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> dict[str, Any]:

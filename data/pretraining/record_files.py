@@ -72,7 +72,7 @@ def _read_manifest(file: str | None) -> dict[str, Any]:
         return parse_json(reader.read(), file)
 
 
-def identify(files: Iterable[str]) -> list[list]:
+def identify(files: Iterable[str]) -> list[list[Any]]:
     """Returns what tells files of records from others of the same name.
 
     Name, size and time are not enough, because archives, images and copies set

@@ -28,6 +28,7 @@ rule in this list that matches the call and whose dict contains the function:
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -41,7 +42,7 @@ LEAST_WIDTH = 128
 # For fewer classes, compiling costs more time than it saves.
 LEAST_CLASSES = 1024
 
-Forms = dict[str, Callable]
+Forms = dict[str, Callable[..., Any]]
 
 ALWAYS: Forms = {
     "check_range": fusions.check_range,
@@ -66,7 +67,9 @@ FUSED_ON_CPU: Forms = {
 INFERENCE: Forms = {"activation": fusions.activation}
 
 
-def choose(name: str, inputs: Tensor, training: bool) -> Callable | None:
+def choose(
+    name: str, inputs: Tensor, training: bool
+) -> Callable[..., Any] | None:
     """Returns the faster version of a function for one call.
 
     Returns None if the call should use the plain version.

@@ -21,7 +21,7 @@ from modeling import ops
 from modeling.ops import Features, Tensor, at_least_float32
 
 
-def compiled(function: Callable) -> Callable:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiles an elementwise function and its gradient with XLA.
 
     To save memory, the forward pass stores only the inputs. The backward pass

@@ -39,11 +39,11 @@ def replaced_values(
 
 
 def trace_once(
-    function: Callable,
+    function: Callable[..., Any],
     layers: Sequence[keras.layers.Layer],
     *,
     training: bool,
-) -> Callable:
+) -> Callable[..., Any]:
     """Wraps `function`, so that TensorFlow traces it only for the first layer.
 
     The other layers use the same graph, with their own weights. In inference,

@@ -149,7 +149,7 @@ class Engine(abc.ABC):
         ]
         rows.sort(key=lambda row: -len(row[2].ids))
         lengths = self.lengths(longest, pads)
-        found: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
+        computed: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
         most = min(BUDGET, MAX_VALUES // max_values)
         while rows:
             length = min(x for x in lengths if x >= len(rows[0][2].ids))
@@ -157,9 +157,9 @@ class Engine(abc.ABC):
             batch, rows = rows[:count], rows[count:]
             outputs = self.run(pack([each for *_, each in batch], length))
             for row, (key, place, _) in enumerate(batch):
-                found[key][place] = {k: v[row] for k, v in outputs.items()}
-                if len(found[key]) == len(requests[key]):
-                    done = found.pop(key)
+                computed[key][place] = {k: v[row] for k, v in outputs.items()}
+                if len(computed[key]) == len(requests[key]):
+                    done = computed.pop(key)
                     yield key, [done[number] for number in sorted(done)]
 
 
@@ -303,11 +303,11 @@ def _choose(names: Sequence[str]) -> str:
 def _padded_lengths(longest: int) -> list[int]:
     # Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
     # where p is the smallest power of 2 that is not below the length.
-    found = set()
+    lengths = set()
     for size in range(1, longest + 1):
         step = max((1 << (size - 1).bit_length()) // 8, 8)
-        found.add(min(-(-size // step) * step, longest))
-    return sorted(found)
+        lengths.add(min(-(-size // step) * step, longest))
+    return sorted(lengths)
 
 
 def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:

@@ -27,7 +27,7 @@ def write(
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
-    traced: dict[Callable, Any] = {}
+    traced: dict[Callable[..., Any], Any] = {}
     with tracing.replaced_values(kernels):
         for name, (function, specs) in endpoints.items():
             if function not in traced:

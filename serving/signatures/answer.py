@@ -136,12 +136,12 @@ def _to_outputs(decoded: Features) -> Features:
 
 def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
     # Makes logits as long as the windows. No answer begins or ends in padding.
-    found = {}
+    longer = {}
     for name, values in logits.items():
         missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
         padded = tf.pad(values, [[0, 0], [0, missing]])
-        found[name] = tf.where(is_padding, tf.float32.min, padded)
-    return found
+        longer[name] = tf.where(is_padding, tf.float32.min, padded)
+    return longer
 
 
 def _fill(kind: type[Settings], settings: Mapping[str, Any]) -> Settings:

@@ -67,22 +67,22 @@ def create(
             first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
             shift = tf.stack([windows[0], 0])
             selected = places[first:last] - shift
-            found = tf.gather_nd(outputs["probabilities"], selected)
-            return {"probabilities": found}
+            of_words = tf.gather_nd(outputs["probabilities"], selected)
+            return {"probabilities": of_words}
 
         outputs = batches.call_in_batches(
             tag_some, tf.size(rows.rows), options.predict_batch_size
         )
-        found = outputs["probabilities"]
-        ids = tf.argmax(found, -1)
+        probabilities = outputs["probabilities"]
+        ids = tf.argmax(probabilities, -1)
         if only_legal:
             check = batches.check_padding(words.row_lengths())
             with tf.control_dependencies([check]):
-                ragged = words.with_flat_values(tf.identity(found))
+                ragged = words.with_flat_values(tf.identity(probabilities))
             ids = decode_legal(ragged, label_list)
         flat = {
             "tags": tf.gather(label_list, ids),
-            "probabilities": tf.gather(found, ids, batch_dims=1),
+            "probabilities": tf.gather(probabilities, ids, batch_dims=1),
         }
         ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
         return {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import fresh_process
 from tests.support.golden import ROOT
 
 SAMPLES = ROOT / "examples/samples"
@@ -18,21 +19,13 @@ SAMPLES = ROOT / "examples/samples"
 def test_an_export_is_timed(tmp_path):
     shutil.copy(SAMPLES / "vocab.txt", tmp_path)
     shutil.copy(SAMPLES / "bert_config.json", tmp_path / "config.json")
-    result = subprocess.run(
-        [
-            sys.executable,
-            "benchmarks/model_benchmark.py",
-            "--rows=export_float32",
-            "--repeats=1",
-            f"--minilm_dir={tmp_path}",
-            f"--mrpc_dir={SAMPLES}/glue",
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    result = fresh_process.run(
+        "benchmarks/model_benchmark.py",
+        "--rows=export_float32",
+        "--repeats=1",
+        f"--minilm_dir={tmp_path}",
+        f"--mrpc_dir={SAMPLES}/glue",
+    ).check()
     for engine in ("saved_model", "litert", "onnx"):
         assert f"| ours {engine}" in result.stdout
 

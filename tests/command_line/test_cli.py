@@ -1,13 +1,10 @@
 """The end of a command, and the lines that it prints."""
 
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-from tests.support import script_runner
+from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 
 INTERRUPTED = """
@@ -73,16 +70,11 @@ def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     flags["export_dir"] = tmp_path / "export"
     # A new process, as it is TensorFlow's start that prints most, and a user's
     # environment.
-    variables = dict(os.environ)
-    variables.pop("TF_CPP_MIN_LOG_LEVEL", None)
     arguments = [f"--{name}={value}" for name, value in flags.items()]
-    done = subprocess.run(
-        [sys.executable, ROOT / "run_classifier.py", *arguments],
-        capture_output=True,
-        text=True,
-        env=variables,
-    )
-    assert done.returncode == 0, done.stderr
+    script = ROOT / "run_classifier.py"
+    done = fresh_process.run(
+        script, *arguments, without=["TF_CPP_MIN_LOG_LEVEL"]
+    ).check()
     lines = done.stderr.splitlines()
     assert all(LINE.match(line) for line in lines), done.stderr
     # One line says what was loaded, none lists it.

@@ -6,7 +6,7 @@ import pytest
 from absl import flags as absl_flags
 
 import run_classifier
-from command_line import flags
+from command_line import flags, parsing
 from command_line.flags import group, like
 
 
@@ -126,7 +126,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             module_name="script",
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = flags.parse(Config)
+    parsed = parsing.parse(Config)
     assert parsed.config == flags.create(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}

@@ -1,3 +1,5 @@
+"""Fixtures of the tests of data/."""
+
 import pytest
 
 from data.pretraining import documents

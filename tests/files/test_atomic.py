@@ -2,14 +2,12 @@
 
 import os
 import stat
-import subprocess
-import sys
 import threading
 
 import pytest
 
 from files import atomic
-from tests.support.golden import ROOT
+from tests.support import fresh_process
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
@@ -84,12 +82,7 @@ def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
     path = tmp_path / "out"
     for name in THEIRS:
         (tmp_path / name).touch()
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITE, str(path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = fresh_process.start("-c", WRITE, path)
     assert process.stdout.readline() == "begun\n"
     partial = tmp_path / f"out.partial-{process.pid}"
     atomic.write_text(path, "text")

@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from files import lock
-from tests.support.golden import ROOT
+from tests.support import fresh_process
 
 HOLD = """
 import sys, time
@@ -22,13 +20,7 @@ with lock.hold(sys.argv[1], "--output_dir=run"):
 
 def start(path):
     """Starts a process that holds a lock, and waits until it does."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = fresh_process.start("-c", HOLD, path)
     assert process.stdout.readline() == "held\n", process.stderr.read()
     return process
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support import golden
+from tests.support import fresh_process, golden
 
 
 @pytest.mark.slow
@@ -14,7 +14,7 @@ def test_the_recorded_outputs(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     # Keras has one backend in a process.
-    shown = golden.run_python(
+    done = fresh_process.run(
         "-m",
         "pytest",
         "-m",
@@ -24,6 +24,7 @@ def test_the_recorded_outputs(backend):
         "tests/modeling",
         KERAS_BACKEND=backend,
     )
+    shown = done.check().stdout
     assert int(re.search(r"(\d+) passed", shown)[1]) > 5
 
 
@@ -72,7 +73,8 @@ except ModuleNotFoundError as error:
 def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
     source = golden.ROOT / "tests/testdata/huggingface/BertModel"
     target = tmp_path / "new/model"
-    shown = golden.run_python("-c", _WITHOUT, source, target)
+    done = fresh_process.run("-c", _WITHOUT, source, target)
+    shown = done.check().stdout
     assert shown == "modeling.checkpoints.tf1 imports tensorflow\n"
 
 
@@ -104,10 +106,10 @@ print(parallel.device_mesh.shape)
 @pytest.mark.slow
 def test_two_devices_of_jax_train_as_one():
     pytest.importorskip("jax")
-    shown = golden.run_python(
+    done = fresh_process.run(
         "-c",
         _PARALLEL,
         KERAS_BACKEND="jax",
         XLA_FLAGS="--xla_force_host_platform_device_count=2",
     )
-    assert shown.strip().endswith("(2,)")
+    assert done.check().stdout.strip().endswith("(2,)")

@@ -1,3 +1,5 @@
+"""The configuration of a network: its defaults, its files, wrong values."""
+
 import json
 
 import numpy as np

@@ -76,6 +76,7 @@ def test_the_divergence_equals_its_formula(case, formula):
 
 @pytest.fixture(scope="module")
 def batch():
+    """A batch of four examples, two of them padded."""
     mask = np.array([[1] * 6, [1] * 4 + [0] * 2, [1] * 6, [1] * 2 + [0] * 4])
     return {
         "input_ids": RNG.integers(1, V, (B, T)).astype("int32"),

@@ -11,7 +11,7 @@ import tensorflow as tf
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
 from modeling.checkpoints.names import original_name
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
-from tests.support import golden
+from tests.support import fresh_process, golden
 
 MODELS = golden.paths("models/*")
 
@@ -60,6 +60,7 @@ def largest_difference(left, right):
 
 @pytest.fixture(params=golden.FORMS)
 def form(request):
+    """How a function is run: plain, compiled and so on."""
     with golden.form(request.param) as form:
         yield form
 
@@ -154,7 +155,7 @@ def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)
     shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
     shutil.rmtree(tmp_path / "modeling" / "accelerated")
-    shown = golden.run_python(
+    done = fresh_process.run(
         "-m",
         "pytest",
         "-m",
@@ -169,4 +170,4 @@ def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
         # Of the recordings, those in tests/ are enough.
         BERT_GOLDEN_DIR="",
     )
-    assert "8 passed" in shown
+    assert "8 passed" in done.check().stdout

@@ -3,15 +3,13 @@
 import hashlib
 import http.server
 import json
-import os
 import re
-import subprocess
-import sys
 import threading
 import urllib.parse
 
 import pytest
 
+from tests.support import fresh_process
 from tests.support.golden import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
@@ -119,6 +117,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub():
+    """A running Hub, with the list of the files that it has sent."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     server.sent = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -134,15 +133,8 @@ def run(hub, tmp_path):
     hub_variables = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home")}
 
     def run(*arguments, **variables):
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=os.environ | hub_variables | variables,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        done = fresh_process.run(*arguments, **hub_variables | variables)
+        return done.check().stdout.strip()
 
     return run
 
@@ -163,6 +155,7 @@ assert not {"keras", "tensorflow"} & sys.modules.keys()
 
 @pytest.fixture
 def download(run):
+    """Function that downloads a model of the hub in a new process."""
     return lambda *arguments, **variables: run(
         "-c", DOWNLOAD, *arguments, **variables
     )

@@ -1,3 +1,5 @@
+"""The building blocks of the network."""
+
 import keras
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import presets
+from modeling import identity, presets
 from tests.support.models import built, tiny_config
 
 
@@ -46,7 +46,7 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"version": 1, "origin": origin}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
-        presets.read(tmp_path).check_identity(tiny_config())
+        identity.check(presets.read(tmp_path), tiny_config())
 
 
 def test_a_recorded_flag_of_another_type_is_refused(tmp_path):

@@ -14,7 +14,7 @@ import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling import presets
+from modeling import identity, presets
 from tests.support import golden, script_runner, tokenizer_json
 from tests.support.models import built, tiny_config
 from tools import convert_checkpoint
@@ -299,7 +299,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(tokens)
-    found.check_identity(config)
+    identity.check(found, config)
 
 
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):

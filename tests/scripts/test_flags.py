@@ -6,18 +6,17 @@ import importlib
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 from absl import flags as absl_flags
 
 import serve
 from command_line import flags as script_flags
+from command_line import parsing
 from command_line.flags import Role
 from docs import flags_index
 from files import paths
-from tests.support import script_runner
+from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 
 # name=default of each flag; None is a flag without one.
@@ -121,8 +120,7 @@ for sys.argv in json.loads(sys.argv[1]):
 
 def run_each(commands):
     """Returns what each command prints, its status, its imports; and stderr."""
-    command = [sys.executable, "-c", LOADED, json.dumps(commands)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = fresh_process.run("-c", LOADED, json.dumps(commands))
     return done.stdout.split("\f")[:-1], done.stderr
 
 
@@ -175,9 +173,7 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
 
 @pytest.mark.parametrize("script", ["run_classifier.py", "run_squad.py"])
 def test_help_is_short_and_in_groups(script):
-    text = subprocess.check_output(
-        [sys.executable, ROOT / script, "--help"], text=True
-    )
+    text = fresh_process.run(ROOT / script, "--help").check().stdout
     titles = re.findall(r"^(\w+):$", text, re.M)
     assert titles == ["data", "model", "training", "output"]
     names = re.findall(r"^ +--(?:\[no\])?(\w+):", text, re.M)
@@ -187,12 +183,7 @@ def test_help_is_short_and_in_groups(script):
 
 def test_help_may_be_cut_off():
     # As `run_classifier.py --help | head -1` does.
-    process = subprocess.Popen(
-        [sys.executable, ROOT / "run_classifier.py", "--help"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = fresh_process.start(ROOT / "run_classifier.py", "--help")
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 141
@@ -233,7 +224,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
         if each.default is not dataclasses.MISSING:
             values[each.name].value = each.default
     values(["script", *args])
-    given = script_flags.path_flags(script_flags.parse(config).config)
+    given = script_flags.path_flags(parsing.parse(config).config)
     assert len(given) == len(args)
     for flag in given:
         assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag

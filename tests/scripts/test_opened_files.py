@@ -2,12 +2,10 @@
 
 import collections
 import shutil
-import subprocess
-import sys
 
 import pytest
 
-from tests.support import task_files
+from tests.support import fresh_process, task_files
 from tests.support.golden import ROOT
 from tests.support.models import write_config
 from tests.support.script_runner import SAMPLES
@@ -39,13 +37,7 @@ def opened(folder, script, command):
     """
     before = {str(x.relative_to(folder)) for x in folder.rglob("*")}
     arguments = [str(ROOT / script), *command.split()]
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = fresh_process.run("-c", PROGRAM, *arguments, cwd=folder).check()
     lines = [line.partition(" ") for line in done.stdout.splitlines()]
     paths = [path for word, _, path in lines if word == "opened"]
     return collections.Counter(path for path in paths if path in before)

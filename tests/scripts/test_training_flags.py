@@ -5,7 +5,7 @@ import pytest
 
 from files.json_files import read_json
 from modeling import presets
-from modeling.presets import checkpoint_steps
+from modeling.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import (

@@ -2,15 +2,13 @@
 
 import functools
 import json
-import os
-import subprocess
-import sys
 import types
 
 import numpy as np
 import pytest
 
 import serving
+from tests.support import fresh_process
 from tests.support.exports import (
     CASED_TOKENIZER,
     FORMAT,
@@ -67,15 +65,8 @@ def exports(tmp_path_factory):
     request = folder / "requests.json"
     request.write_text(json.dumps(asked))
     results = folder / "results.npz"
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", _ASK, request, results],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    # With -I, Python finds no module of the project.
+    fresh_process.run("-I", "-c", _ASK, request, results, cwd=folder).check()
     outputs = np.load(results)
     for key in outputs.files:
         name, number, output = key.split("/")

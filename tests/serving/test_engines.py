@@ -23,7 +23,7 @@ from tests.support.exports import (
     SMALL,
     TEXTS,
 )
-from tests.support.keeping import Keeping
+from tests.support.keeping_task import Keeping
 
 pytestmark = pytest.mark.slow
 

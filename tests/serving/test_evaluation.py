@@ -4,7 +4,7 @@ import numpy as np
 
 from serving import engines
 from tests.support import exports
-from tests.support.keeping import LENGTH, Keeping
+from tests.support.keeping_task import LENGTH, Keeping
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):

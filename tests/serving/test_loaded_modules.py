@@ -1,13 +1,10 @@
 """What predict.py and serve.py load to answer with a small runtime."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.support import exports
-from tests.support.golden import ROOT
+from tests.support import exports, fresh_process
 
 # Packages that only training, exports and SavedModels need.
 LARGE = {"tensorflow", "keras", "training", "scipy", "sklearn"}
@@ -26,21 +23,16 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving import server
+from serving.served_model import ServedModel
 
-model = server.ServedModel(sys.argv[1], {"engine": "litert"})
+model = ServedModel(sys.argv[1], {"engine": "litert"})
 model.load()
 """
 
 
 def loaded(program, *arguments):
     """Returns the names of the packages that a program loads."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, program, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = fresh_process.run("-c", RUN, program, *arguments).check()
     return {*json.loads(done.stdout.splitlines()[-1])}
 
 

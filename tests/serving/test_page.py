@@ -22,6 +22,7 @@ LABEL = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def driver():
+    """A browser without a window."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     chromedriver = shutil.which("chromedriver")
     if not (chromium and chromedriver):

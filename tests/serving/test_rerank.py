@@ -76,8 +76,9 @@ def test_predict_ranks_without_tensorflow(exports, load):
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
+    from serving.served_model import ServedModel
 
-    model = server.ServedModel(exports["ranker"], {})
+    model = ServedModel(exports["ranker"], {})
     model.load()
     few = server.Server({"m": model}, max_texts=7)
 

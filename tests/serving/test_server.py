@@ -18,7 +18,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving import server as server_module
-from serving.server import HTTPException, ServedModel, Server
+from serving.served_model import ServedModel
+from serving.server import HTTPException, Server
 from serving.tasks.base import TaskOptions, TextTask
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same

@@ -1,14 +1,11 @@
 """Names the engines that are installed, and runs programs without others."""
 
-import subprocess
-import sys
-
 import pytest
 
 from command_line.installation import install_command
 from serving import engines
+from tests.support import fresh_process
 from tests.support.exports import INSTALLED
-from tests.support.golden import ROOT
 
 
 def needs(name):
@@ -33,12 +30,5 @@ PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 def run(script, *arguments, text=""):
     """Runs a program that has only what requirements/predict.txt lists."""
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK + script, *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = fresh_process.run("-c", BLOCK + script, *arguments, text=text)
+    return done.check().stdout

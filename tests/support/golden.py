@@ -12,8 +12,6 @@ import filecmp
 import itertools
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,19 +150,6 @@ def pretraining_gradients(
 
     names = [original_name(v) for v in model.trainable_variables]
     return dict(zip(names, form.run(differentiate), strict=True))
-
-
-def run_python(*arguments, cwd=ROOT, **environment):
-    """Runs Python in a new process, and returns what it prints."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def shared(relative):

@@ -17,7 +17,7 @@ import resource
 import sys
 from pathlib import Path
 
-from tests.support.golden import run_python
+from tests.support import fresh_process
 
 # Maximum bytes that a request may allocate. Above it, the process fails.
 LIMIT = 6 << 30
@@ -64,8 +64,9 @@ TOKENIZER_SHAPES = [*_SHAPES]
 def measure(path, signature, size, shapes):
     """Returns the JSON lines that a new process prints, as dicts."""
     arguments = [str(path), signature, str(size), *shapes]
-    shown = run_python("-m", "tests.support.memory", *arguments)
-    return list(map(json.loads, shown.splitlines()))
+    program = ["-m", "tests.support.memory"]
+    done = fresh_process.run(*program, *arguments).check()
+    return list(map(json.loads, done.stdout.splitlines()))
 
 
 def _status(key):

@@ -6,7 +6,6 @@ its file and run as `__main__`, with its own command line, standard streams and
 exit status.
 """
 
-import dataclasses
 import json
 import multiprocessing
 import os
@@ -17,6 +16,7 @@ import threading
 import time
 from pathlib import Path
 
+from tests.support.fresh_process import Done
 from tests.support.golden import ROOT
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -52,7 +52,7 @@ def _project_modules():
     ):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            if not {"__init__", "engines", "server"} & {*parts}:
+            if not {"__init__", "engines", "served_model", "server"} & {*parts}:
                 found.append(".".join(parts))
     return found
 
@@ -95,34 +95,6 @@ def fine_tuning_flags(folder, model, **flags):
     # Do not parse these paths, because they may contain spaces.
     folders = {"data_dir": folder, "output_dir": folder / "run"}
     return parse_flags(text) | folders | flags
-
-
-@dataclasses.dataclass(frozen=True)
-class Done:
-    """Status and output of a script that ended."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-    def check(self):
-        """Checks that the script succeeded, and returns self."""
-        assert self.status == 0, self.stderr
-        return self
-
-    @property
-    def error(self):
-        """The error line of the script. Fails if there is not exactly one."""
-        assert self.status == 1, f"status {self.status}\n{self.stderr}"
-        assert "Traceback" not in self.stderr, self.stderr
-        lines = [
-            line
-            for line in self.stderr.splitlines()
-            if line.startswith("error: ")
-        ]
-        assert len(lines) == 1, self.stderr
-        assert self.stderr.endswith(lines[0] + "\n"), self.stderr
-        return lines[0]
 
 
 class Running:

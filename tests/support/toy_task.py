@@ -54,6 +54,7 @@ def create_start(config, bert_config, tokenizer=None):
 def run(task, options):
     """Runs a task as a script does that sets the flags `options`."""
     start = read_start(parse(options))
+    # A script passes them to the constructor. A test creates its task first.
     task.config, task.tokenizer = start.config, start.tokenizer
     fine_tuning.run(task, start)
 

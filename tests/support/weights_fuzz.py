@@ -195,7 +195,7 @@ def _from_preset(folder):
 def _export(folder):
     from command_line.groups import ExportFlags
     from data.text.tokenization import create_tokenizer
-    from modeling import presets
+    from modeling import identity, presets
     from tools import export
 
     config = export.Config(
@@ -210,7 +210,7 @@ def _export(folder):
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
-    preset.check_identity(model.config, tokenizer)
+    identity.check(preset, model.config, tokenizer)
     export.create_options(config, preset, model, tokenizer)
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 import modeling
 from modeling import losses
 from tests.support import base_width, golden
-from tests.support.pair import OnStep, create_trainer, fit
+from tests.support.two_weights import OnStep, create_trainer, fit
 from tests.testdata.golden.base_width import record
 
 

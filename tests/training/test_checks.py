@@ -6,7 +6,7 @@ import pytest
 
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
-from modeling import presets
+from modeling import identity, model_json, presets
 from tests.support.models import tiny_config, write_config
 from tests.support.script_runner import SAMPLES
 from tests.support.toy_task import (
@@ -43,7 +43,7 @@ def test_weights_of_another_network_are_refused(tmp_path):
     folder.mkdir()
     origin = {"settings": {"seed": 1, "left_to_right": True}}
     text = json.dumps({"version": 1, "origin": origin})
-    (folder / presets.FILE).write_text(text)
+    (folder / model_json.FILE).write_text(text)
     (folder / "model.ckpt-3.index").write_text("")
     for path in (folder, folder / "model.ckpt-3"):
         network = presets.read(path).network
@@ -55,8 +55,12 @@ def test_weights_of_another_network_are_refused(tmp_path):
 
     def check(folder, **changes):
         config = create_config(folder, **changes)
-        read_preset(config).check_identity(
-            tiny_config(), None, config.network, config.training.do_train
+        identity.check(
+            read_preset(config),
+            tiny_config(),
+            None,
+            config.network,
+            config.training.do_train,
         )
 
     for place, changes in ((folder, {}), (new, start)):

@@ -9,7 +9,7 @@ import pytest
 import modeling
 import run_classifier
 from command_line.flags import create
-from modeling import presets
+from modeling import model_json, presets
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.models import built, write_config
@@ -76,7 +76,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     killed = tmp_path / "killed"
     killed.mkdir()
     for file in run.iterdir():
-        if "ckpt-2." in file.name or file.name == presets.FILE:
+        if "ckpt-2." in file.name or file.name == model_json.FILE:
             shutil.copy(file, killed)
     resumed = options | {"output_dir": str(killed)}
     toy_task.run(ToyTask(), resumed)
@@ -96,7 +96,7 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     folder = shutil.copytree(teacher / "tf1", tmp_path / "teacher")
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
-    (folder / presets.FILE).write_text(text)
+    (folder / model_json.FILE).write_text(text)
     made = []
 
     def create_model(config, **options):

@@ -10,7 +10,7 @@ import modeling
 from modeling import losses
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
-from tests.support.pair import OnStep, create_trainer, fit
+from tests.support.two_weights import OnStep, create_trainer, fit
 
 TASKS = {
     "pretraining_steps.npz": (modeling.BertPretrainer, losses.PretrainingLoss),

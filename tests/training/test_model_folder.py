@@ -6,7 +6,7 @@ import json
 import pytest
 
 import modeling
-from modeling import presets
+from modeling import model_json, presets
 from modeling.checkpoint_folders import find_best
 from tests.support import models, toy_task
 from tests.support.golden import ROOT
@@ -35,7 +35,7 @@ def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     preset = presets.read(folder, "--output_dir")
-    if not (folder / presets.FILE).exists():
+    if not (folder / model_json.FILE).exists():
         # The run begins.
         preset = None
     settings = check_resumed(config, preset, settings)
@@ -111,7 +111,7 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, name):
-    (folder / presets.FILE).write_text(json.dumps({"version": 1} | change))
+    (folder / model_json.FILE).write_text(json.dumps({"version": 1} | change))
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         toy_task.resolve_config(folder, do_eval=True)
 
@@ -134,7 +134,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
     check(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
     RunFolder(start).set_best_step(1)
-    path = folder / presets.FILE
+    path = folder / model_json.FILE
     whole = path.read_text()
     for *parents, name in places(json.loads(whole)):
         for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
@@ -176,10 +176,10 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
         write(mine, ["yes", "no"])
     with pytest.raises(ValueError, match=r"bert_config\.json"):
         write(mine, num_attention_heads=1)
-    (mine / presets.FILE).write_text('{"version": 1, "mine": 2}')
+    (mine / model_json.FILE).write_text('{"version": 1, "mine": 2}')
     with pytest.raises(ValueError, match=r"model\.json"):
         write(mine)
-    assert json.loads((mine / presets.FILE).read_text())["mine"] == 2
+    assert json.loads((mine / model_json.FILE).read_text())["mine"] == 2
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

@@ -5,9 +5,9 @@ import logging
 import numpy as np
 import pytest
 
-from modeling.presets import checkpoint_steps
+from modeling.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
-from tests.support.pair import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer, fit
 from training import devices
 
 

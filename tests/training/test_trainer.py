@@ -5,9 +5,9 @@ import signal
 import numpy as np
 import pytest
 
-from modeling.presets import checkpoint_steps
+from modeling.checkpoint_folders import checkpoint_steps
 from tests.support import events
-from tests.support.pair import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer, fit
 from training import stopping
 from training.callbacks.best_step import BestStep
 

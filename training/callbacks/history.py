@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from files import atomic, json_files
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
@@ -58,8 +58,8 @@ class History:
         self._events = events
         self._started = 0.0
         self._writer: Any = None
-        found = read(self._path) if self._path.exists() else []
-        self._lines = {(line["kind"], line["step"]): line for line in found}
+        lines = read(self._path) if self._path.exists() else []
+        self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
 
@@ -121,12 +121,30 @@ class History:
         is_other = is_later and self.best_step and not self.best()
         if is_other or not self._config.is_chief:
             return
-        found = {
-            name: float(value) if math.isfinite(value) else None
-            for name, value in metrics.items()
-            if name != "global_step"
-        }
-        line = {
+        line = self._create_line(kind, step, metrics, learning_rate)
+        known = self._lines.get((kind, step))
+        self._lines[kind, step] = line
+        is_new = line["metrics"] and known != line
+        if is_new and self._config.training.summary_steps:
+            prefix = "eval/" if kind == "eval" else ""
+            self._show(prefix, step, line["metrics"])
+        if known or not self._started:
+            # A killed run may have left half a line at the end of the file.
+            self._write_all()
+            return
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(_line_of(line))
+        if kind == "checkpoint":
+            atomic.sync(self._path)
+
+    def _create_line(
+        self,
+        kind: str,
+        step: int,
+        metrics: Mapping[str, float],
+        learning_rate: float | None,
+    ) -> dict[str, Any]:
+        line: dict[str, Any] = {
             "kind": kind,
             "step": step,
             "hours": self.hours,
@@ -137,23 +155,16 @@ class History:
         for other in KINDS:
             if known := self._lines.get((other, step)):
                 line = {name: known[name] for name in line} | {"kind": kind}
-        line["metrics"] = found
+        line["metrics"] = {
+            name: float(value) if math.isfinite(value) else None
+            for name, value in metrics.items()
+            if name != "global_step"
+        }
         if kind == "eval":
             line["dev_set"] = self.dev_set
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
-        known = self._lines.get((kind, step))
-        self._lines[kind, step] = line
-        if found and known != line and self._config.training.summary_steps:
-            self._show("eval/" if kind == "eval" else "", step, found)
-        if known or not self._started:
-            # A killed run may have left half a line at the end of the file.
-            self._write_all()
-            return
-        with open(self._path, "a", encoding="utf-8") as file:
-            file.write(_line_of(line))
-        if kind == "checkpoint":
-            atomic.sync(self._path)
+        return line
 
     def best(self) -> dict[str, Any] | None:
         """Returns the metrics of the best step.

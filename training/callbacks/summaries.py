@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from training.callbacks import Callback, Logs
 from training.callbacks.history import History
-from training.config import TrainingConfig
+from training.training_config import TrainingConfig
 
 
 class Summaries(Callback):
@@ -39,8 +39,9 @@ class Summaries(Callback):
         self._history.add("train", step, values, logs.get("learning_rate"))
 
 
-# Returns the peak memory of the first GPU, or else of this process, in bytes.
 def _peak_memory() -> int:
+    # Returns the peak memory of the first GPU, or else of this process, in
+    # bytes.
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

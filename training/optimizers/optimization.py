@@ -10,8 +10,8 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config import OptimizerFlags
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
+from training.training_config import OptimizerFlags
 
 # LayerNorm's variables and all biases get no weight decay.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")

@@ -1,3 +1,5 @@
+"""TFRecords, against TensorFlow's own, and damage in them."""
+
 import gzip
 import os
 

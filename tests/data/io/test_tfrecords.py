@@ -29,6 +29,7 @@ def write(path, first, count, max_seq_length=4):
 
 @pytest.fixture
 def three_files(tmp_path):
+    """Three files of 13, 7 and 20 records."""
     return [
         write(tmp_path / f"{index}.tfrecord", index * 100, count)
         for index, count in enumerate((13, 7, 20))

@@ -1,3 +1,5 @@
+"""Masks that training draws, against the features of masked records."""
+
 import numpy as np
 import pytest
 

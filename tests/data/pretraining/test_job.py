@@ -1,3 +1,5 @@
+"""Records written by several processes, and work that is interrupted."""
+
 import gzip
 import itertools
 import json

@@ -1,3 +1,5 @@
+"""Masks drawn in Python, against those of the original."""
+
 import collections
 import random
 

@@ -43,6 +43,7 @@ def test_one_answer(right, predicted, exact, f1):
 
 @pytest.fixture
 def data_file(tmp_path):
+    """A file of five questions, two of them without an answer."""
     answers = [[("", "x"), ("", "red x")], [("", "y")], [], [], [("", "z")]]
     return write_squad(tmp_path / "dev.json", answers)
 

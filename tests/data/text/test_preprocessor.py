@@ -14,7 +14,7 @@ import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
 from serving.tasks.tokenize import TOKENIZE
-from tests.support import golden
+from tests.support import fresh_process, golden
 from tests.support.tokenizer_cases import random_strings
 
 SAMPLES = golden.ROOT / "examples/samples"
@@ -279,7 +279,7 @@ print(next(iter(outputs.values())).numpy().tolist())
 def test_importing_the_package_is_quick():
     code = "import sys, data.text; print({'keras', 'tensorflow', 'numpy'} & "
     code += "{*sys.modules})"
-    assert golden.run_python("-c", code).strip() == "set()"
+    assert fresh_process.run("-c", code).check().stdout.strip() == "set()"
     assert "BertTextClassifierPreprocessor" in data_text.__all__
 
 
@@ -311,6 +311,7 @@ except ValueError as error:
 def test_other_backends_map_a_dataset(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
-    shown = golden.run_python("-c", ON_ANOTHER_BACKEND, KERAS_BACKEND=backend)
+    done = fresh_process.run("-c", ON_ANOTHER_BACKEND, KERAS_BACKEND=backend)
+    shown = done.check().stdout
     assert f"Keras on {backend} holds no strings" in shown
     assert "dataset.map(preprocessor)" in shown

@@ -1,3 +1,5 @@
+"""The tokenizer against recordings, and against the paper's code."""
+
 import gzip
 import random
 

@@ -1,3 +1,5 @@
+"""The tokenizer in a graph, against the Python that it equals."""
+
 import itertools
 import random
 

@@ -1,13 +1,10 @@
 """Changed headers, shapes, names and values end in a load or in one line."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.support import weights_fuzz
-from tests.support.golden import ROOT
+from tests.support import fresh_process, weights_fuzz
 
 SEED = 57
 CASES = 2000
@@ -17,6 +14,7 @@ BATCH = 500
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
+    """Folders of models in every format, to be changed."""
     place = tmp_path_factory.mktemp("changed") / "models"
     place.mkdir()
     weights_fuzz.create_folders(place)
@@ -25,19 +23,13 @@ def models(tmp_path_factory):
 
 def run_cases(models, first, last):
     """Returns the lines that a process prints, and its status and errors."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.support.weights_fuzz",
-            str(models),
-            str(SEED),
-            str(first),
-            str(last),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+    done = fresh_process.run(
+        "-m",
+        "tests.support.weights_fuzz",
+        str(models),
+        str(SEED),
+        str(first),
+        str(last),
     )
     return [json.loads(x) for x in done.stdout.splitlines()], done
 
@@ -47,7 +39,7 @@ def run_cases(models, first, last):
 def test_changed_files_end_in_a_load_or_in_one_line(models, first):
     lines, done = run_cases(models, first, first + BATCH)
     # A crash ends the process within a case.
-    assert done.returncode == 0, (lines[-1:], done.stderr[-2000:])
+    assert done.status == 0, (lines[-1:], done.stderr[-2000:])
     ended = [line for line in lines if "name" in line]
     assert len(ended) == BATCH
     assert [line for line in ended if line["wrong"]] == []

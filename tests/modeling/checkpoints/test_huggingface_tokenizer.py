@@ -22,6 +22,7 @@ def create_vocab(path, *more):
 
 @pytest.fixture
 def bert():
+    """An encoder to save."""
     return built(BertModel(BertConfig.from_dict(CONFIG)))
 
 

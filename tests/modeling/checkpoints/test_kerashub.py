@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-The slow tests compare with KerasHub itself. tests/modeling/
-test_weights_kerashub.py reads recorded presets.
+The slow tests compare with KerasHub itself. test_kerashub_reading.py reads
+recorded presets.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling import kinds, presets, tasks
+from modeling import kinds, model_json, presets, tasks
 from modeling.checkpoints.names import original_name
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
@@ -65,7 +65,7 @@ def convert(init_checkpoint, output_dir, **options):
 def release(folder, model, labels=None, lower_case=True, **settings):
     """Writes a model like a release of Google's. Returns the folder."""
     settings = {"name": kinds.kind_of(model), **settings}
-    described = {"version": presets.VERSION, "task": settings}
+    described = {"version": model_json.VERSION, "task": settings}
     modeling.save_release(
         model,
         folder,

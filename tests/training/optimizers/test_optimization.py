@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
-from training.config import OptimizerFlags
 from training.optimizers import optimization
+from training.training_config import OptimizerFlags
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])

@@ -14,12 +14,12 @@ from command_line import flags
 from command_line.flags import flag, group
 from data.io import tfrecords
 from training.callbacks import Callback
-from training.config import TrainingConfig, TrainingFlags
 from training.optimizers import optimization
 from training.run_folder import RunFolder
 from training.start import Start
 from training.train_step import TrainStep
 from training.trainer import Trainer
+from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2
 # Contains the output folders of runs whose files no test reads.

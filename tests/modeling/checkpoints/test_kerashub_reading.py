@@ -41,11 +41,13 @@ MASKED_LM = {
 
 @pytest.fixture
 def classifier(tmp_path):
+    """A copy of the recorded preset of a classifier."""
     return shutil.copytree(RECORDED / "classifier", tmp_path / "preset")
 
 
 @pytest.fixture
 def backbone(classifier):
+    """A preset that contains only the backbone."""
     for name in ("task.json", "task.weights.h5", "preprocessor.json"):
         (classifier / name).unlink()
     return classifier

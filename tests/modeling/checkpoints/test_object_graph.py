@@ -26,11 +26,13 @@ NEXT_SENTENCE = "bert/next_sentence/"
 
 @pytest.fixture
 def checkpoint(tmp_path):
+    """A copy of a recorded checkpoint."""
     return shutil.copytree(WEIGHTS / "v1_items", tmp_path / "checkpoint")
 
 
 @pytest.fixture
 def saved_model(tmp_path):
+    """A copy of a recorded encoder of TF-Hub."""
     folder = shutil.copytree(WEIGHTS / "hub_v2_mlm", tmp_path / "saved_model")
     # Nothing reads or runs this file.
     (folder / "saved_model.pb").write_bytes(b"no SavedModel")

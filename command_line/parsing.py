@@ -1,0 +1,69 @@
+"""Makes a command line of the flags that a Config declares, with absl."""
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from absl import flags
+
+from command_line.flags import Config, Flags, Parsed, flags_of
+from command_line.flags import create as create_config
+from files import paths
+
+_DEFINE: dict[type, Callable[..., Any]] = {
+    str: flags.DEFINE_string,
+    bool: flags.DEFINE_boolean,
+    int: flags.DEFINE_integer,
+    float: flags.DEFINE_float,
+}
+
+
+def define(config: type[Config], module: str) -> list[str]:
+    """Defines a command-line flag for each flag of a Config.
+
+    Returns the names of the flags that the user must set.
+
+    Args:
+        config: class of the script's flags.
+        module: name of the module under which --help lists the flags.
+    """
+    required = []
+    for each in flags_of(config):
+        default = each.default
+        mark = ""
+        if default is dataclasses.MISSING:
+            default = None
+            mark = "(required) "
+            required.append(each.name)
+        create: Any = _DEFINE.get(each.type, flags.DEFINE_list)
+        options: dict[str, Any] = {"help": mark + each.meta.help}
+        if each.meta.choices:
+            create = flags.DEFINE_enum
+            options["enum_values"] = [*each.meta.choices]
+            options["case_sensitive"] = False
+        elif each.meta.is_repeated:
+            create = flags.DEFINE_multi_string
+        elif each.type in (int, float):
+            options["lower_bound"] = each.meta.at_least
+            options["upper_bound"] = each.meta.at_most
+        create(each.name, default, module_name=module, **options)
+    return required
+
+
+def parse(config: type[Flags]) -> Parsed[Flags]:
+    """Returns the flags of the parsed command line.
+
+    Raises:
+        ValueError: flags contradict each other.
+    """
+    values: dict[str, Any] = {
+        each.name: flags.FLAGS[each.name].value for each in flags_of(config)
+    }
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    command = {each.name: each.value for each in own if each.present}
+    for each in flags_of(config):
+        value = values[each.name]
+        if each.meta.kind is not None and value is not None:
+            values[each.name] = paths.expand_home(value, each.meta.kind)
+    return Parsed(create_config(config, **values), command)

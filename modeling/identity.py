@@ -1,0 +1,127 @@
+"""Compares a model's settings with the settings that it was trained with.
+
+This module imports neither Keras nor TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from modeling import model_json
+from modeling.config import BertConfig
+from modeling.presets import NETWORK, Preset
+from modeling.tokenizer_files import Tokenizer
+
+# Entries of bert_config.json that inference does not use.
+_NOT_IDENTITY = {
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+}
+# Entries of bert_config.json that the shapes of the weights do not determine.
+INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+
+
+def check(
+    preset: Preset,
+    bert_config: BertConfig,
+    tokenizer: Tokenizer | None = None,
+    given: Mapping[str, Any] | None = None,
+    trains: bool = False,
+) -> None:
+    """Checks that a model is used with the settings it was trained with.
+
+    Args:
+        preset: Preset of the weights.
+        bert_config: configuration of the network that loads the weights.
+        tokenizer: FullTokenizer of the texts, or None.
+        given: other settings to compare, such as the options in NETWORK, as
+            {setting: value}. Settings that the folder does not state are
+            not compared.
+        trains: whether the model will be trained. Then its sizes may differ
+            from the folder's, because a student may contain fewer blocks.
+
+    Raises:
+        ValueError: a setting differs. The message names the setting.
+    """
+    now = {
+        **(given or {}),
+        "bert_config": _compared_entries(bert_config.to_dict(), trains),
+    }
+    if tokenizer:
+        now["tokenizer"] = tokenizer.identity
+    saved = _stated_settings(preset, trains)
+    if "bert_config" in saved:
+        try:
+            saved["bert_config"] = _compared_entries(
+                saved["bert_config"], trains
+            )
+        except ValueError as error:
+            file = os.path.join(preset.path, model_json.FILE)
+            raise ValueError(f"{file}: `bert_config`: {error}") from error
+    if tokenizer and preset.vocab_file:
+        tokenizer.check_same_words(preset.vocab_file, preset.source)
+    difference = first_difference(saved, now, saved.keys() & now.keys())
+    if difference:
+        name, before, value = difference
+        raise ValueError(
+            f"{preset.source} was trained with {name}={before}; received "
+            f"{value}. Use the value that it was trained with"
+        )
+
+
+def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+    # Returns {setting: value} of what the folder states about its model.
+    saved = {**preset.training, **preset.network}
+    if mode := preset.settings.get("output_mode"):
+        saved["output_mode"] = mode
+    if trains:
+        # --bilstm belongs to the head, which starts with new weights.
+        # Without a record, any network may be trained.
+        for name in NETWORK if not preset.training else ("bilstm",):
+            del saved[name]
+    if preset.do_lower_case is not None:
+        known = saved.get("tokenizer", {})
+        saved["tokenizer"] = {"do_lower_case": preset.do_lower_case, **known}
+    if "bert_config" not in saved and (config := preset.load_config()):
+        saved["bert_config"] = config.to_dict()
+    return saved
+
+
+def _compared_entries(
+    bert_config: Mapping[str, Any], trains: bool
+) -> dict[str, Any]:
+    # Returns the entries of a bert_config.json that must not differ.
+    values = dataclasses.asdict(BertConfig.from_dict(bert_config))
+    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    return {name: values[name] for name in names}
+
+
+def first_difference(
+    saved: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]
+) -> tuple[str, Any, Any] | None:
+    """Returns (name, saved value, value now) of the first difference, or None.
+
+    Args:
+        saved: recorded settings.
+        now: settings of this command.
+        names: names of the settings to compare. The names of entries in a dict
+            are dotted, such as `bert_config.hidden_size`. Of the entry
+            `tokenizer`, only what both sides state is compared.
+    """
+    for name in sorted(names):
+        before = saved.get(name)
+        value = now.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            inner = before.keys() | value.keys()
+            if name == "tokenizer":
+                inner = before.keys() & value.keys()
+            difference = first_difference(before, value, inner)
+            if difference:
+                entry, before, value = difference
+                return f"{name}.{entry}", before, value
+        elif before != value:
+            return name, before, value
+    return None

@@ -1,0 +1,106 @@
+"""Reads model.json, which this project writes beside weights.
+
+This module imports neither Keras nor TensorFlow.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from files.folders import VERSION
+from files.json_files import read_json
+from files.paths import StrPath
+from modeling import kinds
+from modeling.recorded_splits import ENTRY
+
+FILE = "model.json"
+# Entries of model.json that are whole numbers above 0.
+_COUNTS = (
+    "max_answer_length",
+    "max_query_length",
+    "n_best_size",
+)
+# Entries of model.json that are true or false.
+_SWITCHES = (
+    "bilstm",
+    "do_lower_case",
+    "left_to_right",
+    "legal_tags",
+    "load_best",
+    "trim_padding",
+    "use_char_offsets",
+    "version_2_with_negative",
+)
+# Entries of model.json that contain other entries.
+_GROUPS = (
+    "bert_config",
+    "command",
+    "flags",
+    "origin",
+    "settings",
+    ENTRY,
+    "task",
+    "tokenizer",
+    "versions",
+)
+# {entry of model.json: its type, or its valid values}. Serving and this package
+# trust these entries: a negative stride would loop for ever, and "no" be true.
+# `flags.fill` checks every entry that becomes a flag.
+_ENTRIES: dict[str, Any] = {
+    "best_step": int | None,
+    "doc_stride": range(2**31),
+    "files": list,
+    "labels": list | None,
+    "max_seq_length": range(3, 2**31),
+    "null_score_diff_threshold": int | float,
+    "num_texts": (None, 1, 2),
+    "output_mode": (None, *kinds.PROBLEM_TYPES),
+    **dict.fromkeys(_COUNTS, range(1, 2**31)),
+    **dict.fromkeys(_SWITCHES, bool),
+    **dict.fromkeys(_GROUPS, dict),
+    **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
+}
+
+
+def read(folder: StrPath) -> dict[str, Any]:
+    """Reads the model.json in a folder. Returns {} if it is missing.
+
+    Raises:
+        ValueError: an entry is not valid, or the version is another.
+    """
+    file = os.path.join(folder, FILE)
+    if not os.path.isfile(file):
+        return {}
+    values = read_json(file)
+    version = values.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"{file} has the version {version!r}; use the version of this "
+            "project that wrote the file"
+        )
+    check_entries(values, file)
+    return values
+
+
+def check_entries(entries: Mapping[str, Any], file: str) -> None:
+    """Checks the types of entries that serving and this package trust.
+
+    Args:
+        entries: {name: value} of entries of model.json, at any depth.
+        file: path of the file, for messages.
+
+    Raises:
+        ValueError: a value is not valid.
+    """
+    for name, value in entries.items():
+        allowed = _ENTRIES.get(name, object)
+        if isinstance(allowed, range):
+            is_valid = type(value) is int and value in allowed
+        elif isinstance(allowed, tuple):
+            is_valid = value in allowed
+        else:
+            is_valid = isinstance(value, allowed)
+        if not is_valid:
+            raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
+        if name in ("origin", "settings", "task", "tokenizer"):
+            check_entries(value, file)

@@ -1,0 +1,76 @@
+"""Runs Python in a process of its own, in which nothing is imported yet.
+
+script_runner.py runs scripts faster, in a process with TensorFlow loaded. Use
+this module if the test is about what a process imports, prints or inherits.
+"""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+from tests.support.golden import ROOT
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """Status and output of a process that ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    def check(self):
+        """Checks that the process succeeded, and returns self."""
+        assert self.status == 0, self.stdout + self.stderr
+        return self
+
+    @property
+    def error(self):
+        """The error line of the script. Fails if there is not exactly one."""
+        assert self.status == 1, f"status {self.status}\n{self.stderr}"
+        assert "Traceback" not in self.stderr, self.stderr
+        lines = [
+            line
+            for line in self.stderr.splitlines()
+            if line.startswith("error: ")
+        ]
+        assert len(lines) == 1, self.stderr
+        assert self.stderr.endswith(lines[0] + "\n"), self.stderr
+        return lines[0]
+
+
+def run(*arguments, cwd=ROOT, text="", without=(), **environment):
+    """Runs `python ARGUMENTS`, such as "-c" and a program. Returns its Done.
+
+    Args:
+        *arguments: arguments of Python, strings or paths.
+        cwd: folder to run it in. The project can be imported from any folder.
+        text: what the process reads from stdin.
+        without: names of environment variables that the process does not get.
+        **environment: {name: value} of variables that the process gets too.
+    """
+    variables = {k: v for k, v in os.environ.items() if k not in without}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        input=text,
+        env=variables | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def start(*arguments, cwd=ROOT, **environment):
+    """Starts `python ARGUMENTS`. Returns its Popen, with pipes of text."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
