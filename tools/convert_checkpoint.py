@@ -269,16 +269,22 @@ def _choose_save(
     return modeling.save_release
 
 
+def _load_config(
+    options: Config, folder: presets.Preset
+) -> "modeling.BertConfig":
+    # The configuration that the folder loads itself is named in errors.
+    config = None if options.bert_config_file else folder.load_config()
+    if config is not None:
+        return config
+    return modeling.load_config(options.bert_config_file or folder.path)
+
+
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     options = parsed.config
     folder = presets.read(options.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(folder)
-    config = None
-    if not options.bert_config_file:
-        config = folder.load_config()
-    if config is None:
-        config = modeling.load_config(options.bert_config_file or folder.path)
+    config = _load_config(options, folder)
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
     output_format = _find_format(options, checkpoint)
