@@ -1,0 +1,1 @@
+"""Folders of weights: what their files state, and the files beside weights."""
