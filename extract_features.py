@@ -26,7 +26,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
-from modeling import hub, identity, presets
+from modeling.folders import hub, identity, presets
 from training.start import check_required, load_config
 
 if TYPE_CHECKING:

@@ -242,7 +242,7 @@ class Config:
         Runs after the paths are checked.
 
         Raises:
-            ValueError, OSError: as `modeling.hub.download` raises them.
+            ValueError, OSError: as `modeling.folders.hub.download` raises them.
         """
         return self
 

@@ -26,7 +26,7 @@ from files.paths import StrPath, named_errors
 # The file that describes a model and lists the files of its folder. An export
 # of only a SavedModel has it beside the vocabulary.
 _LISTS = ("model.json", "assets.extra/model.json")
-# Version of its format, which modeling/presets.py reads.
+# Version of its format, which modeling/folders/presets.py reads.
 VERSION = 1
 # Marks a folder that was moved to PATH.old, to tell it from a user's copy.
 _MOVED = ".moved"

@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig
-    from modeling.config_files import load_config
     from modeling.distillation import DistillationLoss, Distiller
+    from modeling.folders.config_files import load_config
     from modeling.labels import find_order
     from modeling.losses import (
         ClassifierLoss,

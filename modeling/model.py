@@ -15,7 +15,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling import keras_export, kinds, ops, presets
+from modeling import keras_export, kinds, ops
 from modeling.checkpoints import (
     LoadReport,
     find_checkpoint,
@@ -26,6 +26,7 @@ from modeling.checkpoints import (
 from modeling.checkpoints.new_heads import count_outputs
 from modeling.checkpoints.sizes import describe_entries
 from modeling.config import BertConfig
+from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
 from modeling.losses import Loss

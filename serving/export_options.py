@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from modeling.presets import Preset
+from modeling.folders.presets import Preset
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,16 +12,16 @@ from typing import Any
 import keras
 
 from files import atomic, folders
-from modeling import (
+from modeling import kinds
+from modeling.checkpoints.tf1 import errors_named
+from modeling.folders import (
     cards,
     config_files,
     descriptions,
-    kinds,
     model_json,
     presets,
 )
-from modeling.checkpoints.tf1 import errors_named
-from modeling.tokenizer_files import tokenizer_files
+from modeling.folders.tokenizer_files import tokenizer_files
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model

@@ -14,7 +14,7 @@ from typing import Any
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from modeling import model_json, presets
+from modeling.folders import model_json, presets
 from serving import engines
 from serving.requests import split
 from serving.tasks import TASKS, tasks_of

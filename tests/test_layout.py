@@ -60,9 +60,9 @@ def test_packages_import_downwards_only(package):
 def test_data_imports_of_modeling_only_what_loads_no_network():
     allowed = {
         "modeling.labels",
-        "modeling.presets",
+        "modeling.folders.presets",
         "modeling.results",
-        "modeling.tokenizer_files",
+        "modeling.folders.tokenizer_files",
     }
     for path in sources("data"):
         names = {n for n in imported(path) if n.startswith("modeling")}
@@ -71,7 +71,9 @@ def test_data_imports_of_modeling_only_what_loads_no_network():
 
 
 def test_importing_is_quick_and_quiet():
-    code = "import sys, data.text.tokenization, modeling.presets, serving;"
+    code = (
+        "import sys, data.text.tokenization, modeling.folders.presets, serving;"
+    )
     code += "assert not {'keras', 'tensorflow'} & {*sys.modules};"
     code += "import logging; assert not logging.root.handlers"
     done = fresh_process.run("-c", code).check()

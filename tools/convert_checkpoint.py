@@ -23,7 +23,8 @@ from command_line import cli, flags
 from command_line.flags import flag
 from data.text import tokenization, vocabulary
 from files.paths import Kind
-from modeling import cards, descriptions, hub, identity, kinds, presets
+from modeling import kinds
+from modeling.folders import cards, descriptions, hub, identity, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel

@@ -30,8 +30,8 @@ from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from files.paths import Kind
-from modeling import tokenizer_files
 from modeling.config import BertConfig
+from modeling.folders import tokenizer_files
 
 _CONFIG_FILE = "bert_config.json"
 

@@ -21,7 +21,8 @@ from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from files.paths import Kind
-from modeling import identity, kinds, presets
+from modeling import kinds
+from modeling.folders import identity, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel

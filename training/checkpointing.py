@@ -25,8 +25,8 @@ from absl import logging
 
 from files.atomic import write_text
 from files.paths import StrPath
-from modeling.checkpoint_folders import PREFIX, checkpoint_steps
 from modeling.checkpoints import tf1
+from modeling.folders.checkpoint_folders import PREFIX, checkpoint_steps
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.

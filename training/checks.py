@@ -9,11 +9,12 @@ from absl import logging
 import modeling
 from command_line import flags
 from files import folders
-from modeling import identity, kinds
+from modeling import kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
+from modeling.folders import identity
+from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
-from modeling.presets import Preset
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
 from training.task import Task, suffix_of

@@ -9,7 +9,7 @@ import keras
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling import identity, presets
+from modeling.folders import identity, presets
 from training import checks
 from training.start import Start
 from training.training_config import TrainingConfig

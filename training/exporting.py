@@ -16,7 +16,8 @@ from absl import logging
 
 import serving
 from files import atomic, folders
-from modeling import cards, kinds
+from modeling import kinds
+from modeling.folders import cards
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig

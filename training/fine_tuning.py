@@ -13,7 +13,7 @@ from absl import logging
 
 from command_line import flags
 from data.io import tfrecords
-from modeling import example_calls, recorded_splits
+from modeling.folders import example_calls, recorded_splits
 from modeling.results import never_found
 from training import checks, exporting, flow, held_out, resuming
 from training.distillation import load_teacher

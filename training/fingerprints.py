@@ -9,10 +9,10 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from modeling import identity, kerashub_files, presets
 from modeling.checkpoints import kerashub
-from modeling.presets import Preset, folder_of
-from modeling.recorded_splits import Fingerprint
+from modeling.folders import identity, kerashub_files, presets
+from modeling.folders.presets import Preset, folder_of
+from modeling.folders.recorded_splits import Fingerprint
 from training.start import Start
 from training.training_config import TrainingConfig
 

@@ -12,7 +12,7 @@ import modeling
 from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
-from modeling import cards, descriptions
+from modeling.folders import cards, descriptions
 from modeling.losses import Loss
 from training import checks, devices
 from training.callbacks import Callback

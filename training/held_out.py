@@ -14,8 +14,12 @@ from absl import logging
 from command_line import flags
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
-from modeling.presets import Preset
-from modeling.recorded_splits import Fingerprint, RecordedSet, RecordedSplit
+from modeling.folders.presets import Preset
+from modeling.folders.recorded_splits import (
+    Fingerprint,
+    RecordedSet,
+    RecordedSplit,
+)
 from training.start import Start
 from training.training_config import TrainingConfig
 

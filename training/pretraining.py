@@ -19,7 +19,7 @@ from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from modeling import identity
+from modeling.folders import identity
 from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 from absl import logging
 
-from modeling import example_calls, kinds
+from modeling import kinds
+from modeling.folders import example_calls
 from training.pretraining_config import PretrainingConfig
 from training.start import Start
 

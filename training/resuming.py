@@ -10,9 +10,9 @@ from typing import Any
 
 from command_line import flags
 from command_line.flags import Role
-from modeling import identity
-from modeling.model_json import FILE
-from modeling.presets import Preset
+from modeling.folders import identity
+from modeling.folders.model_json import FILE
+from modeling.folders.presets import Preset
 from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.

@@ -19,11 +19,16 @@ from command_line.flags import Role
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
 from files.paths import STATE
-from modeling import cards, kinds, model_json, presets
-from modeling.checkpoint_folders import BEST, checkpoint_steps, find_best
-from modeling.model_json import FILE
+from modeling import kinds
+from modeling.folders import cards, model_json, presets
+from modeling.folders.checkpoint_folders import (
+    BEST,
+    checkpoint_steps,
+    find_best,
+)
+from modeling.folders.model_json import FILE
+from modeling.folders.tokenizer_files import describe_tokenizer
 from modeling.results import format_results
-from modeling.tokenizer_files import describe_tokenizer
 from training.callbacks import history
 from training.resuming import flag_values
 from training.start import Start

@@ -16,7 +16,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import StrPath
-from modeling.recorded_splits import RecordedSet
+from modeling.folders.recorded_splits import RecordedSet
 from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start

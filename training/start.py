@@ -18,11 +18,11 @@ from command_line.flags import Role
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling import hub, model_json, presets
-from modeling.checkpoint_folders import checkpoint_steps, find_best
 from modeling.config import BertConfig
-from modeling.presets import Preset
-from modeling.recorded_splits import RecordedSplit
+from modeling.folders import hub, model_json, presets
+from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
+from modeling.folders.presets import Preset
+from modeling.folders.recorded_splits import RecordedSplit
 from training.resuming import check_resumed
 from training.training_config import TrainingConfig
 

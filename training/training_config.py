@@ -12,7 +12,7 @@ from command_line import flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from files.paths import Kind
-from modeling import hub
+from modeling.folders import hub
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

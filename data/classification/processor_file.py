@@ -20,8 +20,8 @@ from data.classification import features
 from data.io import text_files
 from data.text import tokenization
 from files.paths import StrPath, split_code
+from modeling.folders.presets import Preset
 from modeling.labels import check_labels, first_labels
-from modeling.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
 ENTRY = "processor"

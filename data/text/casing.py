@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from data.text.characters import strip_accents
 from files.paths import StrPath
-from modeling.presets import Preset
-from modeling.tokenizer_files import read_tokenizer
+from modeling.folders.presets import Preset
+from modeling.folders.tokenizer_files import read_tokenizer
 
 # Matches the folder names of Google's releases.
 _RELEASE = re.compile(

@@ -14,7 +14,7 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.paths import StrPath
-from modeling.presets import read as read_preset
+from modeling.folders.presets import read as read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
 _NUM_ROWS = 4096

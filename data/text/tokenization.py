@@ -22,9 +22,9 @@ from data.text.characters import clean_text
 from data.text.text_lists import Texts
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
-from modeling.presets import Preset
-from modeling.presets import read as read_preset
-from modeling.tokenizer_files import parse_tokenizer
+from modeling.folders.presets import Preset
+from modeling.folders.presets import read as read_preset
+from modeling.folders.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

@@ -15,8 +15,6 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from modeling import presets
-from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
     google_shapes,
@@ -29,8 +27,10 @@ from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.sizes import check_layers, check_sizes
 from modeling.checkpoints.sources import load_entries
 from modeling.config import BertConfig
+from modeling.folders import presets
+from modeling.folders.checkpoint_folders import find_tf1_checkpoint
+from modeling.folders.presets import Preset
 from modeling.labels import find_order
-from modeling.presets import Preset
 
 Model = TypeVar("Model", bound=keras.Model)
 

@@ -28,13 +28,13 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.config_files import (
+from modeling.folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
     config_entries,
 )
+from modeling.folders.tokenizer_files import Tokenizer, tokenizer_files
 from modeling.kinds import ENCODER, kind_of
-from modeling.tokenizer_files import Tokenizer, tokenizer_files
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.

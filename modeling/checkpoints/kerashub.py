@@ -20,21 +20,21 @@ import numpy as np
 from files.folders import new_folder
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import kerashub_files
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.huggingface import lacks_entry, place_of
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
-from modeling.config_files import CONFIG_FILE, load_config
-from modeling.kerashub_files import (
+from modeling.folders import kerashub_files
+from modeling.folders.config_files import CONFIG_FILE, load_config
+from modeling.folders.kerashub_files import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
+from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
 from modeling.labels import check_labels
-from modeling.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")

@@ -11,8 +11,8 @@ import keras
 
 from modeling import kinds
 from modeling.checkpoints.names import original_name
+from modeling.folders.presets import Preset
 from modeling.labels import find_order, first_labels
-from modeling.presets import Preset
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")

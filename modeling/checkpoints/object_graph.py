@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from files.paths import StrPath
-from modeling import saved_models
-from modeling.checkpoint_folders import find_tf1_checkpoint
 from modeling.checkpoints.sources import Entry
+from modeling.folders import saved_models
+from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 
 
 def _entries() -> ModuleType:

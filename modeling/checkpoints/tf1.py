@@ -22,8 +22,8 @@ from files.paths import StrPath, literal_name
 from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
 from modeling.labels import check_labels
-from modeling.tokenizer_files import Tokenizer, describe_tokenizer
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.

@@ -13,8 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from modeling import kinds, markdown
-from modeling.example_calls import ExampleCall, find_example, list_commands
+from modeling import kinds
+from modeling.folders import markdown
+from modeling.folders.example_calls import (
+    ExampleCall,
+    find_example,
+    list_commands,
+)
 from modeling.results import never_found, overall_scores, split_by_label
 
 # File name of a model card.

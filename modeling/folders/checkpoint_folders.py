@@ -9,7 +9,7 @@ from typing import Any
 from absl import logging
 
 from files.paths import StrPath
-from modeling import model_json
+from modeling.folders import model_json
 
 # Folder in the folder of a run that contains the weights of the best step.
 BEST = "best"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import kerashub_files, saved_models
 from modeling.config import ACTIVATIONS, BertConfig
+from modeling.folders import kerashub_files, saved_models
+from modeling.folders.tokenizer_files import Tokenizer
 from modeling.kinds import (
     ARCHITECTURES,
     KINDS,
@@ -24,7 +25,6 @@ from modeling.kinds import (
     kind_of,
 )
 from modeling.labels import check_labels
-from modeling.tokenizer_files import Tokenizer
 
 if TYPE_CHECKING:
     import keras

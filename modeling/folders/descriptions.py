@@ -9,8 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modeling import cards, hub, kinds, model_json, presets
-from modeling.tokenizer_files import Tokenizer
+from modeling import kinds
+from modeling.folders import cards, hub, model_json, presets
+from modeling.folders.tokenizer_files import Tokenizer
 
 
 def describe_copy(

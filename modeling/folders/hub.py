@@ -15,7 +15,7 @@ from typing import TypeVar
 from command_line import flags
 from command_line.installation import install_command
 from files.json_files import read_json
-from modeling import kerashub_files
+from modeling.folders import kerashub_files
 
 Flags = TypeVar("Flags", bound=flags.Config)
 

@@ -8,10 +8,10 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from modeling import model_json
 from modeling.config import BertConfig
-from modeling.presets import NETWORK, Preset
-from modeling.tokenizer_files import Tokenizer
+from modeling.folders import model_json
+from modeling.folders.presets import NETWORK, Preset
+from modeling.folders.tokenizer_files import Tokenizer
 
 # Entries of bert_config.json that inference does not use.
 _NOT_IDENTITY = {

@@ -11,7 +11,7 @@ from files.folders import VERSION
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
-from modeling.recorded_splits import ENTRY
+from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
 # Entries of model.json that are whole numbers above 0.

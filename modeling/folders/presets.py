@@ -19,25 +19,29 @@ from absl import logging
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import (
+from modeling import kinds
+from modeling.config import BertConfig
+from modeling.folders import (
     hub,
     kerashub_files,
-    kinds,
     model_json,
     pooling_files,
     saved_models,
 )
-from modeling.config import BertConfig
-from modeling.config_files import (
+from modeling.folders.config_files import (
     CONFIG_FILE,
     config_names,
     load_config,
     read_config_labels,
     read_head,
 )
+from modeling.folders.recorded_splits import (
+    RecordedSet,
+    RecordedSplit,
+    read_split,
+)
+from modeling.folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 from modeling.labels import read_labels
-from modeling.recorded_splits import RecordedSet, RecordedSplit, read_split
-from modeling.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")

@@ -16,7 +16,7 @@ from absl import logging
 
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
-from modeling import kerashub_files
+from modeling.folders import kerashub_files
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"

@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.config_files import default_labels
+from modeling.folders.config_files import default_labels
 from modeling.labels import check_labels
 from serving import engines, head_outputs
 from serving.signatures import batches

@@ -4,13 +4,8 @@ import json
 
 import pytest
 
-from modeling import (
-    BertClassifier,
-    BertConfig,
-    presets,
-    save_huggingface,
-    save_release,
-)
+from modeling import BertClassifier, BertConfig, save_huggingface, save_release
+from modeling.folders import presets
 from modeling.labels import find_order
 from tests.support.huggingface_files import CONFIG, write
 from tests.support.models import SMALL, built

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from modeling.checkpoint_folders import checkpoint_steps
+from modeling.folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.script_runner import parse_flags
 from tests.support.task_runs import check_resume

@@ -1,6 +1,7 @@
 """Defines a task that keeps the batches of its evaluation."""
 
-from modeling import BertConfig, presets
+from modeling import BertConfig
+from modeling.folders import presets
 from tests.support import exports, toy_task
 from training import exporting, splits
 from training.run_folder import RunFolder

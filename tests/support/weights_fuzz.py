@@ -195,7 +195,7 @@ def _from_preset(folder):
 def _export(folder):
     from command_line.groups import ExportFlags
     from data.text.tokenization import create_tokenizer
-    from modeling import identity, presets
+    from modeling.folders import identity, presets
     from tools import export
 
     config = export.Config(

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from files.json_files import read_json
-from modeling.checkpoint_folders import checkpoint_steps
+from modeling.folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 

@@ -11,7 +11,8 @@ import pytest
 import modeling
 from command_line.flags import Parsed, create
 from data.classification import glue
-from modeling import kinds, presets
+from modeling import kinds
+from modeling.folders import presets
 from tests.support.huggingface_files import (
     CONFIG,
     HEAD,

@@ -6,8 +6,8 @@ import json
 import pytest
 
 import modeling
-from modeling import model_json, presets
-from modeling.checkpoint_folders import find_best
+from modeling.folders import model_json, presets
+from modeling.folders.checkpoint_folders import find_best
 from tests.support import models, toy_task
 from tests.support.golden import ROOT
 from training.resuming import check_resumed

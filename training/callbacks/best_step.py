@@ -6,7 +6,7 @@ from typing import Any
 
 from absl import logging
 
-from modeling.checkpoint_folders import checkpoint_steps
+from modeling.folders.checkpoint_folders import checkpoint_steps
 from modeling.results import overall_scores
 from training.callbacks import Callback, Logs
 from training.trainer import Trainer

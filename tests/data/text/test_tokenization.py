@@ -8,7 +8,7 @@ import pytest
 from data.classification import features
 from data.classification.features import InputExample
 from data.text import tokenization
-from modeling.presets import Preset
+from modeling.folders.presets import Preset
 from tests.support import golden, reference_tokenizer
 from tests.support.tokenizer_cases import (
     ASSIGNED,

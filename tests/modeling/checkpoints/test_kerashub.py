@@ -17,8 +17,9 @@ import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling import kinds, model_json, presets, tasks
+from modeling import kinds, tasks
 from modeling.checkpoints.names import original_name
+from modeling.folders import model_json, presets
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
 from tests.support.models import built, create_batch, tiny_config

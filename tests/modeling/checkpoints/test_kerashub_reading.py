@@ -14,8 +14,9 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from modeling import kinds, presets
+from modeling import kinds
 from modeling.checkpoints.names import original_name
+from modeling.folders import presets
 from tests.support import weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close

@@ -10,11 +10,11 @@ from modeling import (
     BertClassifier,
     load_checkpoint,
     load_config,
-    presets,
     save_checkpoint,
     save_huggingface,
     save_release,
 )
+from modeling.folders import presets
 from tests.support.models import SMALL, built
 from tests.support.script_runner import snapshot
 

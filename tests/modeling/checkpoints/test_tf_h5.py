@@ -9,7 +9,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from modeling import kinds, presets
+from modeling import kinds
+from modeling.folders import presets
 from tests.support import script_runner
 from tests.support.golden import ROOT
 

@@ -141,7 +141,7 @@ def run(hub, tmp_path):
 
 DOWNLOAD = """
 import sys
-from modeling import hub
+from modeling.folders import hub
 if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from modeling import cards, markdown
+from modeling.folders import cards, markdown
 
 NASTY = [
     "<script>alert(1)</script>",

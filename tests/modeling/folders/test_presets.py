@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import identity, presets
+from modeling.folders import identity, presets
 from tests.support.models import built, tiny_config
 
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import modeling
-from modeling import cards, descriptions, presets
+from modeling.folders import cards, descriptions, presets
 from tests.support import models, toy_task
 from tests.support.models import built
 from training import run_folder

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from modeling import presets
-from modeling.tokenizer_files import parse_tokenizer, read_tokenizer
+from modeling.folders import presets
+from modeling.folders.tokenizer_files import parse_tokenizer, read_tokenizer
 from tests.support import tokenizer_json
 
 
