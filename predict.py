@@ -205,9 +205,7 @@ def read_items(
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
-        layout=tables.Layout(
-            config.input_format, config.layout.quoting, config.layout.delimiter
-        ),
+        layout=config.layout.layout(config.input_format, None),
         trained_columns=trained_columns,
     )
     if not all(map(os.path.isfile, paths)):

@@ -464,6 +464,7 @@ def create_task(
             config.task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
+            config.table.layout(),
         )
         reader = glue.ClassificationReader(processors)
         return ClassifierTask(start, reader), start

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from absl import logging
 
-from data.io import text_files
+from data.io import packed_files, text_files
 from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.token_windows import pack_tokens
@@ -129,7 +129,7 @@ class FullTokenizer:
             self.vocab_bytes: bytes = file.read().removeprefix(BOM_UTF8)
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
-        if path.removesuffix(".gz").endswith(".json"):
+        if packed_files.name_without_packing(path).endswith(".json"):
             self.vocab_bytes, stated = parse_tokenizer(self.vocab_bytes, path)
             if do_lower_case not in (None, stated):
                 raise ValueError(
