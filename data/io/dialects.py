@@ -20,6 +20,12 @@ _NO_MARK = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
+# A quoted cell after a blank, of which csv by itself makes an unquoted one.
+_SPACED = re.compile(r' +".*"', re.DOTALL)
+# A cell that a program quoted: it contains two quotes in place of each.
+_DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
+# A cell of the second line of names in exports of surveys.
+_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
 _MOST_RECORDS = 200
 _MOST_CHARACTERS = 1 << 20
 # Names of columns, in lower case and without marks, that are no texts.
@@ -44,11 +50,13 @@ class Dialect(NamedTuple):
         mark: character between cells.
         quoting: whether `"` quotes cells.
         escapes: whether `\"` is a quote in a quoted cell, and not its end.
+        is_spaced: whether blanks may stand between a mark and a quote.
     """
 
     mark: str
     quoting: bool = True
     escapes: bool = False
+    is_spaced: bool = False
 
 
 class Told(NamedTuple):
@@ -77,6 +85,7 @@ def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  
         lines,
         delimiter=dialect.mark,
         quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
+        skipinitialspace=dialect.is_spaced,
         strict=True,
     )
 
@@ -138,7 +147,12 @@ class _Sample:
             )
         except csv.Error:
             return records, False
-        return records, len({*map(len, records)}) == 1
+        is_one = len({*map(len, records)}) == 1
+        if is_one and not dialect.is_spaced:
+            cells = itertools.chain.from_iterable(records)
+            other = _SPACED if dialect.quoting else _DOUBLED
+            is_one = not any(map(other.fullmatch, cells))
+        return records, is_one
 
 
 def find(
@@ -222,7 +236,8 @@ def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
     if quoting is not None:
         return [Dialect(mark) if quoting else plain]
     more = [plain] if mark in "\t|" else []
-    return [Dialect(mark), Dialect(mark, escapes=True), *more]
+    spaced = Dialect(mark, is_spaced=True)
+    return [Dialect(mark), Dialect(mark, escapes=True), spaced, *more]
 
 
 def check_title(
@@ -241,15 +256,22 @@ def check_title(
     width = len(rest[-1])
     same = sum(1 for _ in itertools.takewhile(_has(width), reversed(rest)))
     is_narrow = len(first) < width and 2 * same >= len(rest) and same > 1
-    is_name = len(first) == 1 and is_usual(first[0], columns)
-    is_padded = len(first) == width > 1 and not any(first[1:])
-    if (is_narrow and not is_name) or (is_padded and all(rest[0])):
+    is_name = is_usual(first[0], columns)
+    is_padded = not is_name and len(first) == width > 1 and not any(first[1:])
+    is_one = is_name and len(first) == 1
+    if (is_narrow and not is_one) or (is_padded and all(rest[0])):
         shown = next(filter(None, first), "")
         raise ValueError(
             f"{path}: the first line, {shown[:80]!r}, seems to be a title "
             f"above a table of {width} columns. Remove what is above the names "
             "of the columns, or set --delimiter=tab if there is one column"
         )
+    for row in rest[:2]:
+        if second := next(filter(_SECOND_NAME.fullmatch, row), None):
+            raise ValueError(
+                f"{path}: the cell {second[:80]!r} belongs to a second line of "
+                "names. Remove all lines of names but the first"
+            )
 
 
 def _has(width: int) -> Callable[[Sequence[str]], bool]:
@@ -278,7 +300,7 @@ def find_header(
         ValueError: nothing tells.
     """
     first, *rest = records
-    rest = [row for row in rest if row != first]
+    rest = [row for row in rest if not repeats(row, first)]
     signs: Counter[bool | None] = Counter()
     for i, name in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i].strip()]
@@ -292,6 +314,15 @@ def find_header(
         "--has_header if it does, or else --nohas_header. It is "
         f"{', '.join(first)[:80]!r}"
     )
+
+
+def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Returns whether a row repeats the names of the columns.
+
+    In files that were joined, UTF-8's mark may stand before the second names.
+    """
+    is_same = row[0].removeprefix("\ufeff") == names[0]
+    return is_same and [*row[1:]] == [*names[1:]] != []
 
 
 def _is_name(

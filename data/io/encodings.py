@@ -44,11 +44,11 @@ def check_is_narrow(head: bytes, path: StrPath) -> None:
     line = head[: head.find(b"\n") + 1] or head
     # In UTF-16, every second byte of English text is zero. In other scripts, at
     # least the spaces and line ends contain a zero byte.
-    is_wide = line.count(0) > max(len(line) // 3, 4)
+    is_wide = head.count(0) > max(len(head) // 3, 4)
     is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
     if is_wide:
         # The higher byte of a line end or of an English letter is zero.
-        is_little = line[1::2].count(0) >= line[::2].count(0)
+        is_little = head[1::2].count(0) >= head[::2].count(0)
         order = "le" if is_little else "be"
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8, but perhaps UTF-16. Set "
@@ -78,11 +78,13 @@ def _advice(data: bytes) -> str:
     # Shows the first word that is not ASCII in the two likeliest encodings.
     words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
     scores = {name: _score(b" ".join(words), name) for name in _LIKELY}
+    # A word with other letters is easy to recognize.
+    word = next((x for x in words if re.search(rb"[A-Za-z]", x)), words[0])
     likely = sorted(_LIKELY, key=scores.__getitem__, reverse=True)
     shown: dict[str, str] = {}
     for name in likely:
         # Other encodings of the same word tell the reader nothing.
-        shown.setdefault(words[0].decode(name, "replace"), name)
+        shown.setdefault(word.decode(name, "replace"), name)
     (first, best), (second, other), *_ = shown.items()
     return (
         f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "

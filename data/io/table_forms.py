@@ -286,7 +286,7 @@ class _Header:
                 f"the line has {len(cells)} columns, but the first line has "
                 f"{len(names)}"
             )
-        elif cells == names and len(names) > 1:
+        elif cells[0].endswith(names[0]) and dialects.repeats(cells, names):
             problem = "the line repeats the names of the columns. Remove it"
         elif is_swallowed:
             problem = (
