@@ -199,9 +199,8 @@ def _is_list(head: str) -> bool:
     try:
         row = parse_json(head, "", object)
     except ValueError:
-        # An object over several lines begins so. In a malformed line, more
-        # follows.
-        return bool(re.fullmatch(r'\s*\{\s*("data"\s*:\s*(\[.*)?)?', head))
+        # So does the first line of an object over several lines end.
+        return bool(re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head))
     data = row.get("data") if isinstance(row, dict) else None
     return isinstance(data, list) and all(isinstance(x, dict) for x in data)
 

@@ -180,7 +180,7 @@ def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
 def test_a_list_in_json_is_no_text(tmp_path, indent, name):
     """Each line would be answered as a text."""
     path = tmp_path / name
-    for value in (ROWS, {"data": ROWS}):
+    for value in (ROWS, {"data": ROWS}, {"version": "1", "data": ROWS}):
         write(path, json.dumps(value, indent=indent))
         assert [*read_rows(path)] == [*enumerate(ROWS, 1)]
     write(path, json.dumps(["a"], indent=indent))
