@@ -76,11 +76,12 @@ class Config(flags.Config):
     input_format: str | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line, or a list. "
-        "csv, tsv, xlsx, parquet: a table. Its columns have the names of the JSON keys or of "
-        "the training's table, unless --text_column is set. text: one text per "
-        "line. By default, the file's ending determines the format. For other "
-        "endings and for standard input, the default is jsonl if the first "
-        "line begins with { or a list of objects, else text.",
+        "csv, tsv, xlsx, parquet: a table. Its columns have the names of the "
+        "JSON keys or of the training's table, unless --text_column is set. "
+        "text: one text per line. By default, the file's ending determines the "
+        "format. For other endings and for standard input, the default is "
+        "jsonl if the first line begins with { or a list of objects, else "
+        "text.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(

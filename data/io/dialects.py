@@ -20,13 +20,13 @@ _NO_MARK = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
-# A quoted cell after a blank, of which csv by itself makes an unquoted one.
-_SPACED = re.compile(r' +".*"', re.DOTALL)
 # A cell that a program quoted: it contains two quotes in place of each.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
 _MOST_RECORDS = 200
+# More words than a name of a column usually has.
+_MOST_WORDS = 4
 _MOST_CHARACTERS = 1 << 20
 # Names of columns, in lower case and without marks, that are no texts.
 _NAMES = """
@@ -148,11 +148,22 @@ class _Sample:
         except csv.Error:
             return records, False
         is_one = len({*map(len, records)}) == 1
-        if is_one and not dialect.is_spaced:
+        if is_one and not dialect.quoting:
             cells = itertools.chain.from_iterable(records)
-            other = _SPACED if dialect.quoting else _DOUBLED
-            is_one = not any(map(other.fullmatch, cells))
+            is_one = not any(map(_DOUBLED.fullmatch, cells))
         return records, is_one
+
+    def num_stray(self, dialect: Dialect) -> int:
+        """Returns how many quotes in the lines read so far quote no cell."""
+        if not dialect.quoting:
+            return 0
+        text = "".join(self.seen)
+        if dialect.escapes:
+            text = _hide_escaped(text)
+        mark = re.escape(dialect.mark)
+        blanks = " *" if dialect.is_spaced else ""
+        quoted = rf'(?:(?<={mark})|^){blanks}"(?:[^"]|"")*"(?={mark}|[\r\n]|\Z)'
+        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
 
 
 def find(
@@ -187,15 +198,11 @@ def _find_dialect(
     path: str, sample: _Sample, told: Told, is_tsv: bool
 ) -> Dialect:
     marks = [told.mark] if told.mark else [*MARKS.values()]
-    # {mark: (how odd its strictest dialect is, dialect)}.
     fitting: dict[str, tuple[tuple[int, int], Dialect]] = {}
     for mark in marks:
-        for level, dialect in enumerate(_dialects(mark, told.quoting)):
-            records, is_one = sample.records(dialect)
-            if is_one and (len(records[0]) > 1 or told.mark):
-                odd = sum(cell.count('"') % 2 for r in records for cell in r)
-                fitting[mark] = (level, odd), dialect
-                break
+        ranked = _ranked(sample, mark, told)
+        if ranked:
+            fitting[mark] = min(ranked)
     best = min((rank for rank, _ in fitting.values()), default=None)
     strictest = [each for rank, each in fitting.values() if rank == best]
     if is_tsv and ("\t" in fitting or not fitting):
@@ -222,6 +229,21 @@ def _find_dialect(
     for records in firsts.values():
         check_title(path, records, told.columns)
     return Dialect(_NO_MARK, told.quoting is not False)
+
+
+def _ranked(
+    sample: _Sample, mark: str, told: Told
+) -> list[tuple[tuple[int, int], Dialect]]:
+    # Returns the dialects of a mark under which the records have one width,
+    # each with its rank. The strictest has the lowest.
+    ranked = []
+    for level, dialect in enumerate(_dialects(mark, told.quoting)):
+        if dialect.escapes and ranked:
+            continue
+        records, is_one = sample.records(dialect)
+        if is_one and (len(records[0]) > 1 or told.mark):
+            ranked.append(((sample.num_stray(dialect), level), dialect))
+    return ranked
 
 
 def _width(records: Sequence[Sequence[str]]) -> int:
@@ -301,10 +323,17 @@ def find_header(
     """
     first, *rest = records
     rest = [row for row in rest if not repeats(row, first)]
+    # A text stands in a row more often than in a name.
+    is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
     signs: Counter[bool | None] = Counter()
     for i, name in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i].strip()]
-        signs[_is_name(name, below, columns)] += 1
+        sign = _is_name(name, below)
+        if sign is None and is_usual(name, columns):
+            sign = True
+        elif sign and is_text and not is_usual(name, columns):
+            sign = None
+        signs[sign] += 1
     if signs[True] and not signs[False]:
         return True
     if signs[False] and not signs[True]:
@@ -325,16 +354,12 @@ def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
     return is_same and [*row[1:]] == [*names[1:]] != []
 
 
-def _is_name(
-    name: str, below: Sequence[str], columns: Collection[str]
-) -> bool | None:
+def _is_name(name: str, below: Sequence[str]) -> bool | None:
     # Returns whether a first cell is a name, None if nothing tells.
     if not name.strip():
         return None
     if name in below:
         return False
-    if is_usual(name, columns):
-        return True
     numbers = [*map(_is_number, below)]
     if below and all(numbers):
         return not _is_number(name)
