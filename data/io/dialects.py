@@ -197,7 +197,9 @@ def find(
 def _find_dialect(
     path: str, sample: _Sample, told: Told, is_tsv: bool
 ) -> Dialect:
+    first_lines = [*itertools.islice(sample, _MOST_RECORDS)]
     marks = [told.mark] if told.mark else [*MARKS.values()]
+    marks = [x for x in marks if told.mark or any(x in y for y in first_lines)]
     fitting: dict[str, tuple[tuple[int, int], Dialect]] = {}
     for mark in marks:
         ranked = _ranked(sample, mark, told)
@@ -221,7 +223,7 @@ def _find_dialect(
     if told.mark or (len(in_head) == 1 and not fitting):
         return _dialects(told.mark or in_head[0], told.quoting)[0]
     if in_head or fitting:
-        head = next((line for line in sample if line.strip()), "")
+        head = next(filter(str.strip, first_lines), "")
         raise ValueError(
             f"{path}: set --delimiter to the character between the cells, one "
             f"of {' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
@@ -236,7 +238,7 @@ def _ranked(
 ) -> list[tuple[tuple[int, int], Dialect]]:
     # Returns the dialects of a mark under which the records have one width,
     # each with its rank. The strictest has the lowest.
-    ranked = []
+    ranked: list[tuple[tuple[int, int], Dialect]] = []
     for level, dialect in enumerate(_dialects(mark, told.quoting)):
         if dialect.escapes and ranked:
             continue

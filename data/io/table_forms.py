@@ -300,11 +300,12 @@ class _Header:
 
 def _unique(names: Sequence[str]) -> list[str]:
     # Replaces each name that an earlier column has by a Repeated.
-    keys: list[str] = []
+    # A dict keeps the order, and finds a name in a table of many columns fast.
+    keys: dict[str, None] = {}
     for name in names:
-        taken = {*names, *keys}
-        keys.append(Repeated(name, taken) if name in keys else name)
-    return keys
+        key = Repeated(name, {*names, *keys}) if name in keys else name
+        keys[key] = None
+    return [*keys]
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
