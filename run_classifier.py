@@ -50,9 +50,9 @@ class Config(DataFileConfig):
     classifier: ClassifierOptions = group(ClassifierOptions)
     task_name: str = flags.head(
         None,
-        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl or "
-        ".parquet). embedding reads pairs of texts from such files, and "
-        "ranking reads queries, passages and relevances.",
+        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
+        ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
+        "files, and ranking reads queries, passages and relevances.",
         choices=glue.TASK_NAMES,
     )
 

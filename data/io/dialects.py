@@ -208,7 +208,8 @@ def _find_dialect(
     best = min((rank for rank, _ in fitting.values()), default=None)
     strictest = [each for rank, each in fitting.values() if rank == best]
     if is_tsv and ("\t" in fitting or not fitting):
-        strictest = [fitting["\t"][1] if fitting else Dialect("\t")]
+        usual = _dialects("\t", told.quoting)[0]
+        strictest = [fitting["\t"][1] if fitting else usual]
     elif is_tsv:
         strictest = []
     if len(strictest) == 1:

@@ -159,6 +159,14 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, culprit):
         list(read_table(Table(path), ["text"]))
 
 
+def test_flags_count_where_rows_are_malformed(tmp_path):
+    path = write(tmp_path / "a.tsv", 'text\tlabel\n"a\tx\nb\n"c"\ty\n')
+    rows = [row for _, row in read_rows(path, Layout(quoting=False))]
+    assert rows[0] == {"text": '"a', "label": "x"}
+    assert isinstance(rows[1], ValueError)
+    assert rows[2] == {"text": '"c"', "label": "y"}
+
+
 def test_a_bad_row_is_an_error_of_its_own(tmp_path):
     data = HEADER + b'1,a\n2\n3,"a" b\n4,\xff\n5,b\n'
     path = write(tmp_path / "a.csv", data)
