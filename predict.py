@@ -1,8 +1,8 @@
 """Applies an exported model to texts from the command line, a pipe or files.
 
-A request is a JSON object, one per line, or a row of CSV, TSV or Parquet, or a
-line of plain text. For each request the script writes an answer: a JSON object,
-a row of CSV, or a vector. The tasks, each with a request and its answer:
+A request is a JSON object, one per line, or a row of a table, or a line of
+plain text. For each request the script writes an answer: a JSON object, a row
+of CSV, or a vector. The tasks, each with a request and its answer:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
@@ -75,12 +75,13 @@ class Config(flags.Config):
     )
     input_format: str | None = flag(
         None,
-        "Format of the requests. jsonl: one JSON object per line. csv, tsv, "
-        "parquet: a table. Its columns have the names of the JSON keys or of "
-        "the training's table, unless --text_column is set. text: one text per "
-        "line. By default, the file's ending determines the format. For other "
-        "endings and for standard input, the default is jsonl if the first "
-        "line begins with {, else text.",
+        "Format of the requests. jsonl: one JSON object per line, or a list. "
+        "csv, tsv, xlsx, parquet: a table. Its columns have the names of the "
+        "JSON keys or of the training's table, unless --text_column is set. "
+        "text: one text per line. By default, the file's ending determines the "
+        "format. For other endings and for standard input, the default is "
+        "jsonl if the first line begins with { or a list of objects, else "
+        "text.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
@@ -205,9 +206,7 @@ def read_items(
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
-        layout=tables.Layout(
-            config.input_format, config.layout.quoting, config.layout.delimiter
-        ),
+        layout=config.layout.layout(config.input_format, None),
         trained_columns=trained_columns,
     )
     if not all(map(os.path.isfile, paths)):

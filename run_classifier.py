@@ -51,10 +51,10 @@ class Config(DataFileConfig):
     classifier: ClassifierOptions = group(ClassifierOptions)
     task_name: str = flags.head(
         None,
-        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl or "
-        ".parquet). embedding reads pairs of texts from such files, and "
-        "ranking reads queries, passages and relevances. For a class of your "
-        "own, set --processor.",
+        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
+        ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
+        "files, and ranking reads queries, passages and relevances. For a "
+        "class of your own, set --processor.",
         choices=glue.TASK_NAMES,
     )
 
@@ -488,6 +488,7 @@ def create_task(
             config.task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
+            config.table.layout(),
         )
         reader = glue.ClassificationReader(processors)
         return ClassifierTask(start, reader), start

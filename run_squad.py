@@ -22,6 +22,7 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from data import report
 from data.io import feature_specs
+from data.io.tables import LayoutOptions
 from data.squad import decoding, passage_windows, reading, scoring
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
@@ -54,6 +55,7 @@ class Config(FineTuningConfig):
             help="Number of windows in a batch of prediction and evaluation."
         ),
     )
+    table: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
     train_file: str | None = flags.training(
@@ -122,15 +124,16 @@ class SquadReader:
         self._examples: dict[str, list[reading.SquadExample]] = {}
         is_v2 = config.decoding.version_2_with_negative
         by_chars = config.windows.use_char_offsets
+        layout = config.table.layout()
         if config.training.do_train:
-            file = reading.SquadFile(str(config.train_file))
+            file = reading.SquadFile(str(config.train_file), layout)
             examples = reading.read_squad_examples(file, True, is_v2, by_chars)
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
             self._examples["train"] = examples
         if config.reads_predict_file:
-            self.asked = reading.SquadFile(str(config.predict_file))
+            self.asked = reading.SquadFile(str(config.predict_file), layout)
             examples = reading.read_squad_examples(
                 self.asked, False, is_v2, by_chars
             )

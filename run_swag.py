@@ -16,6 +16,7 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
+from data.io.tables import LayoutOptions
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import FineTuningConfig
@@ -31,6 +32,8 @@ class Config(FineTuningConfig):
     optimizer: OptimizerFlags = group(
         OptimizerFlags, learning_rate=like(default=2e-5)
     )
+
+    table: LayoutOptions = group(LayoutOptions)
 
     head = kinds.MULTIPLE_CHOICE
 
@@ -51,7 +54,9 @@ class SwagTask(task.Task):
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the examples of a split from --data_dir."""
         return swag.read_set(
-            self.config.fine_tuning.data_dir, text_files.SETS[split]
+            self.config.fine_tuning.data_dir,
+            text_files.SETS[split],
+            self.config.table.layout(),
         )
 
     def encode(

@@ -24,9 +24,11 @@ PARTS = {
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "pyarrow": "tables",
+    "python_calamine": "tables",
     "sentencex": "sentence-split",
     "starlette": "serve",
     "uvicorn": "serve",
+    "zstandard": "tables",
 }
 
 

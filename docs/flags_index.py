@@ -136,10 +136,11 @@ def _table(rows: Rows) -> str:
 
 
 def _row(flag: flags.Flag) -> str:
-    text = flag.meta.help.replace("|", "\\|")
+    text = flag.meta.help
     if flag.meta.choices:
         choices = ", ".join(f"`{choice}`" for choice in flag.meta.choices)
         text = f"{choices}. {text}"
+    text = text.replace("|", "\\|")
     shown = f"`{flag.default}`"
     if flag.default is dataclasses.MISSING:
         shown = "**required**"

@@ -11,7 +11,7 @@ from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
 
-_DEFAULT = tables.Layout()
+_DEFAULT = tables.Layout(has_header=None)
 
 
 class Item(NamedTuple):
@@ -136,12 +136,13 @@ def read(
     }
     # If the columns are chosen by number, the first line is no header.
     by_number = chosen and all(map(str.isdecimal, chosen.values()))
+    if by_number and layout.has_header is None:
+        layout = layout._replace(has_header=False)
+    layout = layout._replace(columns=(*chosen.values(), *trained.values()))
     for path in paths:
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
-        rows = tables.read_rows(
-            path, layout._replace(form=form, has_header=not by_number)
-        )
+        rows = tables.read_rows(path, layout)
         file = path if len(paths) > 1 else ""
         with named_errors(path):
             for number, row in rows:

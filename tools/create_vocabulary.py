@@ -43,7 +43,7 @@ class Config(flags.Config):
     input_file: str = flag(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
-        "may be compressed (.gz).",
+        "may be packed with gzip, bzip2, xz or zstd.",
         kind=Kind.INPUT_FILES,
     )
     output_file: str = flag(

@@ -224,11 +224,9 @@ def layout_of(options: TableOptions) -> Layout:
         *filter(None, [options.text_b_column]),
         *options.label_column.split(","),
     ]
-    return Layout(
-        quoting=options.quoting,
-        delimiter=options.delimiter,
-        has_header=not all(map(str.isdecimal, filter(None, columns))),
-    )
+    by_number = all(map(str.isdecimal, filter(None, columns)))
+    has_header = False if by_number else None
+    return options.layout(has_header=has_header, columns=columns)
 
 
 def find_columns(
@@ -262,7 +260,9 @@ def find_columns(
     columns = table.columns()
     file = f"--data_file={table.path}"
     if form_of(table.path) in (None, "text") and columns == ["text"]:
-        raise ValueError(f"{file} must end in .csv, .tsv, .jsonl or .parquet")
+        raise ValueError(
+            f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
+        )
     if not columns:
         raise ValueError(f"{file} contains no rows")
     used = [named[flag] for flag in named if flag != "label_column"]

@@ -28,7 +28,7 @@ from data.classification.pairs import (
 )
 from data.classification.table_task import TableProcessor
 from data.io.dev_split import DataFileOptions
-from data.io.tables import Table
+from data.io.tables import DEFAULT, Layout, Table
 from data.io.text_files import SETS
 from files.atomic import atomic_open
 from files.paths import StrPath
@@ -61,6 +61,7 @@ class SplitFilesProcessor(DataProcessor):
             GLUE identifies predictions by line.
         output_mode, metrics: see DataProcessor.
         data_dir: folder of the files.
+        layout: how the tables of mirrors are written.
     """
 
     label_names: Sequence[str] = ("0", "1")
@@ -76,6 +77,7 @@ class SplitFilesProcessor(DataProcessor):
     output_mode: str = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath = ""
+    layout: Layout = DEFAULT
 
     def labels(self) -> list[str] | None:
         """Returns the attribute `label_names`, or None in regression."""
@@ -89,7 +91,7 @@ class SplitFilesProcessor(DataProcessor):
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
         path = glue_layouts.find_file(self.data_dir, name, file)
-        lines = [*glue_layouts.read_lines(path)]
+        lines = [*glue_layouts.read_lines(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()
@@ -404,7 +406,10 @@ def create_table_processor(
 
 
 def create_glue_processors(
-    task_name: str, data_dir: StrPath, xnli_language: str
+    task_name: str,
+    data_dir: StrPath,
+    xnli_language: str,
+    layout: Layout = DEFAULT,
 ) -> dict[str, DataProcessor]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
@@ -416,7 +421,9 @@ def create_glue_processors(
     if task_name == "mnli":
         names["_mm"] = "mnli-mm"
     return {
-        suffix: dataclasses.replace(PROCESSORS[name], data_dir=data_dir)
+        suffix: dataclasses.replace(
+            PROCESSORS[name], data_dir=data_dir, layout=layout
+        )
         for suffix, name in names.items()
     }
 

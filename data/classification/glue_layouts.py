@@ -26,7 +26,7 @@ _PAIRS: tuple[tuple[str, ...], ...] = (
 _SINGLE_TEXTS: tuple[tuple[str, ...], ...] = (("sentence",), ("text",))
 _LABELS = ("label", "gold_label", "is_duplicate", "quality", "score")
 # Endings of tables that are read if there is no TSV file.
-_OTHER_ENDINGS = (".csv", ".jsonl", ".parquet")
+_OTHER_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
 _ADVICE = (
     "Name the columns in the first line, or read the table with --task_name=csv"
 )
@@ -64,7 +64,9 @@ def find_file(data_dir: StrPath, name: str, file_name: str) -> str:
     return find_set_file(data_dir, name, [file_name, *others])
 
 
-def read_lines(path: str) -> Iterator[tuple[int, list[str]]]:
+def read_lines(
+    path: str, layout: tables.Layout = tables.DEFAULT
+) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 
     The first line of a file that is not TSV contains the names of its columns.
@@ -76,11 +78,11 @@ def read_lines(path: str) -> Iterator[tuple[int, list[str]]]:
     if tables.form_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
-        for number, line in read_numbered(path):
+        for number, line in read_numbered(path, layout.encoding):
             yield number, line.split("\t")
         return
     names: list[str] = []
-    for number, row in tables.read_rows(path):
+    for number, row in tables.read_rows(path, layout):
         if isinstance(row, ValueError):
             raise ValueError(f"{path}, line {number}: {row}")
         if not names:

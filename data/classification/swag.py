@@ -16,7 +16,7 @@ from data.classification.features import (
     InputExample,
     create_joined_features,
 )
-from data.io.tables import Table, read_table
+from data.io.tables import DEFAULT, Layout, Table, read_table
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -26,7 +26,10 @@ LABELS = [str(i) for i in range(NUM_CHOICES)]
 
 _ENDINGS = tuple(f"ending{i}" for i in range(NUM_CHOICES))
 _SET_FILES = {
-    name: [f"{file}{ending}" for ending in (".csv", ".jsonl", ".parquet")]
+    name: [
+        f"{file}{ending}"
+        for ending in (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
+    ]
     for name, file in (("train", "train"), ("dev", "val"), ("test", "test"))
 }
 
@@ -62,11 +65,13 @@ class SwagReader:
         return read_set(self._data_dir, SETS[split])
 
 
-def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
+def read_set(
+    data_dir: StrPath, name: str, layout: Layout = DEFAULT
+) -> list[SwagExample]:
     """Reads the set `name` ("train", "dev" or "test") of SWAG.
 
-    The file is SWAG's CSV file, or JSON lines or Parquet with the same columns:
-    sent1, sent2, ending0 to ending3 and label. Other columns are ignored. A
+    The file is SWAG's CSV file, or another table with the same columns: sent1,
+    sent2, ending0 to ending3 and label. Other columns are ignored. A
     test set may have no label column, or empty labels.
 
     Raises:
@@ -79,7 +84,7 @@ def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
     is_test = name == "test"
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
-    for where, row in read_table(Table(path), columns, label_columns):
+    for where, row in read_table(Table(path, layout), columns, label_columns):
         sent1, sent2, *rest = (row[column] for column in columns)
         cell = row.get("label")
         label = None if is_test and cell in (None, "") else str(cell)

@@ -23,7 +23,7 @@ from data.classification.features import (
 )
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import is_blank, place_of
-from data.io.tables import Table, accepted_rows, form_of, read_table
+from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
 from modeling.labels import (
@@ -39,7 +39,7 @@ _FEW = 5
 _MOST = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
-EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
+EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
 class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
@@ -298,8 +298,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         needed = [] if self._may_be_unknown(name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
-        has_names = table.layout.has_header and form_of(path) in ("csv", "tsv")
-        first = 2 if has_names else 1
+        first = 2 if table.names_columns else 1
         numbered = (
             (number, where, row)
             for number, (where, row) in enumerate(rows, first)

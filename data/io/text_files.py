@@ -6,26 +6,21 @@ in each worker process. `tf.io.gfile` reads paths with a scheme, such as
 `gs://`.
 """
 
-import codecs
 import contextlib
-import gzip
 import io
 import os
 import types
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from data.io import encodings, packed_files
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
 # {split of a script: name of its set in a data folder}.
 SETS = {"train": "train", "eval": "dev", "predict": "test"}
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
-_NOT_UTF8 = (
-    "the text is not UTF-8. Convert the file, such as with iconv -f {} -t UTF-8"
-)
 
 
 def _gfile() -> types.ModuleType:
@@ -56,18 +51,64 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Opens a file, or STDIN, to read bytes. Unpacks it if its name is `*.gz`.
+def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
+    """Opens a file, or STDIN, to read bytes. Unpacks gzip, bzip2, xz and zstd.
+
+    The first bytes tell whether a file is packed, not its name.
 
     Raises:
-        OSError: the file cannot be read, or a `.gz` is damaged.
+        OSError: the file cannot be read, or a packed file is damaged.
+        ValueError: zstd needs a package that is not installed.
     """
     with named_errors(path), _open_raw(path) as file:
-        is_packed = os.fspath(path).endswith(".gz")
+        yield packed_files.unpack(file, path)
+
+
+def is_packed(path: StrPath) -> bool:
+    """Returns whether the bytes of a file are unpacked to read it."""
+    with named_errors(path), _open_raw(path) as file:
+        return packed_files.kind_of(packed_files.buffer(file)) is not None
+
+
+@contextlib.contextmanager
+def open_text(
+    path: StrPath, encoding: str | None = None
+) -> Iterator[io.TextIOWrapper]:
+    """Opens a file, or STDIN, to read the lines of a text with their ends.
+
+    LF, CR LF or CR ends a line. A mark of UTF-8 or UTF-16 is skipped. Bytes
+    that are not in the encoding become lone surrogates, which
+    `encodings.check` finds.
+
+    Args:
+        path: path of the file.
+        encoding: the encoding, unless the file begins with a mark. None =
+            UTF-8.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is an archive, is UTF-16 without a mark, or there
+            is no such encoding.
+    """
+    with open_binary(path) as file:
+        head = file.peek()
+        packed_files.check_is_text(head, path)
+        name = encodings.marked_encoding(head) or encoding
+        if not name:
+            encodings.check_is_narrow(head, path)
         try:
-            yield gzip.GzipFile(fileobj=file) if is_packed else file
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise OSError(f"{path}: the gzip file is damaged") from error
+            text = io.TextIOWrapper(
+                file, name or "utf-8", errors="surrogateescape", newline=""
+            )
+        except LookupError:
+            raise ValueError(
+                f"--encoding={encoding} is no encoding that Python knows, such "
+                "as cp1252"
+            ) from None
+        try:
+            yield text
+        except UnicodeDecodeError:
+            raise ValueError(f"{path}: the text is not {name}") from None
 
 
 def _open_raw(path: StrPath) -> IO[bytes]:
@@ -107,8 +148,7 @@ def read_lines(
     UTF-8 are dropped.
 
     Args:
-        path: path of a text file. The function decompresses the file if its
-            name ends in `.gz`.
+        path: path of a text file, packed or not.
         dropped: Counter. The function adds the number of dropped bytes to
             `dropped[path]`.
         start: offset of the first byte to read, which must begin a line.
@@ -116,9 +156,9 @@ def read_lines(
             byte are read to their end. None = read to the end of the file.
 
     Raises:
-        OSError: the file cannot be read, or a `.gz` is damaged.
-        ValueError: the file is UTF-16, is compressed but its name does not end
-            in `.gz`, or its lines end in carriage returns.
+        OSError: the file cannot be read, or a packed file is damaged.
+        ValueError: the file is UTF-16 or an archive, or its lines end in
+            carriage returns.
     """
     with open_binary(path) as file:
         if start:
@@ -139,54 +179,34 @@ def read_lines(
             yield text.rstrip("\n")
 
 
-def split_lines(path: StrPath) -> Iterator[tuple[int, str]]:
-    """Yields (number, line with its end) of a file, numbered from 1.
-
-    LF, CR LF or CR ends a line. A byte order mark is skipped. Bytes that are
-    not UTF-8 become lone surrogates, which `check_utf8` finds.
-
-    Raises:
-        OSError, ValueError: as in `read_lines`.
-    """
-    number = 0
-    with open_binary(path) as file:
-        for data in file:
-            if not number:
-                _check_encoding(data, path)
-                data = data.removeprefix(codecs.BOM_UTF8)
-            text = data.decode("utf-8", "surrogateescape")
-            has_return = "\r" in text
-            for line in io.StringIO(text, newline="") if has_return else [text]:
-                number += 1
-                yield number, line
-
-
-def check_utf8(line: str) -> str:
-    """Returns a line of `split_lines`. Raises a ValueError if not UTF-8."""
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        raise ValueError(_NOT_UTF8.format("LATIN1")) from None
-    return line
-
-
-def read_numbered(path: StrPath) -> Iterator[tuple[int, str]]:
+def read_numbered(
+    path: StrPath, encoding: str | None = None
+) -> Iterator[tuple[int, str]]:
     """Yields (number, line without its end) of a file, numbered from 1.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: a line is not UTF-8. The message names the line.
+        OSError, ValueError: as in `open_text`.
+        ValueError: a line is not in the encoding. The message names the line.
     """
-    for number, line in split_lines(path):
-        try:
-            yield number, check_utf8(line).rstrip("\r\n")
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
+    with open_text(path, encoding) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                text = encodings.check(line, encoding)
+            except ValueError as error:
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            yield number, text.rstrip("\r\n")
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
     """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
-    _check_encoding(line, path)
+    packed_files.check_is_text(line, path)
+    marked = encodings.marked_encoding(line)
+    if marked not in (None, "utf-8-sig"):
+        raise ValueError(
+            f"{path}, line 1: the text is not UTF-8. Convert the file, such as "
+            f"with iconv -f {marked.upper()} -t UTF-8"
+        )
+    encodings.check_is_narrow(line, path)
     if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(
             f"{path}: the lines end in carriage returns. Save the file with LF "
@@ -194,27 +214,13 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         )
 
 
-def _check_encoding(line: bytes, path: StrPath) -> None:
-    if line.startswith(b"\x1f\x8b"):
-        raise ValueError(f"{path}: gzip files must have a name in .gz")
-    if line.startswith(b"PK\x03\x04"):
-        raise ValueError(
-            f"{path} is a zip archive or an Excel workbook. Save it as CSV"
-        )
-    # In UTF-16, every second byte of English text is zero. In other scripts, at
-    # least the spaces and line ends contain a zero byte.
-    is_wide = line.count(0) > max(len(line) // 3, 4)
-    is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
-    if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"{path}, line 1: {_NOT_UTF8.format('UTF-16')}")
-
-
 def find_set_file(
     data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
     """Returns the path of the set `name` in a data folder.
 
-    The file has one of the `file_names`, with or without an additional `.gz`.
+    The file has one of the `file_names`, in lower or upper case, with or
+    without an additional ending such as .gz.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -222,9 +228,14 @@ def find_set_file(
     """
     if data_dir is None:
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")
-    names = [*file_names, *(f"{file_name}.gz" for file_name in file_names)]
-    paths = [os.path.join(data_dir, file_name) for file_name in names]
-    existing = [*filter(os.path.isfile, paths)]
+    existing = []
+    for file_name in file_names:
+        folder, wanted = os.path.split(os.path.join(data_dir, file_name))
+        existing += [
+            os.path.join(folder, each)
+            for each in sorted(_files_in(folder))
+            if packed_files.name_without_packing(each) == wanted.lower()
+        ]
     if not existing:
         raise FileNotFoundError(
             f"there is no {name} set in {data_dir}: it must be named "
@@ -233,3 +244,11 @@ def find_set_file(
     if len(existing) > 1:
         raise ValueError(f"keep only one of the files {' and '.join(existing)}")
     return existing[0]
+
+
+def _files_in(folder: StrPath) -> list[str]:
+    # Returns the names of the files of a folder, [] if there is none.
+    if not os.path.isdir(folder):
+        return []
+    with os.scandir(folder) as entries:
+        return [each.name for each in entries if each.is_file()]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from data.io import text_files
+from data.io import dialects, tables, text_files
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
 
@@ -60,7 +60,9 @@ class _Layout(NamedTuple):
     sentence_at: int = 0
 
 
-def read(path: str, columns: Columns) -> Iterator[NerExample]:
+def read(
+    path: str, columns: Columns, written: tables.Layout = tables.DEFAULT
+) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
     An empty line ends a sentence. In a table with a column of sentences, a new
@@ -73,8 +75,8 @@ def read(path: str, columns: Columns) -> Iterator[NerExample]:
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = columns.name == "test"
-    lines = [*text_files.read_numbered(path)]
-    layout = _find_layout(path, lines, is_test)
+    lines = [*text_files.read_numbered(path, written.encoding)]
+    layout = _find_layout(path, lines, is_test, written.delimiter)
     sentences = [*_read_sentences(path, lines, layout, columns.label_column)]
     if layout.tags_at and sentences and not columns.label_column:
         _, ((_, cells), *_) = sentences[0]
@@ -117,14 +119,19 @@ def read(path: str, columns: Columns) -> Iterator[NerExample]:
 
 
 def _find_layout(
-    path: str, lines: Sequence[tuple[int, str]], is_test: bool
+    path: str,
+    lines: Sequence[tuple[int, str]],
+    is_test: bool,
+    delimiter: str | None,
 ) -> _Layout:
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
     words = (x for _, x in lines if x.strip(_BLANKS) and x[:10] != _DOCUMENT)
     first = min(words, key=lambda line: line[0] == "#", default="")
-    is_csv = path.removesuffix(".gz").endswith(".csv")
-    for mark in ",;\t":
+    is_csv = tables.form_of(path) == "csv"
+    told = delimiter and dialects.MARKS[delimiter]
+    marks = told or ",;\t|"
+    for mark in marks:
         names = _cut(first, mark) if mark in first or is_csv else []
         simple = [_simplify(name) for name in names]
         sentence = next(filter(_SENTENCE.fullmatch, simple), None)
@@ -145,7 +152,7 @@ def _find_layout(
             return _Layout(mark, names, width, words_at, tags_at, sentence_at)
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     if is_csv and separator is None:
-        separator = next((mark for mark in ",;" if mark in first), None)
+        separator = next((mark for mark in ",;|" if mark in first), None)
     return _Layout(separator, [], len(_cut(first, separator)))
 
 
@@ -163,8 +170,7 @@ def _read_sentences(
     separator, names, width, *_ = layout
     document = 0
     sentence: list[tuple[int, list[str]]] = []
-    for number, line in [*lines, (0, "")]:
-        cells = _cut(line, separator)
+    for number, line, cells in _cut_lines(path, lines, layout):
         if names and separator == "\t" and cells:
             # `_cut` leaves out empty cells at the end.
             cells += [""] * (width - len(cells))
@@ -196,6 +202,39 @@ def _read_sentences(
         sentence.append((number, cells))
 
 
+def _cut_lines(
+    path: str, lines: Sequence[tuple[int, str]], layout: _Layout
+) -> Iterator[tuple[int, str, list[str]]]:
+    # Yields (number, line, its cells), and an empty line after the last one. In
+    # a table, a quoted cell may contain line breaks.
+    mark = layout.separator
+    if not (layout.names and mark and mark != "\t"):
+        for number, line in [*lines, (0, "")]:
+            yield number, line, _cut(line, mark)
+        return
+    told = dialects.Told(mark)
+    ended = (f"{line}\n" for _, line in lines)
+    dialect, _, every = dialects.find(path, ended, told, is_tsv=False)
+    reader = dialects.records_of(every, dialect)
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+        if cells is None:
+            break
+        if dialect.escapes:
+            cells = dialects.show_escaped(cells)
+        cells = _strip(cells)
+        yield number, mark.join(cells), cells if any(cells) else []
+    yield 0, "", []
+
+
+def _strip(cells: Sequence[str]) -> list[str]:
+    return [cell.strip(" ") or cell for cell in cells]
+
+
 def _cut(line: str, separator: str | None) -> list[str]:
     # Splits a line into columns, [] if all of them are empty. `separator` is
     # None if any number of spaces and tabs separates the columns. Other white
@@ -209,7 +248,7 @@ def _cut(line: str, separator: str | None) -> list[str]:
         cells = line.rstrip("\t").split(separator)
     else:
         cells = next(csv.reader([line], delimiter=separator))
-    cells = [cell.strip(" ") or cell for cell in cells]
+    cells = _strip(cells)
     return cells if separator == "\t" or any(cells) else []
 
 

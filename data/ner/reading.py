@@ -11,6 +11,7 @@ from absl import logging
 from command_line import flags
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import key_of
+from data.io.tables import LayoutOptions, form_of
 from data.ner import columns, spans, tag_names
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
@@ -22,7 +23,7 @@ _MOST_WORDS = 100
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NerOptions:
+class NerOptions(LayoutOptions):
     """Options for reading tagged words: their columns and their tags."""
 
     labels: Sequence[str] | None = flags.head(
@@ -143,13 +144,13 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         path = str(path)
         options = self._options
         labels = self._labels or []
-        if path.removesuffix(".gz").endswith((".json", ".jsonl")):
-            examples = spans.read(path, name, labels)
+        if form_of(path) == "jsonl":
+            examples = spans.read(path, name, labels, options.encoding)
         else:
             layout = columns.Columns(
                 options.text_column, options.label_column, labels, name
             )
-            examples = [*columns.read(path, layout)]
+            examples = [*columns.read(path, layout, options.layout())]
             self._check_number(path, examples)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")

@@ -19,7 +19,7 @@ from typing import Any
 
 from absl import logging
 
-from data.io import text_files
+from data.io import packed_files, text_files
 from data.ner import offsets
 from data.ner.annotations import (
     SPANS,
@@ -37,7 +37,10 @@ from files.paths import StrPath
 
 
 def read(
-    path: StrPath, name: str, labels: Sequence[str] = ()
+    path: StrPath,
+    name: str,
+    labels: Sequence[str] = (),
+    encoding: str | None = None,
 ) -> list[NerExample]:
     """Reads the annotated texts of a file of JSON lines or of one JSON list.
 
@@ -52,9 +55,10 @@ def read(
     out.
 
     Args:
-        path: path of the file, in UTF-8.
+        path: path of the file.
         name: "train", "dev" or "test".
         labels: the tags of --labels or of the model, [] if they are unknown.
+        encoding: encoding of the file. None = UTF-8.
 
     Raises:
         OSError: the file cannot be read.
@@ -66,7 +70,7 @@ def read(
     examples = []
     # Sentences of the file with tags.
     tagged = []
-    for guid, row in _read_entries(path):
+    for guid, row in _read_entries(path, encoding):
         counts.num_texts += 1
         example, has_tags = _read_row(path, guid, row, name, counts)
         if example is not None:
@@ -228,12 +232,15 @@ def _check_labels(path: StrPath, counts: _Counts) -> None:
         )
 
 
-def _read_entries(path: StrPath) -> Iterator[tuple[str, Any]]:
+def _read_entries(
+    path: StrPath, encoding: str | None
+) -> Iterator[tuple[str, Any]]:
     # Yields (place in the file, parsed JSON value) of each text in a file. Only
     # a .json file can contain one list of texts, instead of a text in a line.
-    lines = [each for each in text_files.read_numbered(path) if each[1].strip()]
+    numbered = text_files.read_numbered(path, encoding)
+    lines = [each for each in numbered if each[1].strip()]
     text = "\n".join(line for _, line in lines)
-    is_list = str(path).removesuffix(".gz").endswith(".json")
+    is_list = packed_files.name_without_packing(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):
         for number, row in enumerate(parse_json(text, str(path), list), 1):
             yield f"entry {number}", row

@@ -131,12 +131,13 @@ def split_to_parts(input_files: Sequence[str]) -> list[Part]:
     before = 0  # number of bytes in the files before `path`
     for path, size in zip(input_files, sizes, strict=True):
         start = 0
+        is_packed = text_files.is_packed(path)
         while start < size:
             # The part ends near the next multiple of total / num_parts.
             number = (before + start) * num_parts // total + 1
             border = total * number // num_parts - before
             end, is_cut = size, False
-            if border < size and not path.endswith(".gz"):
+            if border < size and not is_packed:
                 end, is_cut = _find_start(path, border)
             blocks.append(
                 Block(path, start, end if end < size else None, is_cut)

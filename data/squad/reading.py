@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from absl import logging
 
-from data.io import tables, text_files
+from data.io import encodings, packed_files, tables, text_files
 from data.squad import cells
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -59,6 +59,7 @@ class SquadFile:
 
     Args:
         path: path of the file. `read_questions` describes the layouts.
+        layout: how a table is written.
 
     Attributes:
         path: path of the file.
@@ -70,9 +71,11 @@ class SquadFile:
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
 
-    def __init__(self, path: StrPath) -> None:
+    def __init__(
+        self, path: StrPath, layout: tables.Layout = tables.DEFAULT
+    ) -> None:
         self.path = os.fspath(path)
-        self.questions = [*read_questions(path)]
+        self.questions = [*read_questions(path, layout)]
 
 
 def read_squad_examples(
@@ -167,7 +170,7 @@ def _warn_of_answers(
 
 
 def read_questions(
-    input_file: StrPath,
+    input_file: StrPath, layout: tables.Layout = tables.DEFAULT
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields (context, qa, where) of each question of a SQuAD file.
 
@@ -178,15 +181,15 @@ def read_questions(
     Other layouts are accepted too. An entry may contain `context` and `qas`
     without `paragraphs`, as in KorQuAD. It may be one question with its
     `context`, as in transformers' examples. The file may be a list of entries
-    instead of a dict with `data`, or a `.jsonl` with one entry in each line. Or
-    it is a table (`.csv`, `.tsv`, `.parquet`) with the columns `question`,
+    instead of a dict with `data`, or contain one entry in each line. Or it is a
+    table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns `question`,
     `context` and, optionally, `id` and those that `cells.answers_of_row` reads.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    for place, entry in _read_entries(os.fspath(input_file)):
+    for place, entry in _read_entries(os.fspath(input_file), layout):
         paragraphs = [(place, entry)]
         if "context" not in entry or "paragraphs" in entry:
             paragraphs = [
@@ -205,18 +208,24 @@ def read_questions(
                 yield context, _in_squad_form(qa, qa_where), qa_where
 
 
-def _read_entries(path: str) -> Iterator[tuple[str, Any]]:
+def _read_entries(
+    path: str, layout: tables.Layout
+) -> Iterator[tuple[str, Any]]:
     # Yields (place in the file, entry). The id of a row is its line number.
     form = tables.form_of(path)
-    if form in (None, "text"):
-        with text_files.open_binary(path) as file:
-            entries = parse_json(file.read(), path, object)
+    is_json = packed_files.name_without_packing(path).endswith(".json")
+    text = ""
+    if is_json or form in (None, "text"):
+        with text_files.open_text(path, layout.encoding) as lines:
+            text = encodings.check(lines.read(), layout.encoding)
+    if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
+        entries = parse_json(text, path, object)
         if not isinstance(entries, list):
             entries = field(entries, "data", list, path)
         yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
         return
     needed = [] if form == "jsonl" else ["question", "context"]
-    for where, row in tables.read_table(tables.Table(path), needed):
+    for where, row in tables.read_table(tables.Table(path, layout), needed):
         # The number of the line.
         qas_id = where.rpartition(" ")[2]
         if not needed:
@@ -237,6 +246,15 @@ def _naming(where: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
+
+
+def _is_entry(line: str) -> bool:
+    # Returns whether a line of JSON is one entry, and so is each other line.
+    try:
+        value = parse_json(line, "", object)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
 def _in_squad_form(qa: object, where: str) -> dict[str, Any]:

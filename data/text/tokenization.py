@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from absl import logging
 
-from data.io import text_files
+from data.io import packed_files, text_files
 from data.text import casing, special_tokens, text_lists
 from data.text.characters import clean_text
 from data.text.text_lists import Texts
@@ -106,7 +106,7 @@ class FullTokenizer:
             self.vocab_bytes: bytes = file.read().removeprefix(BOM_UTF8)
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
-        if path.removesuffix(".gz").endswith(".json"):
+        if packed_files.name_without_packing(path).endswith(".json"):
             self.vocab_bytes, stated = parse_tokenizer(self.vocab_bytes, path)
             if do_lower_case not in (None, stated):
                 raise ValueError(

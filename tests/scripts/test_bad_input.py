@@ -115,7 +115,7 @@ def test_run_classifier(files, model_flags):
     table = f"""
         --data_file={SAMPLES}/topics/dev.csv -> flags: --init
         --data_file=few --init_checkpoint=model -> --data_file=few: Is a dir
-        --data_file=a.txt --init_checkpoint=model -> .jsonl or .parquet
+        --data_file=a.txt --init_checkpoint=model -> .xlsx or .parquet
         --do_train -> --data_file
     """
     refuse(files, "run_classifier.py", {"output_dir": "out"}, table)

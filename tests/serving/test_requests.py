@@ -225,3 +225,38 @@ def test_an_array_holds_one_field_of_one_shape():
         write_array(reply, {"mean": [1, 2, 3]})
     with pytest.raises(ValueError, match="--output_fields"):
         write_array({"answer": "a", "start": 1})
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("A.CSV", "id,text\n0,b c\n1,d; e\n"),
+        ("a.csv", "id|text\n0|b c\n1|d; e\n"),
+        ("a.json", '[{"id": "0", "text": "b c"}, {"id": "1", "text": "d; e"}]'),
+        ("a.json", '{"data": [{"text": "b c"},\n {"text": "d; e"}]}'),
+    ],
+)
+def test_every_row_of_a_table_is_a_request(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    items = read(tmp_path / name, TAG)
+    assert [item.request["text"] for item in items] == ["b c", "d; e"]
+
+
+def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
+    (tmp_path / "a.csv").write_text("The boat left\nA ship waits\nThe inn\n")
+    with pytest.raises(ValueError, match="--nohas_header"):
+        read(tmp_path / "a.csv", TAG)
+    layout = tables.LayoutOptions(has_header=False).layout(has_header=None)
+    items = requests.read(TAG, [str(tmp_path / "a.csv")], layout=layout)
+    texts = [item.request["text"] for item in items]
+    assert texts == ["The boat left", "A ship waits", "The inn"]
+    assert len(read(tmp_path / "a.csv", TAG, "1")) == 3
+
+
+def test_the_columns_of_the_training_tell_a_header(tmp_path):
+    (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
+    paths = [str(tmp_path / "a.csv")]
+    with pytest.raises(ValueError, match="--has_header"):
+        [*requests.read(TAG, paths)]
+    (item,) = requests.read(TAG, paths, trained_columns=["Kommentar"])
+    assert item.request == {"Nr": "a", "text": "b c"}

@@ -204,3 +204,40 @@ def test_a_file_without_empty_lines(tmp_path):
     # A test set may be one sentence.
     text = "Anna B-PER\nleft O\n"
     assert len(read(tmp_path, text, "test.txt", "predict", ["O", "B-PER"])) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word|tag\nAnna|B-PER\nleft|O\n\nin|O\nOslo|B-LOC\n",
+        'word;tag\n"Anna";"B-PER"\nleft;O\n\nin;O\nOslo;B-LOC\n',
+        'word,tag\nAnna,B-PER\nleft,"O"\n\nin,O\nOslo,B-LOC\n',
+    ],
+)
+@pytest.mark.parametrize("name", ["train.csv", "train.CSV"])
+def test_tables_with_any_mark(tmp_path, text, name):
+    words, tags = shorten(read(tmp_path, text, name))
+    assert words == [["Anna", "left"], ["in", "Oslo"]]
+    assert tags == [["B-PER", "O"], ["O", "B-LOC"]]
+
+
+def test_a_sentence_in_a_cell_may_contain_line_breaks(tmp_path):
+    text = 'words,labels\n"Anna\nleft",B-PER O\n"in Oslo",O B-LOC\n'
+    words, tags = shorten(read(tmp_path, text))
+    assert words == [["Anna", "left"], ["in", "Oslo"]]
+    assert tags == [["B-PER", "O"], ["O", "B-LOC"]]
+
+
+def test_the_encoding_is_told(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_bytes(
+        "J\xf6rg B-PER\nging O\n\nAnna B-PER\nging O\n".encode("cp1252")
+    )
+    for encoding in (None, "cp1252"):
+        options = reading.NerOptions(encoding=encoding)
+        reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+        if encoding is None:
+            with pytest.raises(ValueError, match="--encoding=cp1252"):
+                reader.read("train")
+            continue
+        assert reader.read("train")[0].words == ["J\xf6rg", "ging"]

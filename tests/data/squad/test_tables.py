@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from data.io import tables
 from data.squad import reading
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
@@ -190,3 +191,37 @@ def test_a_table_without_answers_can_only_be_answered(tmp_path):
     assert (example.qas_id, example.question_text) == ("2", QUESTION)
     with pytest.raises(ValueError, match="columns question, context, answer"):
         read(path)
+
+
+def test_quotes_after_a_backslash(tmp_path):
+    """Spark writes them so."""
+    path = tmp_path / "squad.csv"
+    path.write_text(
+        "question,context,answer\n"
+        'How many?,"They say \\"Anna has nine rooms, and eels.\\"",nine\n'
+        "Where?,The inn is in Oslo.,Oslo\n"
+    )
+    found = reading.SquadFile(path).questions
+    assert found[0][0] == 'They say "Anna has nine rooms, and eels."'
+    assert read(path) == [("nine", 19), ("Oslo", 14)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_files_of_one_entry_a_line_or_of_a_list(tmp_path, indent):
+    entry = {"question": QUESTION, "context": CONTEXT, "answer": "nine"}
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps([entry | {"id": "7"}], indent=indent))
+    assert read(path) == [("nine", 15)]
+    path.write_text(f"{json.dumps(entry)}\n{json.dumps(entry)}\n")
+    assert read(path) == [("nine", 15)] * 2
+
+
+def test_the_flags_of_tables_are_read(tmp_path):
+    path = tmp_path / "squad.csv"
+    text = "question|context|answer\nWo?|Das Caf\xe9 ist hier.|Caf\xe9\n"
+    path.write_bytes(text.encode("cp1252"))
+    with pytest.raises(ValueError, match="--encoding=cp1252"):
+        reading.SquadFile(path)
+    layout = tables.LayoutOptions(encoding="cp1252").layout()
+    ((context, _, _),) = reading.SquadFile(path, layout).questions
+    assert context == "Das Caf\xe9 ist hier."

@@ -1,0 +1,375 @@
+"""Finds how a table of cells and marks is written: CSV, TSV and the like.
+
+Python's csv parses a table that it is told everything about. What this module
+tells it comes from the first 200 records, not from the first line: a name of a
+column may contain a line break, and a text may contain any mark.
+"""
+
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+# {value of --delimiter: the character}.
+MARKS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+DELIMITERS = tuple(MARKS)
+# Stands between the cells of a table of one column. No text contains it.
+_NO_MARK = "\ud800"
+# Stands for a quote after a backslash while csv parses the line.
+_QUOTE = "\ud801"
+_ESCAPED = re.compile(r'\\([\\"])')
+# A cell that a program quoted: it contains two quotes in place of each.
+_DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
+# A cell of the second line of names in exports of surveys.
+_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
+_MOST_RECORDS = 200
+# More words than a name of a column usually has.
+_MOST_WORDS = 4
+_MOST_CHARACTERS = 1 << 20
+# Names of columns, in lower case and without marks, that are no texts.
+_NAMES = """
+answer answers author body category class comment content context date
+description document entity feedback gold headline hypothesis id idx index
+iob key label labels language message messages name ner nertags paragraph
+passage polarity premise query question quality rating reply response review
+reviews score sentence sentences sentiment source split status subject
+summary tag tags target text texts ticket time timestamp title token tokens
+topic tweet type user utterance value word words text1 text2 texta textb
+sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
+goldlabel isduplicate
+"""
+_USUAL_NAMES = frozenset(_NAMES.split())
+
+
+class Dialect(NamedTuple):
+    r"""How cells are separated and quoted.
+
+    Attributes:
+        mark: character between cells.
+        quoting: whether `"` quotes cells.
+        escapes: whether `\"` is a quote in a quoted cell, and not its end.
+        is_spaced: whether blanks may stand between a mark and a quote.
+    """
+
+    mark: str
+    quoting: bool = True
+    escapes: bool = False
+    is_spaced: bool = False
+
+
+class Told(NamedTuple):
+    """What a user or the name of a file tells of a table.
+
+    Attributes:
+        mark: character between cells, None = unknown.
+        quoting: whether `"` quotes cells, None = unknown.
+        has_header: whether the first record names the columns, None = unknown.
+        columns: names of columns that the user chose.
+    """
+
+    mark: str | None = None
+    quoting: bool | None = None
+    has_header: bool | None = True
+    columns: Collection[str] = ()
+
+
+def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  csv's class is private
+    """Returns csv's reader of lines, whose `line_num` counts the lines."""
+    # A cell may be a whole document, longer than csv's 131,072 characters.
+    csv.field_size_limit(2**31 - 1)
+    if dialect.escapes:
+        lines = map(_hide_escaped, lines)
+    return csv.reader(
+        lines,
+        delimiter=dialect.mark,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
+        skipinitialspace=dialect.is_spaced,
+        strict=True,
+    )
+
+
+def _hide_escaped(line: str) -> str:
+    def hide(found: re.Match[str]) -> str:
+        return _QUOTE if found[1] == '"' else "\\"
+
+    return _ESCAPED.sub(hide, line) if "\\" in line else line
+
+
+def show_escaped(row: list[str]) -> list[str]:
+    """Returns the cells of a record whose dialect `escapes`."""
+    return [cell.replace(_QUOTE, '"') for cell in row]
+
+
+def is_swallowed(row: Sequence[str], mark: str) -> bool:
+    """Returns whether a quoted cell contains the next lines of the table.
+
+    csv reads a stray quote in each of two lines as one cell, with as many tabs
+    as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
+    A text hardly contains so many tabs or bars, but as many commas.
+    """
+    last = len(row) - 1
+    return mark in "\t|" and any(
+        cell.count(mark) == (len(cell.splitlines()) - 1) * last > 0
+        for cell in row
+        if mark in cell
+    )
+
+
+class _Sample:
+    """The first lines of a table, of which no more are read than needed."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._size = 0
+        self.seen: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for number in itertools.count():
+            if number == len(self.seen):
+                if self._size > _MOST_CHARACTERS:
+                    return
+                line = next(self._lines, None)
+                if line is None:
+                    return
+                self._size += len(line)
+                self.seen.append(line)
+            yield self.seen[number]
+
+    def records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
+        """Returns the first records, and whether they have one width."""
+        records: list[list[str]] = []
+        reader = records_of(self, dialect)
+        try:
+            records.extend(
+                itertools.islice(filter(None, reader), _MOST_RECORDS)
+            )
+        except csv.Error:
+            return records, False
+        is_one = len({*map(len, records)}) == 1
+        if is_one and not dialect.quoting:
+            cells = itertools.chain.from_iterable(records)
+            is_one = not any(map(_DOUBLED.fullmatch, cells))
+        return records, is_one
+
+    def num_stray(self, dialect: Dialect) -> int:
+        """Returns how many quotes in the lines read so far quote no cell."""
+        if not dialect.quoting:
+            return 0
+        text = "".join(self.seen)
+        if dialect.escapes:
+            text = _hide_escaped(text)
+        mark = re.escape(dialect.mark)
+        blanks = " *" if dialect.is_spaced else ""
+        quoted = rf'(?:(?<={mark})|^){blanks}"(?:[^"]|"")*"(?={mark}|[\r\n]|\Z)'
+        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
+
+
+def find(
+    path: str, lines: Iterator[str], told: Told, is_tsv: bool
+) -> tuple[Dialect, bool, Iterator[str]]:
+    """Returns the dialect, whether there is a header, and all lines.
+
+    Args:
+        path: path of the file, for messages.
+        lines: lines of the file with their ends.
+        told: what is known.
+        is_tsv: whether the file's name says that tabs separate the cells.
+
+    Raises:
+        ValueError: nothing tells the mark or the header, or the first line is
+            a title. The message names the flag to set.
+    """
+    if told.mark and told.quoting is not None and told.has_header is not None:
+        return Dialect(told.mark, told.quoting), told.has_header, lines
+    sample = _Sample(lines)
+    dialect = _find_dialect(path, sample, told, is_tsv)
+    records = sample.records(dialect)[0]
+    has_header = told.has_header
+    if has_header is not False:
+        check_title(path, records)
+    if has_header is None and records:
+        has_header = find_header(path, records, told.columns)
+    return dialect, bool(has_header), itertools.chain(sample.seen, lines)
+
+
+def _find_dialect(
+    path: str, sample: _Sample, told: Told, is_tsv: bool
+) -> Dialect:
+    first_lines = [*itertools.islice(sample, _MOST_RECORDS)]
+    marks = [told.mark] if told.mark else [*MARKS.values()]
+    marks = [x for x in marks if told.mark or any(x in y for y in first_lines)]
+    fitting: dict[str, tuple[tuple[int, int], Dialect]] = {}
+    for mark in marks:
+        ranked = _ranked(sample, mark, told)
+        if ranked:
+            fitting[mark] = min(ranked)
+    best = min((rank for rank, _ in fitting.values()), default=None)
+    strictest = [each for rank, each in fitting.values() if rank == best]
+    if is_tsv and ("\t" in fitting or not fitting):
+        usual = _dialects("\t", told.quoting)[0]
+        strictest = [fitting["\t"][1] if fitting else usual]
+    elif is_tsv:
+        strictest = []
+    if len(strictest) == 1:
+        return strictest[0]
+    # Without a dialect that fits, some rows are malformed, and each of them
+    # will be an error.
+    firsts = {
+        mark: sample.records(_dialects(mark, told.quoting)[0])[0]
+        for mark in marks
+    }
+    in_head = [mark for mark in marks if _width(firsts[mark]) > 1]
+    if told.mark or (len(in_head) == 1 and not fitting):
+        return _dialects(told.mark or in_head[0], told.quoting)[0]
+    if in_head or fitting:
+        head = next(filter(str.strip, first_lines), "")
+        raise ValueError(
+            f"{path}: set --delimiter to the character between the cells, one "
+            f"of {' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
+        )
+    for records in firsts.values():
+        check_title(path, records, told.columns)
+    return Dialect(_NO_MARK, told.quoting is not False)
+
+
+def _ranked(
+    sample: _Sample, mark: str, told: Told
+) -> list[tuple[tuple[int, int], Dialect]]:
+    # Returns the dialects of a mark under which the records have one width,
+    # each with its rank. The strictest has the lowest.
+    ranked: list[tuple[tuple[int, int], Dialect]] = []
+    for level, dialect in enumerate(_dialects(mark, told.quoting)):
+        if dialect.escapes and ranked:
+            continue
+        records, is_one = sample.records(dialect)
+        if is_one and (len(records[0]) > 1 or told.mark):
+            ranked.append(((sample.num_stray(dialect), level), dialect))
+    return ranked
+
+
+def _width(records: Sequence[Sequence[str]]) -> int:
+    return len(records[0]) if records else 0
+
+
+# Returns the dialects of a mark, the strictest first. In CSV, a quote that
+# quotes nothing is an error, because programs that write CSV quote each of
+# them. Tools that write tabs often quote nothing.
+def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
+    plain = Dialect(mark, quoting=False)
+    if quoting is not None:
+        return [Dialect(mark) if quoting else plain]
+    more = [plain] if mark in "\t|" else []
+    spaced = Dialect(mark, is_spaced=True)
+    return [Dialect(mark), Dialect(mark, escapes=True), spaced, *more]
+
+
+def check_title(
+    path: str,
+    records: Sequence[Sequence[str]],
+    columns: Collection[str] = (),
+) -> None:
+    """Raises a ValueError if the first record seems to be a title.
+
+    It is narrower than the table below it, or only its first cell is filled.
+    The usual name of a column, or one of `columns`, is no title.
+    """
+    if len(records) < 2:
+        return
+    first, *rest = records
+    width = len(rest[-1])
+    same = sum(1 for _ in itertools.takewhile(_has(width), reversed(rest)))
+    is_narrow = len(first) < width and 2 * same >= len(rest) and same > 1
+    is_name = is_usual(first[0], columns)
+    is_padded = not is_name and len(first) == width > 1 and not any(first[1:])
+    is_one = is_name and len(first) == 1
+    if (is_narrow and not is_one) or (is_padded and all(rest[0])):
+        shown = next(filter(None, first), "")
+        raise ValueError(
+            f"{path}: the first line, {shown[:80]!r}, seems to be a title "
+            f"above a table of {width} columns. Remove what is above the names "
+            "of the columns, or set --delimiter=tab if there is one column"
+        )
+    for row in rest[:2]:
+        if second := next(filter(_SECOND_NAME.fullmatch, row), None):
+            raise ValueError(
+                f"{path}: the cell {second[:80]!r} belongs to a second line of "
+                "names. Remove all lines of names but the first"
+            )
+
+
+def _has(width: int) -> Callable[[Sequence[str]], bool]:
+    return lambda record: len(record) == width
+
+
+def is_usual(name: str, columns: Collection[str] = ()) -> bool:
+    """Returns whether a cell is a usual name of a column, or of `columns`."""
+    return name in columns or _simplify(name) in _USUAL_NAMES
+
+
+def _simplify(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def find_header(
+    path: str, records: Sequence[Sequence[str]], columns: Collection[str]
+) -> bool:
+    """Returns whether the first of the first records names the columns.
+
+    A usual name, or one of `columns`, that does not recur below tells that it
+    does. So does a first cell above numbers, or above values each of which
+    recurs. A first cell that recurs tells that it does not.
+
+    Raises:
+        ValueError: nothing tells.
+    """
+    first, *rest = records
+    rest = [row for row in rest if not repeats(row, first)]
+    # A text stands in a row more often than in a name.
+    is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
+    signs: Counter[bool | None] = Counter()
+    for i, name in enumerate(first):
+        below = [row[i] for row in rest if len(row) > i and row[i].strip()]
+        sign = _is_name(name, below)
+        if sign is None and is_usual(name, columns):
+            sign = True
+        elif sign and is_text and not is_usual(name, columns):
+            sign = None
+        signs[sign] += 1
+    if signs[True] and not signs[False]:
+        return True
+    if signs[False] and not signs[True]:
+        return False
+    raise ValueError(
+        f"{path}: nothing tells whether the first line names the columns. Set "
+        "--has_header if it does, or else --nohas_header. It is "
+        f"{', '.join(first)[:80]!r}"
+    )
+
+
+def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Returns whether a row repeats the names of the columns.
+
+    In files that were joined, UTF-8's mark may stand before the second names.
+    """
+    is_same = row[0].removeprefix("\ufeff") == names[0]
+    return is_same and [*row[1:]] == [*names[1:]] != []
+
+
+def _is_name(name: str, below: Sequence[str]) -> bool | None:
+    # Returns whether a first cell is a name, None if nothing tells.
+    if not name.strip():
+        return None
+    if name in below:
+        return False
+    numbers = [*map(_is_number, below)]
+    if below and all(numbers):
+        return not _is_number(name)
+    counts = Counter(below)
+    recur = len(below) > 3 and min(counts.values()) > 1
+    return True if recur else None
+
+
+def _is_number(cell: str) -> bool:
+    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))

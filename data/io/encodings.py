@@ -1,0 +1,142 @@
+"""Finds the encoding of a text, or says which ones are likely."""
+
+import codecs
+import re
+import unicodedata
+
+from files.paths import StrPath
+
+# {first bytes of a file: encoding}. UTF-32's mark begins with UTF-16's.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# {encodings of texts that are not UTF-8: their names in iconv}, by frequency.
+_LIKELY = {
+    "cp1252": "CP1252",
+    "cp1251": "CP1251",
+    "gb18030": "GB18030",
+    "cp932": "CP932",
+    "cp949": "CP949",
+    "big5": "BIG5",
+    "cp1250": "CP1250",
+    "cp1253": "CP1253",
+    "cp1254": "CP1254",
+    "koi8_r": "KOI8-R",
+    "mac_roman": "MACINTOSH",
+    "cp850": "CP850",
+}
+# Signs that texts contain, besides letters.
+_SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Returns the encoding that a file's first bytes tell, or None."""
+    found = (name for mark, name in _MARKS.items() if head.startswith(mark))
+    return next(found, None)
+
+
+def check_is_narrow(head: bytes, path: StrPath) -> None:
+    """Raises a ValueError if a text is UTF-16 without a mark."""
+    line = head[: head.find(b"\n") + 1] or head
+    # In UTF-16, every second byte of English text is zero. In other scripts, at
+    # least the spaces and line ends contain a zero byte.
+    is_wide = head.count(0) > max(len(head) // 3, 4)
+    is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
+    if is_wide:
+        # The higher byte of a line end or of an English letter is zero.
+        is_little = head[1::2].count(0) >= head[::2].count(0)
+        order = "le" if is_little else "be"
+        raise ValueError(
+            f"{path}, line 1: the text is not UTF-8, but perhaps UTF-16. Set "
+            f"--encoding=utf-16-{order}, or convert the file with iconv -f "
+            f"UTF-16{order.upper()} -t UTF-8"
+        )
+
+
+def check(line: str, encoding: str | None = None) -> str:
+    """Returns a decoded line. Raises a ValueError if it was wrongly encoded.
+
+    Args:
+        line: text, in which lone surrogates stand for the wrong bytes.
+        encoding: the encoding that was told. None = UTF-8.
+    """
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        if encoding:
+            raise ValueError(f"the text is not {encoding}") from None
+        data = line.encode("utf-8", "surrogateescape")
+        raise ValueError(f"the text is not UTF-8. {_advice(data)}") from None
+    return line
+
+
+def _advice(data: bytes) -> str:
+    # Shows the first word that is not ASCII in the two likeliest encodings.
+    words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
+    scores = {name: _score(b" ".join(words), name) for name in _LIKELY}
+    # A word with other letters is easy to recognize.
+    word = next((x for x in words if re.search(rb"[A-Za-z]", x)), words[0])
+    likely = sorted(_LIKELY, key=scores.__getitem__, reverse=True)
+    shown: dict[str, str] = {}
+    for name in likely:
+        # Other encodings of the same word tell the reader nothing.
+        shown.setdefault(word.decode(name, "replace"), name)
+    (first, best), (second, other), *_ = shown.items()
+    return (
+        f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "
+        f"in {other}. Set --encoding={best}, or convert the file with iconv -f "
+        f"{_LIKELY[best]} -t UTF-8, or in the other case -f {_LIKELY[other]}"
+    )
+
+
+def _score(data: bytes, encoding: str) -> float:
+    # Rates how much decoded text looks like words of one script.
+    text = data.decode(encoding, "replace")
+    total = 0.0
+    count = 0
+    before = " "
+    for letter in text:
+        if not letter.isascii():
+            total += _score_letter(letter, before)
+            count += 1
+        before = letter
+    return total / max(count, 1)
+
+
+def _score_letter(letter: str, before: str) -> float:
+    kind = unicodedata.category(letter)
+    if kind in ("Cc", "Cn", "Co", "So") or letter == "\ufffd":
+        return -4
+    if letter in _SIGNS:
+        return 2
+    if kind not in ("Ll", "Lu", "Lo"):
+        return -1
+    if kind == "Lo":
+        # Everyday Chinese comes first in GB 2312 and Big5.
+        return 1.5 if _is_frequent(letter) else -1
+    if before.isalpha() and _script(before) != _script(letter):
+        return -2
+    if not before.isascii() and _script(letter) == "LATIN":
+        # Languages with Latin letters rarely put a mark on two in a row.
+        return 0
+    if kind == "Lu":
+        return 1 if not before.isalpha() or before.isupper() else -2
+    return 2
+
+
+def _is_frequent(letter: str) -> bool:
+    script = _script(letter)
+    if script != "CJK":
+        return script != "HALFWIDTH"
+    simple, traditional = (
+        letter.encode(name, "ignore") for name in ("gb2312", "big5")
+    )
+    return b"" < simple < b"\xd8" or b"" < traditional < b"\xc7"
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]

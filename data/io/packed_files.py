@@ -1,0 +1,159 @@
+"""Unpacks files by their first bytes, whatever their names are."""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+from collections.abc import Callable
+from typing import IO, Any
+
+from command_line.installation import install_command
+from files.paths import StrPath
+
+# Endings of the names of packed files, which stand after the ending of a form.
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+_NUM_BYTES = 512
+# {kind of packing: the first bytes}.
+_KINDS = {
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+# {first bytes: what cannot be read}.
+_OTHERS = {
+    rb"PK\x03\x04": "a zip archive or an Excel workbook. Unpack the archive. "
+    "Save the sheet as CSV UTF-8, or under a name in .xlsx",
+    rb"\xd0\xcf\x11\xe0": "an old Excel workbook. Save it as .xlsx or CSV",
+    rb"7z\xbc\xaf\x27\x1c": "a 7z archive. Unpack it",
+    rb"Rar!\x1a\x07": "a RAR archive. Unpack it",
+    rb"(?s:.{257})ustar": "a tar archive. Unpack it",
+    rb"PAR1": "a Parquet file. Save it as CSV, or under a name in .parquet",
+    rb"%PDF-": "a PDF file. Save its text",
+}
+
+
+def name_without_packing(path: StrPath) -> str:
+    """Returns the name of a file in lower case, without .gz, .bz2 and so on."""
+    name = str(path).lower()
+    packing = next(filter(name.endswith, ENDINGS), "")
+    return name.removesuffix(packing)
+
+
+def kind_of(file: io.BufferedReader) -> str | None:
+    """Returns how a file is packed, None if it is not. Reads nothing of it."""
+    head = file.peek(_NUM_BYTES)[:_NUM_BYTES]
+    return next((kind for kind in _KINDS if _KINDS[kind].match(head)), None)
+
+
+def check_is_text(head: bytes, path: StrPath) -> None:
+    """Raises a ValueError if the first bytes are those of an archive."""
+    for pattern, name in _OTHERS.items():
+        if re.match(pattern, head):
+            raise ValueError(f"{path} is {name}")
+
+
+def buffer(file: IO[bytes]) -> io.BufferedReader:
+    """Returns a file whose first bytes `kind_of` can see."""
+    if isinstance(file, io.BufferedReader):
+        return file
+    # A remote file.
+    return io.BufferedReader(_Raw(file))
+
+
+def unpack(file: IO[bytes], path: StrPath) -> io.BufferedReader:
+    """Returns a file that reads the unpacked bytes of `file`.
+
+    Raises:
+        ValueError: unpacking needs a package that is not installed.
+    """
+    file = buffer(file)
+    kind = kind_of(file)
+    if not kind:
+        return file
+    unpacked: Any
+    if kind == "gzip":
+        unpacked = gzip.GzipFile(fileobj=file)
+    elif kind == "bzip2":
+        unpacked = bz2.BZ2File(file)
+    elif kind == "xz":
+        unpacked = lzma.LZMAFile(file)  # noqa: SIM115  its file is closed
+    else:
+        unpacked = _ZstdFile(file, _zstd_decoder(path))
+    name = f"{path}: the {kind} file"
+    return io.BufferedReader(_Raw(unpacked, name), 1 << 16)
+
+
+def _zstd_decoder(path: StrPath) -> Callable[[], Any]:
+    try:
+        # An optional package.
+        import zstandard
+    except ImportError:
+        raise ValueError(
+            f"{path} needs zstandard: {install_command('zstandard')}"
+        ) from None
+    return zstandard.ZstdDecompressor().decompressobj
+
+
+class _Raw(io.RawIOBase):
+    """Reads a file-like object. Says that a packed file is damaged."""
+
+    def __init__(self, file: Any, name: str = "") -> None:  # noqa: ANN401  libraries' types
+        self._file = file
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  bytes-like
+        try:
+            data = self._file.read(len(buffer))
+        except Exception as error:
+            # Each library raises errors of its own, bz2 an OSError.
+            if not self._name or getattr(error, "errno", None) is not None:
+                raise
+            raise OSError(f"{self._name} is damaged") from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        self._file.seek(position, whence)
+        return self.tell()
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+
+class _ZstdFile:
+    """Reads zstd. The library's own reader accepts a file that is cut off."""
+
+    def __init__(
+        self, file: io.BufferedReader, create_decoder: Callable[[], Any]
+    ) -> None:
+        self._file = file
+        self._create_decoder = create_decoder
+        self._decoder: Any = None
+        self._packed = b""
+        self._unpacked = io.BytesIO()
+
+    def seekable(self) -> bool:
+        return False
+
+    def read(self, size: int) -> bytes:
+        while not (unpacked := self._unpacked.read(size)):
+            data = self._packed or self._file.read1(1 << 16)
+            self._packed = b""
+            if not data and self._decoder:
+                raise EOFError
+            if not data:
+                break
+            decoder = self._decoder = self._decoder or self._create_decoder()
+            self._unpacked = io.BytesIO(decoder.decompress(data))
+            if decoder.eof:
+                self._packed = decoder.unused_data
+                self._decoder = None
+        return unpacked

@@ -1,0 +1,357 @@
+"""Reads the forms of tables: CSV, TSV, JSON, Excel, Parquet and plain text."""
+
+import csv
+import itertools
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import IO, Any, NamedTuple
+
+from command_line.installation import install_command
+from data.io import dialects, encodings, packed_files, text_files, workbooks
+from files.json_files import parse_json
+from files.paths import StrPath
+
+# {ending of a file's name: format of the table}.
+ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+    ".txt": "text",
+}
+FORMS = tuple(dict.fromkeys(ENDINGS.values()))
+# Matches the first line of JSON lines, and of a file that is one JSON list.
+# Does not match a text that begins with [MASK].
+_JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
+
+# A row: (number of its first line, {column: cell}). If the row is malformed, a
+# ValueError replaces the dict.
+Row = tuple[int, dict[str, Any] | ValueError]
+
+
+class Repeated(str):
+    """Key of a column whose name an earlier column of the table has too.
+
+    The key is the name and a number, such as "Labels.1", so that a row keeps
+    the cells of both columns.
+
+    Attributes:
+        name: the name in the file.
+    """
+
+    name: str
+
+    def __new__(cls, name: str, taken: Collection[str]) -> "Repeated":
+        """Creates the first key `name.1`, `name.2` that is not in `taken`."""
+        keys = (f"{name}.{number}" for number in itertools.count(1))
+        key = super().__new__(cls, next(x for x in keys if x not in taken))
+        key.name = name
+        return key
+
+
+class Layout(NamedTuple):
+    """How a table is written.
+
+    Attributes:
+        form: one of FORMS. None = the ending of the file's name decides. For
+            other endings, the first line decides: JSON if it begins with `{` or
+            a list of objects, else plain text.
+        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
+            them. If False, `"` is an ordinary character. None = the first
+            records tell.
+        delimiter: character between cells of CSV and TSV, one of
+            `dialects.DELIMITERS`. None = the first records tell.
+        has_header: whether the first line of CSV, TSV and Excel names the
+            columns. If False, their names are "1", "2" and so on. None = the
+            first records tell.
+        encoding: encoding of a text, for Python. A mark in the file overrides
+            it. None = UTF-8.
+        sheet: name of the sheet of a workbook. None = the first one.
+        columns: names of columns that the user chose, which tell a header.
+    """
+
+    form: str | None = None
+    quoting: bool | None = None
+    delimiter: str | None = None
+    has_header: bool | None = True
+    encoding: str | None = None
+    sheet: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+DEFAULT = Layout()
+
+
+def form_of(path: StrPath) -> str | None:
+    """Returns the format of the ending of a file's name, or None.
+
+    Upper case does not matter. An ending such as .gz is skipped.
+    """
+    name = packed_files.name_without_packing(path)
+    return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
+
+
+def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
+    """Yields each row of a table, or an error for a malformed row.
+
+    Args:
+        path: path of a file, or text_files.STDIN.
+        layout: how the table is written.
+
+    Yields:
+        (number of the row's first line, row). In a JSON list, Parquet and
+        Excel, it is the number of the entry or row. `row` is {column: cell}, or
+        a ValueError if the row is malformed. The only column of plain text is
+        `text`. Blank lines are rows only there. If a name of CSV, TSV or Excel
+        is repeated, the key of the later column is a `Repeated`. NaN becomes
+        None, an empty cell.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: an unclosed quote spans several lines, nothing tells the
+            delimiter or the header, or a package is missing.
+    """
+    form = layout.form or form_of(path)
+    if form == "parquet":
+        yield from _read_parquet(path)
+    elif form == "xlsx":
+        yield from _read_workbook(path, layout)
+    else:
+        with text_files.open_text(path, layout.encoding) as lines:
+            if form in ("csv", "tsv"):
+                yield from _read_separated(path, lines, layout, form)
+            elif form == "text":
+                yield from _read_text(enumerate(lines, 1), layout.encoding)
+            else:
+                yield from _read_json(path, lines, form, layout.encoding)
+
+
+def _read_text(
+    lines: Iterator[tuple[int, str]], encoding: str | None
+) -> Iterator[Row]:
+    for number, line in lines:
+        try:
+            text = encodings.check(line, encoding).rstrip("\r\n")
+        except ValueError as error:
+            yield number, error
+        else:
+            yield number, {"text": text}
+
+
+def _read_json(
+    path: StrPath, lines: IO[str], form: str | None, encoding: str | None
+) -> Iterator[Row]:
+    # The first line that is not blank tells the format.
+    numbered = enumerate(lines, 1)
+    first = []
+    for each in numbered:
+        first.append(each)
+        if each[1].strip():
+            break
+    head = first[-1][1] if first else ""
+    every = itertools.chain(first, numbered)
+    if form is None and not _JSON.match(head):
+        yield from _read_text(every, encoding)
+        return
+    if _is_list(head):
+        rest = "".join(line for _, line in numbered)
+        text = encodings.check(head + rest, encoding)
+        yield from _read_list(path, text)
+        return
+    for number, line in every:
+        try:
+            encodings.check(line, encoding)
+            if line.strip():
+                row = parse_json(line, "the row", may_be_infinite=True)
+                yield number, _without_nan(row)
+        except ValueError as error:
+            yield number, error
+
+
+def _read_list(path: StrPath, text: str) -> Iterator[Row]:
+    rows = parse_json(text, str(path), object, may_be_infinite=True)
+    rows = rows.get("data") if isinstance(rows, dict) else rows
+    if not isinstance(rows, list):
+        raise ValueError(
+            f"{path} must contain a JSON object in each line, a list of "
+            'objects, or {"data": [objects]}'
+        )
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, dict):
+            yield number, _without_nan(row)
+            continue
+        yield (
+            number,
+            ValueError(
+                f"the entry must be a JSON object. Received: {repr(row)[:80]}"
+            ),
+        )
+
+
+def _is_list(head: str) -> bool:
+    # Returns whether a file is one list, and not an object in each line. `head`
+    # is its first line.
+    if head.lstrip().startswith("["):
+        return True
+    try:
+        row = parse_json(head, "", object)
+    except ValueError:
+        # So does the first line of an object over several lines end.
+        return bool(re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head))
+    data = row.get("data") if isinstance(row, dict) else None
+    return isinstance(data, list) and all(isinstance(x, dict) for x in data)
+
+
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    # NaN is an empty cell, as in pandas.
+    return {k: v if v == v else None for k, v in row.items()}
+
+
+def _read_separated(
+    path: StrPath, lines: IO[str], layout: Layout, form: str
+) -> Iterator[Row]:
+    mark = "\t" if layout.delimiter == "tab" else layout.delimiter
+    told = dialects.Told(
+        mark, layout.quoting, layout.has_header, layout.columns
+    )
+    is_tsv = form == "tsv" and not mark
+    dialect, has_header, every = dialects.find(str(path), lines, told, is_tsv)
+    header = _Header(has_header)
+    reader = dialects.records_of(every, dialect)
+    while True:
+        # A quoted cell may span lines. Number the row by its first line.
+        number = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            unclosed = (
+                f"{error}. Close the quote, write a quote in a quoted cell "
+                'twice (""), or set --noquoting if quotes are ordinary '
+                "characters in this table"
+            )
+            # Stop if the malformed row spans several lines, because an unclosed
+            # quote hides where the next row begins.
+            if reader.line_num > number or header.is_open:
+                raise ValueError(f"{path}, line {number}: {unclosed}") from None
+            yield number, ValueError(unclosed)
+            continue
+        if row is None:
+            return
+        if not row:
+            continue
+        if dialect.escapes:
+            row = dialects.show_escaped(row)
+        if header.is_open:
+            header.set(row)
+            continue
+        text = "".join(row)
+        if not text.isascii():
+            try:
+                encodings.check(text, layout.encoding)
+            except ValueError as error:
+                yield number, error
+                continue
+        is_swallowed = "\n" in text and dialects.is_swallowed(row, dialect.mark)
+        yield number, header.row(row, is_swallowed)
+
+
+class _Header:
+    # The names of the columns, and the rows below them. Before `set`, it
+    # `is_open`, unless the table has no header.
+
+    def __init__(self, has_header: bool) -> None:
+        self.is_open = has_header
+        self._names: list[str] = []
+        self._keys: list[str] = []
+
+    def set(self, names: list[str]) -> None:
+        self._names = names
+        self._keys = _unique(names)
+        self.is_open = False
+
+    def row(
+        self, cells: list[str], is_swallowed: bool = False
+    ) -> dict[str, Any] | ValueError:
+        names = self._names
+        if not names:
+            numbers = map(str, range(1, len(cells) + 1))
+            return dict(zip(numbers, cells, strict=True))
+        problem = None
+        if len(cells) != len(names):
+            problem = (
+                f"the line has {len(cells)} columns, but the first line has "
+                f"{len(names)}"
+            )
+        elif cells[0].endswith(names[0]) and dialects.repeats(cells, names):
+            problem = "the line repeats the names of the columns. Remove it"
+        elif is_swallowed:
+            problem = (
+                "a quoted cell contains the next lines of the table. If quotes "
+                "are ordinary characters here, set --noquoting. Otherwise "
+                "replace the tabs in the cell by spaces"
+            )
+        if problem:
+            return ValueError(f"{problem}. Received: {cells}"[:300])
+        return dict(zip(self._keys, cells, strict=True))
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    # Replaces each name that an earlier column has by a Repeated.
+    # A dict keeps the order, and finds a name in a table of many columns fast.
+    keys: dict[str, None] = {}
+    for name in names:
+        key = Repeated(name, {*names, *keys}) if name in keys else name
+        keys[key] = None
+    return [*keys]
+
+
+def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
+    rows = workbooks.read(path, layout.sheet)
+    first = [*itertools.islice(rows, 200)]
+    records = [row for _, row in first]
+    has_header = layout.has_header
+    if has_header is not False:
+        dialects.check_title(str(path), records)
+    if has_header is None and records:
+        has_header = dialects.find_header(str(path), records, layout.columns)
+    header = _Header(bool(has_header))
+    for number, row in itertools.chain(first, rows):
+        if header.is_open:
+            header.set(row)
+        else:
+            yield number, header.row(row)
+
+
+def _read_parquet(path: StrPath) -> Iterator[Row]:
+    try:
+        # An optional package.
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            f"{path} needs pyarrow: {install_command('pyarrow')}"
+        ) from None
+    with text_files.open_binary(path) as file:
+        try:
+            table = pyarrow.parquet.ParquetFile(file)
+        except pyarrow.ArrowException as error:
+            raise ValueError(f"{path}: {error}") from error
+        number = 0
+        for batch in table.iter_batches(256):
+            keys = _unique(batch.schema.names)
+            columns = [_parquet_cells(column) for column in batch.columns]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                row = dict(zip(keys, cells, strict=True))
+                yield number, _without_nan(row)
+
+
+def _parquet_cells(column: Any) -> list[Any]:  # noqa: ANN401  pyarrow is optional
+    try:
+        return column.to_pylist()
+    except (ValueError, OverflowError):
+        # Python's dates have no nanoseconds, and end with the year 9999.
+        return column.cast("string").to_pylist()

@@ -1,0 +1,137 @@
+"""Packed files: the first bytes tell the packing, whatever the name."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+from data.io import packed_files, text_files
+from data.io.tables import Layout, read_rows
+from data.pretraining import documents
+
+zstandard = pytest.importorskip(
+    "zstandard", reason="needs requirements/tables.txt"
+)
+
+TEXT = "text,label\nCaf\xe9,a\nb,c\n"
+ROWS = [
+    (2, {"text": "Caf\xe9", "label": "a"}),
+    (3, {"text": "b", "label": "c"}),
+]
+PACK = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": lambda data: zstandard.ZstdCompressor().compress(data),
+}
+
+
+@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("encoding", [None, "utf-16", "cp1252"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV.ZST", "a.csv.xz"])
+def test_tables(tmp_path, kind, encoding, name):
+    path = tmp_path / name
+    path.write_bytes(PACK[kind](TEXT.encode(encoding or "utf-8")))
+    told = Layout(encoding=encoding if encoding == "cp1252" else None)
+    assert [*read_rows(path, told)] == ROWS
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_several_members_are_one_text(tmp_path, kind):
+    data = TEXT.encode()
+    path = tmp_path / "a.csv"
+    path.write_bytes(PACK[kind](data[:20]) + PACK[kind](data[20:]))
+    assert [*read_rows(path)] == ROWS
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_a_damaged_file_is_an_error(tmp_path, kind):
+    path = tmp_path / "a.csv"
+    packed = PACK[kind](b"".join(b"%d,b\n" % i for i in range(9999)))
+    for broken in (packed[:-9], packed[:2000], packed + packed[:40]):
+        path.write_bytes(broken)
+        with pytest.raises(OSError, match=rf"a\.csv: the {kind} file is damag"):
+            [*read_rows(path, Layout(has_header=False))]
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_a_corpus_is_unpacked_and_not_cut(tmp_path, kind):
+    lines = [f"Line {i} of the corpus." for i in range(5)]
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(PACK[kind]("\n".join(lines).encode()))
+    assert [*text_files.read_lines(path)] == lines
+    ((block,),) = documents.split_to_parts([str(path)])
+    assert block.end is None
+
+
+def test_a_large_file_is_unpacked_in_pieces(tmp_path):
+    path = tmp_path / "a.txt"
+    lines = "".join(f"{i}\n" for i in range(200_000))
+    path.write_bytes(PACK["zstd"](lines.encode()))
+    with text_files.open_text(path) as file:
+        assert file.read() == lines
+
+
+def archives():
+    rows = TEXT.encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.csv", rows)
+    yield packed.getvalue(), "zip archive"
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        member = tarfile.TarInfo("a.csv")
+        member.size = len(rows)
+        archive.addfile(member, io.BytesIO(rows))
+    yield packed.getvalue(), "tar archive"
+
+
+def test_archives_are_one_sentence(tmp_path):
+    for data, name in archives():
+        for ending in (".csv", ".jsonl", ".txt"):
+            path = tmp_path / f"a{ending}"
+            path.write_bytes(data)
+            for read in (read_rows, text_files.read_lines):
+                with pytest.raises(ValueError, match=f"is a {name}"):
+                    [*read(path)]
+
+
+def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_bytes(PACK["zstd"](b"a,b\n"))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ValueError, match=r"requirements/tables\.txt"):
+        [*read_rows(path)]
+
+
+def test_a_file_without_a_buffer_is_unpacked():
+    """As remote files are."""
+
+    class Remote(io.RawIOBase):
+        def __init__(self, data):
+            self.data = io.BytesIO(data)
+
+        def read(self, size=-1):
+            return self.data.read(size)
+
+        def seekable(self):
+            return True
+
+    packed = Remote(PACK["xz"](TEXT.encode()))
+    assert packed_files.unpack(packed, "gs://a/b").read() == TEXT.encode()
+
+
+def test_sets_are_found_in_any_case_and_packing(tmp_path):
+    for name in ("train.CSV", "Dev.csv.bz2", "test.csv.ZST"):
+        (tmp_path / name).touch()
+        stem = name.partition(".")[0].lower()
+        found = text_files.find_set_file(tmp_path, stem, [f"{stem}.csv"])
+        assert found == str(tmp_path / name)
+    (tmp_path / "dev.csv.xz").touch()
+    with pytest.raises(ValueError, match="keep only one"):
+        text_files.find_set_file(tmp_path, "dev", ["dev.csv"])
