@@ -19,7 +19,7 @@ from command_line import flags as script_flags
 from files import lock, paths
 
 # {title: flags that most commands need}. --helpfull lists all flags.
-GROUPS = {
+HELP_SECTIONS = {
     "data": (
         "task_name",
         "data_dir",
@@ -163,9 +163,12 @@ def _install_handlers() -> None:
         signal.signal(signal.SIGINT, _interrupt)
 
 
-def group_of(name: str) -> str:
+def section_of(name: str) -> str:
     """Returns the title of a flag's group, or "more"."""
-    return next((title for title in GROUPS if name in GROUPS[title]), "more")
+    return next(
+        (title for title in HELP_SECTIONS if name in HELP_SECTIONS[title]),
+        "more",
+    )
 
 
 def print_help(purpose: str, is_full: bool) -> None:
@@ -180,8 +183,8 @@ def print_help(purpose: str, is_full: bool) -> None:
     if is_full or len(own) <= _FEW:
         print(installation.as_typed(flags.FLAGS.main_module_help()))
         return
-    shown = {flag.name: flag for flag in own if group_of(flag.name) != "more"}
-    for title, names in GROUPS.items():
+    shown = {flag.name: flag for flag in own if section_of(flag.name) != "more"}
+    for title, names in HELP_SECTIONS.items():
         for flag in (shown[name] for name in names if name in shown):
             flags.FLAGS.register_key_flag_for_module(title, flag)
         print(installation.as_typed(flags.FLAGS.module_help(title)))

@@ -127,8 +127,8 @@ def _title(scripts: tuple[str, ...]) -> str:
 
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
-    for title in (*cli.GROUPS, "more"):
-        group = [rows[name] for name in rows if cli.group_of(name) == title]
+    for title in (*cli.HELP_SECTIONS, "more"):
+        group = [rows[name] for name in rows if cli.section_of(name) == title]
         if group and len(group) < len(rows):
             lines.append(f"| **{title}** | | |\n")
         lines += group

@@ -57,9 +57,10 @@ def _find_doubt(
     fraction: float,
     key: tuple[str, ...],
 ) -> tuple[float, str] | None:
-    # Returns the fraction of the rows that the weights were not trained on (see
-    # RecordedSplit.clean_fraction), and why the dev set contains other rows.
-    # Returns None if the dev set contains none.
+    # Returns (clean fraction, reason) if the dev set may contain rows that the
+    # weights were trained on, and None if it contains no such row. The weights
+    # were not trained on rows below the clean fraction, which is 0.0 if nothing
+    # is known (see RecordedSplit.clean_fraction).
     split = preset.split
     source = preset.source
     if split is None and not _learned_table(preset, config):

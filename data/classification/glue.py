@@ -96,25 +96,25 @@ class SplitFilesProcessor(DataProcessor):
         while lines and lines[-1][1] == [""]:
             lines.pop()
         examples: list[InputExample | None] = []
-        layout = self._find_layout(path, lines[0][1], name) if lines else None
+        places = self._find_places(path, lines[0][1], name) if lines else None
         for i, (number, line) in enumerate(lines):
-            if layout is None or (i == 0 and layout.has_header):
+            if places is None or (i == 0 and places.has_header):
                 continue
             try:
-                examples.append(self._create_example(i, line, name, layout))
+                examples.append(self._create_example(i, line, name, places))
             except IndexError:
                 error = glue_layouts.short_line(line)
                 raise ValueError(f"{path}, line {number}: {error}") from None
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
         kept = [example for example in examples if example]
-        if not kept or not layout:
+        if not kept or not places:
             raise ValueError(f"{path} contains no example")
         if name != "test":
-            column = layout.columns[-1]
+            column = places.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
             glue_layouts.log_numbers(path, cells, self.hub_labels)
-        longest = max(layout.columns)
+        longest = max(places.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
             done = "skipped" if name != "test" else "added empty texts to"
@@ -122,16 +122,16 @@ class SplitFilesProcessor(DataProcessor):
             logging.warning(message, path, done, num_short)
         return kept
 
-    def _find_layout(
+    def _find_places(
         self, path: str, header: list[str], name: str
-    ) -> glue_layouts.Layout:
+    ) -> glue_layouts.Places:
         # Returns where the texts and the labels of the set `name` are.
         columns = self.text_columns
         if name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.
             columns = (1,)
         try:
-            return glue_layouts.find_layout(
+            return glue_layouts.find_places(
                 header,
                 columns,
                 None if name == "test" else self.label_column,
@@ -141,7 +141,7 @@ class SplitFilesProcessor(DataProcessor):
             raise ValueError(f"{path}, line 1: {error}") from error
 
     def _create_example(
-        self, i: int, line: list[str], name: str, layout: glue_layouts.Layout
+        self, i: int, line: list[str], name: str, layout: glue_layouts.Places
     ) -> InputExample | None:
         columns = layout.columns
         if self.drops_short_lines and len(line) <= max(columns):
@@ -199,14 +199,14 @@ class XnliProcessor(SplitFilesProcessor):
         )
         self.language = language
 
-    def _find_layout(
+    def _find_places(
         self, path: str, header: list[str], name: str
-    ) -> glue_layouts.Layout:
+    ) -> glue_layouts.Places:
         columns = [0, 1, 2] if name == "train" else [6, 7, 1]
-        return glue_layouts.Layout(columns)
+        return glue_layouts.Places(columns)
 
     def _create_example(
-        self, i: int, line: list[str], name: str, layout: glue_layouts.Layout
+        self, i: int, line: list[str], name: str, layout: glue_layouts.Places
     ) -> InputExample | None:
         if name != "train" and line[0] != self.language:
             return None

@@ -105,6 +105,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 "column as --text_column or --text_b_column"
             )
         self._train_keys: set[float] = set()
+        self.columns: list[str] = []
         self._labels: list[str] | None = None
         if labels is not None:
             names = [label_cells.label_text(x, "--labels") for x in labels]

@@ -1,8 +1,9 @@
-"""Reads tables row by row: CSV, TSV, JSON lines, Parquet and plain text.
+"""Reads the rows of tables, checks their columns, and adds answers to rows.
 
-Training and predict.py both use this reader. Text is UTF-8, with or without a
-byte-order mark, and the file may be compressed with gzip (`.gz`). A table of
-any size needs only the memory of a few rows. Errors name the file and the line.
+Training and predict.py both use this reader. table_forms.py knows the forms of
+tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table of
+any size needs only the memory of a few rows, unless Prodigy wrote it, or it is
+a JSON list or a workbook. Errors name the file and the line.
 """
 
 import dataclasses
@@ -26,14 +27,22 @@ from data.io.table_forms import (
 )
 from files.paths import StrPath
 
+# The module offers the names of table_forms.py too.
 __all__ = [
+    "DECISIONS",
     "DEFAULT",
     "FORMS",
     "Layout",
+    "LayoutOptions",
     "Repeated",
     "Row",
+    "Table",
+    "accepted_rows",
+    "add_answer",
+    "check_columns",
     "form_of",
     "read_rows",
+    "read_table",
 ]
 
 # What Prodigy's column `answer` says of the label of a row.

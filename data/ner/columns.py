@@ -48,7 +48,7 @@ class Columns(NamedTuple):
     name: str
 
 
-class _Layout(NamedTuple):
+class _Form(NamedTuple):
     # The character between columns, None for spaces and tabs. The names of the
     # columns, [] if the file has none. The file's width. The numbers of the
     # columns with words, tags and sentences, 0 if no name tells them.
@@ -123,7 +123,7 @@ def _find_layout(
     lines: Sequence[tuple[int, str]],
     is_test: bool,
     delimiter: str | None,
-) -> _Layout:
+) -> _Form:
     # The first line that contains a word and does not begin with # determines
     # the layout. If all lines begin with #, then # is a word, not a comment.
     words = (x for _, x in lines if x.strip(_BLANKS) and x[:10] != _DOCUMENT)
@@ -149,11 +149,11 @@ def _find_layout(
         known = tags_at or (is_test and (sentence_at or is_csv))
         if words_at and known:
             width = len(names)
-            return _Layout(mark, names, width, words_at, tags_at, sentence_at)
+            return _Form(mark, names, width, words_at, tags_at, sentence_at)
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     if is_csv and separator is None:
         separator = next((mark for mark in ",;|" if mark in first), None)
-    return _Layout(separator, [], len(_cut(first, separator)))
+    return _Form(separator, [], len(_cut(first, separator)))
 
 
 def _simplify(name: str) -> str:
@@ -164,7 +164,7 @@ def _simplify(name: str) -> str:
 def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: _Layout,
+    layout: _Form,
     label_column: int | None,
 ) -> Iterator[_Sentence]:
     separator, names, width, *_ = layout
@@ -203,7 +203,7 @@ def _read_sentences(
 
 
 def _cut_lines(
-    path: str, lines: Sequence[tuple[int, str]], layout: _Layout
+    path: str, lines: Sequence[tuple[int, str]], layout: _Form
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells), and an empty line after the last one. In
     # a table, a quoted cell may contain line breaks.
@@ -281,7 +281,7 @@ def _read_tags(cell: str) -> list[str]:
 
 
 def _expand(
-    path: str, sentences: Sequence[_Sentence], layout: _Layout
+    path: str, sentences: Sequence[_Sentence], layout: _Form
 ) -> Iterator[_Sentence]:
     # Yields a sentence for each row, whose cells contain its words and tags.
     words_at, tags_at = layout.words_at - 1, layout.tags_at - 1
@@ -311,7 +311,7 @@ def _expand(
 def _find_columns(
     path: str,
     values: Sequence[Sequence[str]],
-    layout: _Layout,
+    layout: _Form,
     columns: Columns,
 ) -> tuple[int, int]:
     # Returns the numbers of the columns of the words and of the tags, which is
