@@ -1,4 +1,9 @@
-"""Converts text to WordPieces, in Python and inside a TensorFlow graph."""
+"""Converts text to WordPieces, in Python and inside a TensorFlow graph.
+
+BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the inputs
+    of a model.
+FullTokenizer: Splits text into words, then words into WordPieces.
+"""
 
 from typing import TYPE_CHECKING
 

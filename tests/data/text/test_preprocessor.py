@@ -153,15 +153,19 @@ def test_mistakes_are_told(preprocessor):
     dataset = tf.data.Dataset.from_tensor_slices(TEXTS)
     for given, message in {
         "dataset": (dataset, "use dataset.map"),
-        "features": (preprocessor(TEXTS), "received dict"),
+        "features": (preprocessor(TEXTS), "received dict .*'input_ids'"),
+        "columns": ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
         "numbers": (np.arange(3), "must be strings"),
         "ids": (tf.range(3), "received int32"),
         "missing": (["a", None], "received NoneType"),
         "rows": (tf.constant([["a", "b"]]), "a pair as a tuple"),
-        "rows of lists": ([["a", "b"]], "received list"),
+        "rows of lists": ([["a", "b"]], "received list.*as two lists"),
+        "array of rows": (np.array([["a", "b"]]), "as two lists"),
     }.values():
-        with pytest.raises(TypeError, match=message):
+        with pytest.raises(TypeError, match=message) as caught:
             preprocessor(given)
+        # Whoever calls the layer knows it.
+        assert "BertTextClassifierPreprocessor" not in str(caught.value)
     with pytest.raises(ValueError, match=r"differ in shape: \(3,\) and \(2,\)"):
         preprocessor((TEXTS, SECONDS[:2]))
     with pytest.raises(ValueError, match="received 3 elements"):
