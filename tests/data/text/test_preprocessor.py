@@ -280,6 +280,20 @@ print(next(iter(outputs.values())).numpy().tolist())
     np.testing.assert_allclose(found, right, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "imports", ["import keras, data.text", "import data.text, keras"]
+)
+def test_keras_loads_a_model_in_a_new_process(
+    imports, preprocessor, classifier, tmp_path
+):
+    model = end_to_end(preprocessor, classifier, 1)
+    model.save(file := tmp_path / "model.keras")
+    code = f"{imports}; model = keras.models.load_model({str(file)!r}); "
+    code += "print(model.count_params())"
+    shown = fresh_process.run("-c", code).check().stdout
+    assert int(shown) == model.count_params()
+
+
 def test_importing_the_package_is_quick():
     code = "import sys, data.text; print({'keras', 'tensorflow', 'numpy'} & "
     code += "{*sys.modules})"
