@@ -187,8 +187,8 @@ def _write_formats(
         elif name == "litert":
             litert.write(path, model, endpoints["ids"], options)
         else:
-            # Import late, because only this format needs the package onnx.
             try:
+                # Import late, because only this format needs the package onnx.
                 from serving.formats import onnx
 
                 onnx.write(path, model, form, options)

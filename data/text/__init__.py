@@ -8,7 +8,7 @@ FullTokenizer: Splits text into words, then words into WordPieces.
 from typing import TYPE_CHECKING
 
 from command_line import lazy
-from modeling import registration
+from modeling.registration import register
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MODULES = lazy.read_imports(__file__)
 
 # A `.keras` file of a model that reads strings names this class.
 _LAYER = "BertTextClassifierPreprocessor"
-registration.register("bert", {_LAYER: _MODULES[_LAYER]})
+register("bert", {_LAYER: _MODULES[_LAYER]})
 
 __all__ = [*_MODULES]
 __getattr__ = lazy.importer(__name__, _MODULES)
