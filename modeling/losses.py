@@ -371,15 +371,17 @@ class PretrainingLoss(Loss):
     0 marks padding, and `next_sentence_labels` int [B, 1].
 
     Args:
-        next_sentence: False omits the next sentence loss (paper, section 5.1).
+        next_sentence: False omits the next sentence loss (paper, section 5.1)
+            and its labels.
     """
 
-    labels = ("masked_lm_ids", "masked_lm_weights", "next_sentence_labels")
+    labels: tuple[str, ...] = ("masked_lm_ids", "masked_lm_weights")
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence
         self.epsilon = {"masked_lm_loss": 1e-5}
         if next_sentence:
+            self.labels = (*self.labels, "next_sentence_labels")
             self.epsilon["next_sentence_loss"] = 0.0
 
     def get_config(self) -> dict[str, Any]:
@@ -395,17 +397,17 @@ class PretrainingLoss(Loss):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
-        next_sentence_labels = keras.ops.reshape(
-            features["next_sentence_labels"], (-1,)
-        )
-        return {
+        values = {
             "masked_lm_loss": cross_entropy(
                 outputs["masked_lm_logits"], features["masked_lm_ids"]
-            ),
-            "next_sentence_loss": cross_entropy(
-                outputs["next_sentence_logits"], next_sentence_labels
-            ),
+            )
         }
+        if self._next_sentence:
+            values["next_sentence_loss"] = cross_entropy(
+                outputs["next_sentence_logits"],
+                keras.ops.reshape(features["next_sentence_labels"], (-1,)),
+            )
+        return values
 
     def value_divergences(
         self, outputs: Outputs, teacher_outputs: Outputs, temperature: float

@@ -32,6 +32,8 @@ from modeling.layers import all_layers
 from modeling.losses import Loss
 from modeling.ops import Features, Outputs, Tensor
 
+# The features that a caller may omit.
+_OPTIONAL = {"input_mask", "segment_ids"}
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.
 _NAMES = (
@@ -175,13 +177,22 @@ class FeaturesModel(keras.Model):
         A model would silently ignore a mask with another name.
 
         Raises:
-            ValueError: a name is unknown.
+            ValueError: a name is unknown or missing, or there is no dict.
         """
-        if unknown := features.keys() - {*self.feature_ranks, *_NAMES}:
+        kind = type(self).__name__
+        names = sorted(self.feature_ranks)
+        if not isinstance(features, Mapping):
             raise ValueError(
-                f"{sorted(unknown)} are no inputs of {type(self).__name__}. "
-                f"Its inputs are {sorted(self.feature_ranks)}"
+                f"{kind} reads a dict of {names}; received "
+                f"{type(features).__name__}"
             )
+        if unknown := features.keys() - {*names, *_NAMES}:
+            raise ValueError(
+                f"{sorted(unknown)} are no inputs of {kind}. Its inputs are "
+                f"{names}"
+            )
+        if missing := {*names} - _OPTIONAL - features.keys():
+            raise ValueError(f"{kind} lacks the inputs {sorted(missing)}")
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Configures training as Keras does, and creates the weights.

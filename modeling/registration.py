@@ -63,7 +63,9 @@ class _KerasImport:
         """Returns Keras's import spec, None for other modules."""
         if name != "keras":
             return None
-        others = (each for each in sys.meta_path if each is not self)
+        # Python has asked the finders before this one. One of them may be the
+        # _KerasImport of another package, which asks this one.
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
         specs = (each.find_spec(name, path, target) for each in others)
         spec = next(filter(None, specs), None)
         if spec is None or spec.loader is None:

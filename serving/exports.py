@@ -11,6 +11,7 @@ from typing import Any
 
 import keras
 
+from command_line.installation import install_command
 from files import atomic, folders
 from modeling import kinds
 from modeling.checkpoints.tf1 import errors_named
@@ -87,6 +88,7 @@ def export(
         ValueError: the folder contains files that are not an export (see
             files/folders.py), the model has no weights yet, its class is not
             one of `modeling`, or the labels do not name its outputs.
+        ImportError: a package of a format is not installed.
     """
     if kinds.kind_of(model) == kinds.EMBEDDER:
         model = model.bert
@@ -185,10 +187,16 @@ def _write_formats(
         elif name == "litert":
             litert.write(path, model, endpoints["ids"], options)
         else:
-            # Import late, because only this format needs the package onnx.
-            from serving.formats import onnx
+            try:
+                # Import late, because only this format needs the package onnx.
+                from serving.formats import onnx
 
-            onnx.write(path, model, form, options)
+                onnx.write(path, model, form, options)
+            except ModuleNotFoundError as error:
+                raise ImportError(
+                    f"The format {name} needs {error.name}: "
+                    f"{install_command(error.name)}"
+                ) from error
 
 
 def _describe(

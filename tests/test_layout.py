@@ -61,6 +61,7 @@ def test_data_imports_of_modeling_only_what_loads_no_network():
     allowed = {
         "modeling.labels",
         "modeling.folders.presets",
+        "modeling.registration",
         "modeling.results",
         "modeling.folders.tokenizer_files",
     }

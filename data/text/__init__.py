@@ -1,8 +1,14 @@
-"""Converts text to WordPieces, in Python and inside a TensorFlow graph."""
+"""Converts text to WordPieces, in Python and inside a TensorFlow graph.
+
+BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the inputs
+    of a model.
+FullTokenizer: Splits text into words, then words into WordPieces.
+"""
 
 from typing import TYPE_CHECKING
 
 from command_line import lazy
+from modeling.registration import register
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
@@ -12,6 +18,10 @@ if TYPE_CHECKING:
 
 # {name: its module}
 _MODULES = lazy.read_imports(__file__)
+
+# A `.keras` file of a model that reads strings names this class.
+_LAYER = "BertTextClassifierPreprocessor"
+register("bert", {_LAYER: _MODULES[_LAYER]})
 
 __all__ = [*_MODULES]
 __getattr__ = lazy.importer(__name__, _MODULES)

@@ -43,6 +43,11 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             Google's code, cuts the longer text first, "waterfall" the second.
         **kwargs: arguments of keras.layers.Layer.
 
+    Attributes:
+        tokenizer: the layer that tokenizes. `tokenizer.vocab` is a list of the
+            WordPieces, and `tokenizer.id_of("[MASK]")` the id of one.
+        sequence_length: as passed.
+
     Call arguments:
         x: a text, N texts, or a pair as a tuple `(first texts, second texts)`:
             str, lists, arrays of NumPy or string tensors, or `keras.Input((),
@@ -219,7 +224,13 @@ def _segments(x: Any) -> tuple:  # noqa: ANN401  texts of any kind
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.
         x = tuple(x)
-    if isinstance(x, (Mapping, tf.data.Dataset)):
+    if isinstance(x, Mapping):
+        raise TypeError(
+            f"texts must be strings; received {type(x).__name__} of "
+            f"{sorted(x)}. Pass the texts of one name, or a pair as a tuple "
+            "(first texts, second texts)"
+        )
+    if isinstance(x, tf.data.Dataset):
         raise TypeError(
             f"texts must be strings; received {type(x).__name__}. Of a "
             "tf.data.Dataset of strings, use dataset.map(preprocessor)"

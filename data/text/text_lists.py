@@ -41,8 +41,15 @@ def _to_str(text: object) -> str:
 
 def _describe(value: object) -> str:
     kind = type(value).__name__
+    advice = ""
+    if isinstance(value, Sequence):
+        advice = ". Pass pairs as two lists: the first and the second texts"
+    elif hasattr(value, "dtype") or hasattr(value, "element_spec"):
+        advice = (
+            ". In tf.data and in a graph, use "
+            "data.text.BertTextClassifierPreprocessor(tokenizer)"
+        )
     return (
-        f"texts must be strings, in a list, an array or a tensor that has a "
-        f"value; received {kind}: {value!r:.80}. In tf.data and in a graph, "
-        "use data.text.BertTextClassifierPreprocessor(tokenizer)"
+        "texts must be strings, in a list, an array or a tensor that has a "
+        f"value; received {kind}: {value!r:.80}{advice}"
     )

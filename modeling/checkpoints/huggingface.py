@@ -383,7 +383,8 @@ def save_huggingface(
     silently creates a tokenizer that knows only the five special tokens.
 
     Args:
-        model: a built model of a class that transformers has, too.
+        model: a model of a class that transformers has, too, built or
+            not.
         directory: folder to write. If it exists, it must not contain files that
             this project did not write.
         labels: names of a classifier's outputs, in order.

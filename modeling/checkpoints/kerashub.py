@@ -225,7 +225,7 @@ def save_kerashub(
     which labels.txt lists for this project.
 
     Args:
-        model: a built `BertModel` or `BertClassifier`, in float32.
+        model: a `BertModel` or `BertClassifier`, in float32, built or not.
         directory: folder to write. If it exists, it must not contain files that
             this project did not write.
         tokenizer: FullTokenizer of the model.
@@ -246,6 +246,8 @@ def save_kerashub(
             file.
         OSError: a file cannot be written.
     """
+    if not model.built:
+        model.build()
     _check_form(model, leave_out)
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())

@@ -171,7 +171,7 @@ def save_checkpoint(
     The checkpoint appears complete or not at all.
 
     Args:
-        model: any built model of this package.
+        model: any model of this package, built or not.
         path: prefix of the checkpoint to write, without `.index`. Its folder is
             created if missing.
         leave_out: Google's names of weights to omit.
@@ -179,6 +179,8 @@ def save_checkpoint(
     Raises:
         OSError: the files cannot be written.
     """
+    if not model.built:
+        model.build()
     weights = {original_name(weight): weight for weight in model.weights}
     for name in leave_out:
         weights.pop(name, None)
@@ -200,7 +202,7 @@ def save_release(
     together or not at all.
 
     Args:
-        model: any built model of this package.
+        model: any model of this package, built or not.
         path: folder to write. If it exists, it must not contain files that this
             project did not write.
         tokenizer: FullTokenizer of the model. None = write no vocabulary.

@@ -217,11 +217,13 @@ def config_entries(
     See `save_huggingface` for the arguments.
     """
     kind = KINDS.get(kind_of(model))
-    if not (kind and kind.transformers_class and model.built):
+    if not (kind and kind.transformers_class):
         raise ValueError(
-            f"{kind_of(model)} is not built, or is no class that transformers "
-            "has"
+            f"transformers has no class for {kind_of(model)}. Write another "
+            "format"
         )
+    if not model.built:
+        model.build()
     config = model.config
     values = config.to_dict()
     for name in config.unused:

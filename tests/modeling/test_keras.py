@@ -116,3 +116,18 @@ def test_bert_takes_a_dict_or_several_tensors():
     assert_close(bert(features), bert(*features.values()), 0)
     with pytest.raises(ValueError, match="all features in the dict"):
         bert(features, features["input_mask"])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_call_without_an_input_says_which(kind):
+    model = built(MODELS[kind]())
+    features = create_inputs(kind)
+    for name in features.keys() - {"input_mask", "segment_ids"}:
+        rest = {key: features[key] for key in features if key != name}
+        with pytest.raises(ValueError, match=rf"lacks the inputs \['{name}'\]"):
+            model(rest)
+        with pytest.raises(ValueError, match=rf"lacks the inputs \['{name}'\]"):
+            model.predict(rest, verbose=0)
+    if kind != "bert":
+        with pytest.raises(ValueError, match=r"reads a dict of .*'input_ids'"):
+            model.predict(features["input_ids"], verbose=0)

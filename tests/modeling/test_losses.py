@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling.losses import ContrastiveLoss
+from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,
     T,
@@ -77,4 +77,16 @@ def test_partners_are_found_among_the_real_examples_of_a_batch():
     total, _ = ContrastiveLoss(0.1)(vectors, features)
     first, second = vectors[is_real == 1].swapaxes(0, 1)
     expected = cross_entropy(first @ second.T / 0.1, np.arange(4)).mean()
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
+
+
+def test_the_masked_lm_loss_alone_needs_no_labels_of_pairs():
+    _, outputs, features, _ = masked_lm_case()
+    features = with_ids(features)
+    expected = PretrainingLoss()(outputs, features)[1]["masked_lm_loss"]
+    del features["next_sentence_labels"]
+    loss = PretrainingLoss(next_sentence=False)
+    joined = loss.join_labels({}, features, None)
+    total, values = loss(outputs, joined)
+    assert [*values] == ["masked_lm_loss"]
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)

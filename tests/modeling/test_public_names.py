@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+import data.text
 import modeling
 import serving
 from command_line.installation import DISTRIBUTION
@@ -16,7 +17,7 @@ from tests.support.golden import ROOT
 PAGE = (ROOT / "docs/api.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("package", [modeling, serving])
+@pytest.mark.parametrize("package", [data.text, modeling, serving])
 def test_help_and_the_page_list_every_name(package):
     shown = " ".join(package.__doc__.split())
     listed = re.findall(r"^ {0,4}(\w+): ", package.__doc__, re.MULTILINE)

@@ -1,6 +1,7 @@
 """Exports of other formats, run in their own runtimes."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import serving
 from data.classification.decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
-from serving import engines
+from serving import engines, formats
 from tests.support.engines import ENGINES
 from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
@@ -178,3 +179,18 @@ def test_the_graph_of_onnx_is_the_model(
 @pytest.mark.parametrize("hidden_act", ops.ACTIVATIONS)
 def test_onnx_has_every_activation(hidden_act, check_graph):
     check_graph("BertModel", hidden_act=hidden_act)
+
+
+@pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
+def test_a_missing_package_is_named_with_its_command(
+    package, tmp_path, monkeypatch
+):
+    pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    monkeypatch.setitem(sys.modules, package, None)
+    # Another test may have imported the module.
+    monkeypatch.delitem(sys.modules, "serving.formats.onnx", raising=False)
+    monkeypatch.delattr(formats, "onnx", raising=False)
+    message = f"needs {package}: pip install -r requirements/onnx.txt"
+    with pytest.raises(ImportError, match=message):
+        export(tmp_path / "model", create_classifier(), "onnx", quantize="int8")
+    assert not (tmp_path / "model").exists()

@@ -153,15 +153,19 @@ def test_mistakes_are_told(preprocessor):
     dataset = tf.data.Dataset.from_tensor_slices(TEXTS)
     for given, message in {
         "dataset": (dataset, "use dataset.map"),
-        "features": (preprocessor(TEXTS), "received dict"),
+        "features": (preprocessor(TEXTS), "received dict .*'input_ids'"),
+        "columns": ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
         "numbers": (np.arange(3), "must be strings"),
         "ids": (tf.range(3), "received int32"),
         "missing": (["a", None], "received NoneType"),
         "rows": (tf.constant([["a", "b"]]), "a pair as a tuple"),
-        "rows of lists": ([["a", "b"]], "received list"),
+        "rows of lists": ([["a", "b"]], "received list.*as two lists"),
+        "array of rows": (np.array([["a", "b"]]), "as two lists"),
     }.values():
-        with pytest.raises(TypeError, match=message):
+        with pytest.raises(TypeError, match=message) as caught:
             preprocessor(given)
+        # Whoever calls the layer knows it.
+        assert "BertTextClassifierPreprocessor" not in str(caught.value)
     with pytest.raises(ValueError, match=r"differ in shape: \(3,\) and \(2,\)"):
         preprocessor((TEXTS, SECONDS[:2]))
     with pytest.raises(ValueError, match="received 3 elements"):
@@ -274,6 +278,20 @@ print(next(iter(outputs.values())).numpy().tolist())
     assert done.returncode == 0, done.stderr
     found = eval(done.stdout)
     np.testing.assert_allclose(found, right, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "imports", ["import keras, data.text", "import data.text, keras"]
+)
+def test_keras_loads_a_model_in_a_new_process(
+    imports, preprocessor, classifier, tmp_path
+):
+    model = end_to_end(preprocessor, classifier, 1)
+    model.save(file := tmp_path / "model.keras")
+    code = f"{imports}; model = keras.models.load_model({str(file)!r}); "
+    code += "print(model.count_params())"
+    shown = fresh_process.run("-c", code).check().stdout
+    assert int(shown) == model.count_params()
 
 
 def test_importing_the_package_is_quick():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.text import FullTokenizer
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -19,6 +20,9 @@ from modeling import (
     load_config,
     read_shapes,
     save_checkpoint,
+    save_huggingface,
+    save_kerashub,
+    save_release,
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
@@ -288,3 +292,25 @@ def test_weights_of_another_type_are_refused(tmp_path):
         wrong = np.zeros(4).astype(dtype)
         write_checkpoint(path, weights | {"bert/pooler/dense/bias": wrong})
         check_refused(model, path, "bert/pooler/dense/bias")
+
+
+@pytest.mark.parametrize(
+    "save", [save_checkpoint, save_huggingface, save_kerashub, save_release]
+)
+def test_a_model_that_was_never_called_is_written(save, tmp_path):
+    tokenizer = FullTokenizer(golden.ROOT / "examples/samples/vocab.txt")
+    config = BertConfig(
+        vocab_size=len(tokenizer.tokens),
+        hidden_size=4,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=4,
+        max_position_embeddings=8,
+        type_vocab_size=2,
+    )
+    model = BertClassifier(config, num_labels=2)
+    options = {"tokenizer": tokenizer} if save is save_kerashub else {}
+    save(model, tmp_path / "model", **options)
+    copy = BertClassifier(config, num_labels=2)
+    load_checkpoint(copy, tmp_path / "model")
+    assert_close(copy.weights, model.get_weights(), 0)
