@@ -278,7 +278,7 @@ def test_texts_of_another_column_are_in_doubt(
         )
     train(tmp_path, model_flags, output_dir="run", text_column="title")
     before = contents(tmp_path / "run")
-    flags = {"output_dir": "new"} | {model: "run"}
+    flags = {"output_dir": "new", "text_column": "text"} | {model: "run"}
     (doubt,) = doubts(run_later(tmp_path, **flags).check())
     assert "by 'title'" in doubt and "by 'text'" in doubt
     assert contents(tmp_path / "run") == before
