@@ -56,6 +56,12 @@ def server(tmp_path_factory, folders):
         path.write_text(json.dumps(content))
         labels = content["task"]["labels"]
         (models[name] / "labels.txt").write_text("\n".join(labels) + "\n")
+        # transformers and optimum read the names in config.json.
+        path = models[name] / "config.json"
+        content = json.loads(path.read_text())
+        content["id2label"] = {str(i): each for i, each in enumerate(labels)}
+        content["label2id"] = {each: i for i, each in enumerate(labels)}
+        path.write_text(json.dumps(content))
     token = folder / "token"
     token.write_text("a-secret-word")
     with running(folder, models, token_file=token) as server:
