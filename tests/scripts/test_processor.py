@@ -237,7 +237,7 @@ BAD = {
 
 def test_the_class_of_the_page_reads(trained, tmp_path):
     page = (ROOT / "docs/fine_tuning.md").read_text("utf-8")
-    (code,) = (code for code in blocks(page, "python") if "Tickets" in code)
+    (code,) = (code for code in blocks(page, "py") if "Tickets" in code)
     code = code.replace('"billing", "login"', '"0", "1"')
     (tmp_path / "tickets.py").write_text(code)
     (tmp_path / "test.tsv").write_text("0\tA bill of an inn.\n", "utf-8")
