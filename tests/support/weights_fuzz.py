@@ -270,6 +270,16 @@ def _convert(folder):
 DOORS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 
 
+def _peak_memory():
+    """Returns the peak bytes of memory of this program.
+
+    The figure of `getrusage` may be that of the process that started it.
+    """
+    status = Path("/proc/self/status").read_text()
+    (line,) = (x for x in status.splitlines() if x.startswith("VmHWM:"))
+    return int(line.split()[1]) << 10
+
+
 def run_case(place, seed, number):
     """Returns (kind of folder, changed file, what is wrong or "")."""
     random = np.random.default_rng([seed, number])
@@ -308,7 +318,7 @@ def main(place, seed, first, last):
         start = time.process_time()
         name, wrong = run_case(place, int(seed), number)
         faulthandler.cancel_dump_traceback_later()
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        memory = _peak_memory()
         line = {
             "case": number,
             "name": name,
