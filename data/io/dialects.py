@@ -20,7 +20,7 @@ _NO_MARK = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
-# A cell that a program quoted: it contains two quotes in place of each.
+# A cell that a program quoted. The program wrote each quote in it twice.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
@@ -44,7 +44,7 @@ _USUAL_NAMES = frozenset(_NAMES.split())
 
 
 class Dialect(NamedTuple):
-    r"""How cells are separated and quoted.
+    r"""The marks between and around the cells of a table.
 
     Attributes:
         mark: character between cells.
@@ -60,7 +60,7 @@ class Dialect(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a user or the name of a file tells of a table.
+    """What is known of a table before its records are read.
 
     Attributes:
         mark: character between cells, None = unknown.
@@ -107,7 +107,7 @@ def is_swallowed(row: Sequence[str], mark: str) -> bool:
 
     csv reads a stray quote in each of two lines as one cell, with as many tabs
     as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
-    A text hardly contains so many tabs or bars, but as many commas.
+    A text may contain so many commas, but hardly so many tabs or bars.
     """
     last = len(row) - 1
     return mark in "\t|" and any(

@@ -54,7 +54,7 @@ class Repeated(str):
 
 
 class Layout(NamedTuple):
-    """How a table is written.
+    """The form, the marks and the header of a table.
 
     Attributes:
         form: one of FORMS. None = the ending of the file's name decides. For

@@ -33,7 +33,7 @@ _Sentence = tuple[int, list[tuple[int, list[str]]]]
 
 
 class Columns(NamedTuple):
-    """How a file of columns is read.
+    """The flags and the set by which a file of columns is read.
 
     Attributes:
         text_column: number of the column of the words, or None.

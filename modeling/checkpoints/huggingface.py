@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -195,6 +195,25 @@ def _open_shards(path: str) -> dict[str, _Tensor]:
     return {name: files[file][name] for name, file in places.items()}
 
 
+def read_weight_map(path: str) -> dict[str, Any]:
+    """Returns {name: what an index says of its file}.
+
+    Args:
+        path: path of the index.
+
+    Raises:
+        OSError: the index cannot be read.
+        ValueError: the index is malformed.
+    """
+    places = read_json(path).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise ValueError(
+            f"{path}: `weight_map` must be an object of names and files. "
+            f"Received: {places!r:.80}"
+        )
+    return places
+
+
 def read_places(path: str, ending: str) -> dict[str, str]:
     """Returns {name: path of the file that contains it} of an index.
 
@@ -206,15 +225,9 @@ def read_places(path: str, ending: str) -> dict[str, str]:
         OSError: the index cannot be read.
         ValueError: the index is malformed, or names a file in another folder.
     """
-    places = read_json(path).get("weight_map")
-    if not isinstance(places, dict) or not places:
-        raise ValueError(
-            f"{path}: `weight_map` must be an object of names and files. "
-            f"Received: {places!r:.80}"
-        )
     return {
         name: place_of(path, name, place, ending)
-        for name, place in places.items()
+        for name, place in read_weight_map(path).items()
     }
 
 

@@ -18,10 +18,13 @@ import keras
 import numpy as np
 
 from files.folders import new_folder
-from files.json_files import read_json
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.huggingface import lacks_entry, place_of
+from modeling.checkpoints.huggingface import (
+    lacks_entry,
+    place_of,
+    read_weight_map,
+)
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
@@ -135,15 +138,9 @@ def read_shards(path: str) -> list[tuple[str, str]]:
         OSError: the index cannot be read.
         ValueError: the index is malformed, or names a file in another folder.
     """
-    listed = read_json(path).get("weight_map")
-    if not isinstance(listed, dict) or not listed:
-        raise ValueError(
-            f"{path}: `weight_map` must be an object of names and files. "
-            f"Received: {listed!r:.80}"
-        )
     return [
         (group.removeprefix("/"), place_of(path, group, place, ".weights.h5"))
-        for group, places in listed.items()
+        for group, places in read_weight_map(path).items()
         for place in (places if isinstance(places, list) else [places])
     ]
 
