@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import random
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from data.classification.classifier_flags import TableOptions
 from data.io.dev_split import DataFileOptions
 from data.io.row_keys import key_of
 from data.ner.reading import NerOptions, NerProcessor
+from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
 
 TOPICS = SAMPLES / "topics"
@@ -78,6 +80,18 @@ def test_shares_are_those_of_a_fair_choice(tmp_path, sentences, fraction):
     for name in ("train", "dev", "test"):
         check_share(*split(tmp_path, topics(name), fraction), fraction)
     check_share(*split_sentences(tmp_path, sentences, fraction), fraction)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_shares_of_support_tickets_are_those_of_a_fair_choice(
+    tmp_path, fraction
+):
+    path = Path(GOLDEN_DIR or "absent", "../trials/tickets.csv")
+    if not path.is_file():
+        pytest.skip("needs tickets.csv beside BERT_GOLDEN_DIR")
+    with path.open(encoding="utf-8") as file:
+        rows = [(x["message"], x["queue"]) for x in csv.DictReader(file)]
+    check_share(*split(tmp_path, rows, fraction), fraction)
 
 
 def changes(rows):
