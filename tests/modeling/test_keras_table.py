@@ -50,7 +50,7 @@ def labels_of(kind):
     if kind == "pretrainer":
         return {
             name: create_features()[name]
-            for name in modeling.PretrainingLoss.labels
+            for name in modeling.PretrainingLoss().labels
         }
     return {name: labels % 2 for name in names.get(kind, ["label_ids"])}
 
