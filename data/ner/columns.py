@@ -10,54 +10,44 @@ is a table, whose first line names its columns.
 
 import ast
 import csv
+import dataclasses
 import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from data.io import dialects, tables, text_files
+from data.ner.column_layouts import (
+    DOCUMENT,
+    Layout,
+    cut,
+    find_layout,
+    strip_cells,
+)
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
 
-_DOCUMENT = "-DOCSTART-"
-_BLANKS = " \t"
-# Names of a table's columns, as `_simplify` returns them. The first name of
-# words or tags that a table has counts.
-_WORDS = ("word", "words", "token", "tokens", "form", "text", "sentence")
-_TAGS = "nertag nertags ner tag tags label labels entity iob bio wordlabels"
-_SENTENCE = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
-
-# (number of a sentence's document, [(number of the line, columns) of a word]).
-_Sentence = tuple[int, list[tuple[int, list[str]]]]
+# (number of the line, columns) of each word of a sentence.
+_Lines = list[tuple[int, list[str]]]
+# (number of the sentence's document, its lines).
+_Sentence = tuple[int, _Lines]
 
 
-class Columns(NamedTuple):
-    """The flags and the set by which a file of columns is read.
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """What the flags and the set tell of a file. The first column is 0.
 
     Attributes:
-        text_column: number of the column of the words, or None.
-        label_column: number of the column of the tags, or None.
+        words_at: index of the column of the words, None if no flag tells it.
+        tags_at: index of the column of the tags, None if no flag tells it.
         labels: the tags of --labels or of the model, [] if they are unknown.
         name: "train", "dev" or "test".
     """
 
-    text_column: int | None
-    label_column: int | None
+    words_at: int | None
+    tags_at: int | None
     labels: Sequence[str]
     name: str
-
-
-class _Form(NamedTuple):
-    # The character between columns, None for spaces and tabs. The names of the
-    # columns, [] if the file has none. The file's width. The numbers of the
-    # columns with words, tags and sentences, 0 if no name tells them.
-    separator: str | None
-    names: list[str]
-    width: int
-    words_at: int = 0
-    tags_at: int = 0
-    sentence_at: int = 0
 
 
 def read(
@@ -76,35 +66,29 @@ def read(
     """
     is_test = columns.name == "test"
     lines = [*text_files.read_numbered(path, written.encoding)]
-    layout = _find_layout(path, lines, is_test, written.delimiter)
-    sentences = [*_read_sentences(path, lines, layout, columns.label_column)]
-    if layout.tags_at and sentences and not columns.label_column:
-        _, ((_, cells), *_) = sentences[0]
-        if _is_list(cells[layout.words_at - 1], cells[layout.tags_at - 1]):
-            sentences = [*_expand(path, sentences, layout)]
-            layout = layout._replace(sentence_at=0)
-    if layout.sentence_at:
-        sentences = [*_part(sentences, layout.sentence_at - 1)]
-    rows = (cells for _, lines in sentences for _, cells in lines)
+    layout = find_layout(path, lines, is_test, written.delimiter)
+    sentences = _find_sentences(path, lines, layout, columns)
+    rows = (cells for _, words in sentences for _, cells in words)
+    # The cells of each column.
     values = [*zip(*rows, strict=True)]
     words_at, tags_at = _find_columns(path, values, layout, columns)
-    if not (layout.words_at or columns.text_column):
+    if layout.words_at is None and columns.words_at is None:
         _check_words(path, sentences, words_at, len(values))
-    if tags_at and not columns.label_column:
+    if tags_at is not None and columns.tags_at is None:
         # Words may look like tags: B-DNA is a form of DNA.
-        _check_nested(path, values, words_at - 1, tags_at - 1)
-    language = _find_language(values[words_at - 1], len(sentences))
+        _check_nested(path, values, words_at, tags_at)
+    language = _find_language(values[words_at], len(sentences))
     tags = {"": "O"}
-    if tags_at:
-        counts = Counter(values[tags_at - 1])
+    if tags_at is not None:
+        counts = Counter(values[tags_at])
         is_train = columns.name == "train"
         tags = name_tags(path, counts, columns.labels, is_train)
     for document, lines_of in sentences:
         words = []
         labels = []
         for number, cells in lines_of:
-            word = cells[words_at - 1]
-            tag = cells[tags_at - 1] if tags_at else ""
+            word = cells[words_at]
+            tag = "" if tags_at is None else cells[tags_at]
             if not word or tag not in tags:
                 raise ValueError(
                     f"{path}, line {number}: the word is {word!r}, and its tag "
@@ -118,100 +102,98 @@ def read(
         yield NerExample(guid, words, labels, document, row=row)
 
 
-def _find_layout(
+def _find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    is_test: bool,
-    delimiter: str | None,
-) -> _Form:
-    # The first line that contains a word and does not begin with # determines
-    # the layout. If all lines begin with #, then # is a word, not a comment.
-    words = (x for _, x in lines if x.strip(_BLANKS) and x[:10] != _DOCUMENT)
-    first = min(words, key=lambda line: line[0] == "#", default="")
-    is_csv = tables.form_of(path) == "csv"
-    told = delimiter and dialects.MARKS[delimiter]
-    marks = told or ",;\t|"
-    for mark in marks:
-        names = _cut(first, mark) if mark in first or is_csv else []
-        simple = [_simplify(name) for name in names]
-        sentence = next(filter(_SENTENCE.fullmatch, simple), None)
-        sentence_at = simple.index(sentence) + 1 if sentence else 0
-        # The only column named sentence contains the words.
-        others = [x for i, x in enumerate(simple, 1) if i != sentence_at]
-        if sentence == "sentence" and not {*_WORDS} & {*others}:
-            sentence_at = 0
-        if sentence_at:
-            others.insert(sentence_at - 1, "")
-        words_at, tags_at = (
-            next((others.index(x) + 1 for x in known if x in others), 0)
-            for known in (_WORDS, _TAGS.split())
-        )
-        known = tags_at or (is_test and (sentence_at or is_csv))
-        if words_at and known:
-            width = len(names)
-            return _Form(mark, names, width, words_at, tags_at, sentence_at)
-    separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
-    if is_csv and separator is None:
-        separator = next((mark for mark in ",;|" if mark in first), None)
-    return _Form(separator, [], len(_cut(first, separator)))
-
-
-def _simplify(name: str) -> str:
-    # Sentence # and sentence_id become sentence and sentenceid.
-    return re.sub("[^a-z]", "", name.lower())
+    layout: Layout,
+    columns: Columns,
+) -> list[_Sentence]:
+    # Empty lines, a row each, or a column tell where a sentence ends.
+    sentences = [*_read_sentences(path, lines, layout, columns.tags_at)]
+    lists_at = _find_lists(sentences, layout, columns)
+    if lists_at is not None:
+        return [*_expand(path, sentences, *lists_at)]
+    if layout.sentence_at is not None:
+        return [*_part(sentences, layout.sentence_at)]
+    return sentences
 
 
 def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: _Form,
-    label_column: int | None,
+    layout: Layout,
+    tags_at: int | None,
 ) -> Iterator[_Sentence]:
-    separator, names, width, *_ = layout
+    # Yields the lines between empty lines. `tags_at` is the user's choice.
     document = 0
-    sentence: list[tuple[int, list[str]]] = []
+    sentence: _Lines = []
     for number, line, cells in _cut_lines(path, lines, layout):
-        if names and separator == "\t" and cells:
-            # `_cut` leaves out empty cells at the end.
-            cells += [""] * (width - len(cells))
         # Check all columns, because the first one need not contain the words.
-        if not cells or any(cell.startswith(_DOCUMENT) for cell in cells):
+        is_document = any(cell.startswith(DOCUMENT) for cell in cells)
+        if is_document or not cells:
             if sentence:
                 yield document, sentence
                 sentence = []
-            if cells:
+            if is_document:
                 document += 1
+        elif layout.names and cells == layout.names:
+            # Files that were joined repeat the names.
             continue
-        if names and cells == names:
+        elif _is_comment(line, cells, layout, not sentence, tags_at):
             continue
-        # A line that starts with "# " or "## " may precede a sentence as a
-        # comment, but not in a table. It may have as many columns as a word's
-        # line, but contains no tag.
-        may_begin = not sentence and not names and width > 1
-        begins = may_begin and re.match("#+( |$)", cells[0])
-        tag = cells[min(label_column or width, len(cells)) - 1]
-        if begins and not is_tag(tag):
-            continue
-        if len(cells) != width:
-            if line.startswith("#") and not names:
-                continue
+        elif len(cells) != layout.width:
             raise ValueError(
                 f"{path}, line {number}: the line has {len(cells)} columns, "
-                f"but the first line has {width}. Received: {line[:80]!r}"
+                f"but the first line has {layout.width}. Received: "
+                f"{line[:80]!r}"
             )
-        sentence.append((number, cells))
+        else:
+            sentence.append((number, cells))
+
+
+def _is_comment(
+    line: str,
+    cells: Sequence[str],
+    layout: Layout,
+    begins_sentence: bool,
+    tags_at: int | None,
+) -> bool:
+    # A table has no comments.
+    if layout.names:
+        return False
+    if line.startswith("#") and len(cells) != layout.width:
+        return True
+    # A line that starts with "# " or "## " may precede a sentence as a comment.
+    # It may have as many columns as a word's line, but contains no tag.
+    if not begins_sentence or layout.width < 2:
+        return False
+    last = len(cells) - 1
+    tag = cells[last if tags_at is None else min(tags_at, last)]
+    return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
 
 
 def _cut_lines(
-    path: str, lines: Sequence[tuple[int, str]], layout: _Form
+    path: str, lines: Sequence[tuple[int, str]], layout: Layout
 ) -> Iterator[tuple[int, str, list[str]]]:
-    # Yields (number, line, its cells), and an empty line after the last one. In
-    # a table, a quoted cell may contain line breaks.
+    # Yields (number, line, its cells), and an empty line after the last one.
     mark = layout.separator
-    if not (layout.names and mark and mark != "\t"):
-        for number, line in [*lines, (0, "")]:
-            yield number, line, _cut(line, mark)
-        return
+    if layout.names and mark and mark != "\t":
+        yield from _parse_records(path, lines, mark)
+    else:
+        for number, line in lines:
+            cells = cut(line, mark)
+            if layout.names and cells:
+                # `cut` leaves out empty cells at the end.
+                cells += [""] * (layout.width - len(cells))
+            yield number, line, cells
+    yield 0, "", []
+
+
+def _parse_records(
+    path: str, lines: Sequence[tuple[int, str]], mark: str
+) -> Iterator[tuple[int, str, list[str]]]:
+    # Yields (number, line, its cells) of a table, in which a quoted cell may
+    # contain line breaks.
     told = dialects.Told(mark)
     ended = (f"{line}\n" for _, line in lines)
     dialect, _, every = dialects.find(path, ended, told, is_tsv=False)
@@ -223,33 +205,11 @@ def _cut_lines(
         except csv.Error as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
         if cells is None:
-            break
+            return
         if dialect.escapes:
             cells = dialects.show_escaped(cells)
-        cells = _strip(cells)
+        cells = strip_cells(cells)
         yield number, mark.join(cells), cells if any(cells) else []
-    yield 0, "", []
-
-
-def _strip(cells: Sequence[str]) -> list[str]:
-    return [cell.strip(" ") or cell for cell in cells]
-
-
-def _cut(line: str, separator: str | None) -> list[str]:
-    # Splits a line into columns, [] if all of them are empty. `separator` is
-    # None if any number of spaces and tabs separates the columns. Other white
-    # space, such as a no-break space, is part of a word. If tabs separate the
-    # columns, a word may be a single space.
-    if not line.strip(_BLANKS):
-        return []
-    if separator is None:
-        return re.findall(f"[^{_BLANKS}]+", line)
-    if separator == "\t":
-        cells = line.rstrip("\t").split(separator)
-    else:
-        cells = next(csv.reader([line], delimiter=separator))
-    cells = _strip(cells)
-    return cells if separator == "\t" or any(cells) else []
 
 
 def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
@@ -258,7 +218,7 @@ def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
     every = {cells[at] for _, lines in sentences for _, cells in lines}
     empty = {value for value in every if value.lower() in ("", "nan")}
     for document, lines in sentences:
-        part: list[tuple[int, list[str]]] = []
+        part: _Lines = []
         for number, cells in lines:
             value = cells[at]
             is_other = empty or not part or value != part[-1][1][at]
@@ -269,10 +229,32 @@ def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
         yield document, part
 
 
-def _is_list(words: str, tags: str) -> bool:
-    # Returns whether cells contain a sentence's words, and a list of its tags.
-    num_tags = len(_read_tags(tags))
-    return tags.startswith("[") or num_tags == len(words.split()) > 1
+def _find_lists(
+    sentences: Sequence[_Sentence], layout: Layout, columns: Columns
+) -> tuple[int, int] | None:
+    # If each row of a table contains a sentence, as its first row does, returns
+    # the indexes of the columns with the sentence's words and with its tags. If
+    # the user chose the column of the tags, each row contains a word.
+    words_at, tags_at = layout.words_at, layout.tags_at
+    if words_at is None or tags_at is None or columns.tags_at is not None:
+        return None
+    if not sentences:
+        return None
+    _, ((_, cells), *_) = sentences[0]
+    num_words = len(cells[words_at].split())
+    num_tags = len(_read_tags(cells[tags_at]))
+    is_list = cells[tags_at].startswith("[") or num_tags == num_words > 1
+    return (words_at, tags_at) if is_list else None
+
+
+def _read_words(cell: str) -> list[str]:
+    # Returns the words of a cell, [] if it begins a list but cannot be read.
+    if not cell.startswith("["):
+        return cell.split()
+    try:
+        return [*map(str, ast.literal_eval(cell))]
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _read_tags(cell: str) -> list[str]:
@@ -281,18 +263,13 @@ def _read_tags(cell: str) -> list[str]:
 
 
 def _expand(
-    path: str, sentences: Sequence[_Sentence], layout: _Form
+    path: str, sentences: Sequence[_Sentence], words_at: int, tags_at: int
 ) -> Iterator[_Sentence]:
     # Yields a sentence for each row, whose cells contain its words and tags.
-    words_at, tags_at = layout.words_at - 1, layout.tags_at - 1
     for document, lines in sentences:
         for number, cells in lines:
-            words, tags = cells[words_at].split(), _read_tags(cells[tags_at])
-            if cells[words_at].startswith("["):
-                try:
-                    words = [*map(str, ast.literal_eval(cells[words_at]))]
-                except (SyntaxError, ValueError):
-                    words = []
+            words = _read_words(cells[words_at])
+            tags = _read_tags(cells[tags_at])
             if len(words) != len(tags):
                 raise ValueError(
                     f"{path}, line {number}: {len(tags)} tags do not fit the "
@@ -311,30 +288,36 @@ def _expand(
 def _find_columns(
     path: str,
     values: Sequence[Sequence[str]],
-    layout: _Form,
+    layout: Layout,
     columns: Columns,
-) -> tuple[int, int]:
-    # Returns the numbers of the columns of the words and of the tags, which is
-    # 0 in a test set without tags.
-    is_test = columns.name == "test"
+) -> tuple[int, int | None]:
+    # Returns the indexes of the columns of the words and of the tags, None in a
+    # test set without tags. What the user chose counts more than the names.
     width = len(values)
-    tags_at = columns.label_column or layout.tags_at
-    if not tags_at and not (is_test and layout.names):
-        tags_at = width
-        if not columns.text_column and _is_first(values):
-            tags_at = 1
-    if is_test and (width == 1 or tags_at > width):
-        tags_at = 0
-    words_at = columns.text_column or layout.words_at
-    words_at = words_at or (2 if tags_at == 1 else 1)
-    if words_at == tags_at or max(words_at, tags_at) > width:
+    tags_at = _first_known(columns.tags_at, layout.tags_at)
+    is_test = columns.name == "test"
+    if tags_at is None and not (is_test and layout.names):
+        may_be_first = columns.words_at is None
+        tags_at = 0 if may_be_first and _is_first(values) else width - 1
+    if is_test and tags_at is not None and (width == 1 or tags_at >= width):
+        tags_at = None
+    words_at = _first_known(columns.words_at, layout.words_at)
+    if words_at is None:
+        words_at = 1 if tags_at == 0 else 0
+    is_missing = max(words_at, tags_at or 0) >= width
+    if words_at == tags_at or is_missing:
+        tags_number = 0 if tags_at is None else tags_at + 1
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
             f"tab or spaces. The lines have {width} columns, but the words are "
-            f"expected in column {words_at} and the tags in column {tags_at}. "
-            "Set --text_column and --label_column"
+            f"expected in column {words_at + 1} and the tags in column "
+            f"{tags_number}. Set --text_column and --label_column"
         )
     return words_at, tags_at
+
+
+def _first_known(*indexes: int | None) -> int | None:
+    return next((index for index in indexes if index is not None), None)
 
 
 def _is_first(values: Sequence[Sequence[str]]) -> bool:
@@ -358,7 +341,7 @@ def _check_words(
         return
     rows = []
     for _, lines in sentences:
-        rows.append([cells[words_at - 1] for _, cells in lines])
+        rows.append([cells[words_at] for _, cells in lines])
     every_word = [word for words in rows for word in words]
     if all(re.search(r"\d", word) for word in every_word):
         raise ValueError(

@@ -147,10 +147,13 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if form_of(path) == "jsonl":
             examples = spans.read(path, name, labels, options.encoding)
         else:
-            layout = columns.Columns(
-                options.text_column, options.label_column, labels, name
+            told = columns.Columns(
+                words_at=_index_of(options.text_column),
+                tags_at=_index_of(options.label_column),
+                labels=labels,
+                name=name,
             )
-            examples = [*columns.read(path, layout, options.layout())]
+            examples = [*columns.read(path, told, options.layout())]
             self._check_number(path, examples)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
@@ -233,3 +236,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             for number, sentences in texts.items()
         }
         return [keys[each.document] for each in examples]
+
+
+def _index_of(number: int | None) -> int | None:
+    # Flags count columns from 1.
+    return None if number is None else number - 1

@@ -1,0 +1,152 @@
+"""Finds how a file of columns is written: its separator and its columns.
+
+A file is a table if the cells of its first line are usual names of columns,
+such as "Sentence #,Word,POS,Tag". Any other file has no names of columns, as in
+CoNLL-2003.
+"""
+
+import csv
+import dataclasses
+import re
+from collections.abc import Collection, Sequence
+
+from data.io import dialects, tables
+
+# A line that begins with this begins a document.
+DOCUMENT = "-DOCSTART-"
+_BLANKS = " \t"
+# The marks that may separate the cells of a table, the most usual first.
+_MARKS = ",;\t|"
+# Names of a table's columns, as `_simplify` returns them. The first name of
+# words or tags that a table has counts.
+_WORDS = ("word", "words", "token", "tokens", "form", "text", "sentence")
+_TAGS = "nertag nertags ner tag tags label labels entity iob bio wordlabels"
+_SENTENCE = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """How a file of columns is written. The first column has the index 0.
+
+    Attributes:
+        separator: the character between columns, None for spaces and tabs.
+        width: the number of columns.
+        names: the names of the columns, [] if the file has none.
+        words_at: index of the column of the words, None if no name tells it.
+        tags_at: index of the column of the tags, None if no name tells it.
+        sentence_at: index of the column whose cells tell where a sentence
+            begins, None without such a column.
+    """
+
+    separator: str | None
+    width: int
+    names: list[str] = dataclasses.field(default_factory=list)
+    words_at: int | None = None
+    tags_at: int | None = None
+    sentence_at: int | None = None
+
+
+def find_layout(
+    path: str,
+    lines: Sequence[tuple[int, str]],
+    is_test: bool,
+    delimiter: str | None,
+) -> Layout:
+    """Finds the layout of a file from its first line with words.
+
+    Args:
+        path: path of the file.
+        lines: (number, text) of each line.
+        is_test: whether the file is a test set, which may lack tags.
+        delimiter: value of --delimiter, None if it is not set.
+    """
+    first = _first_line(lines)
+    is_csv = tables.form_of(path) == "csv"
+    for mark in dialects.MARKS[delimiter] if delimiter else _MARKS:
+        # A CSV file may have a single column, and no mark.
+        if mark in first or is_csv:
+            layout = _layout_of_names(mark, cut(first, mark), is_test, is_csv)
+            if layout:
+                return layout
+    separator = _find_separator(first, is_csv)
+    return Layout(separator, width=len(cut(first, separator)))
+
+
+def _first_line(lines: Sequence[tuple[int, str]]) -> str:
+    # Returns the first line that contains words and does not begin with #. If
+    # all lines begin with #, then # is a word, not a comment.
+    with_words = (
+        line
+        for _, line in lines
+        if line.strip(_BLANKS) and not line.startswith(DOCUMENT)
+    )
+    return min(with_words, key=lambda line: line[0] == "#", default="")
+
+
+def _layout_of_names(
+    mark: str, names: list[str], is_test: bool, is_csv: bool
+) -> Layout | None:
+    # Returns the layout of a table, None if the cells of the first line are no
+    # names of columns.
+    simple = [_simplify(name) for name in names]
+    sentence_at = _find_sentence_numbers(simple)
+    if sentence_at is not None:
+        # This column contains no words, even if its name is "sentence".
+        simple[sentence_at] = ""
+    words_at = _find_first(_WORDS, simple)
+    tags_at = _find_first(_TAGS.split(), simple)
+    # A test set may lack tags. Then a single usual name could be a word, unless
+    # the file's ending says that the file is a table.
+    has_tags = tags_at is not None
+    may_lack_tags = is_test and (is_csv or sentence_at is not None)
+    if words_at is None or not (has_tags or may_lack_tags):
+        return None
+    return Layout(mark, len(names), names, words_at, tags_at, sentence_at)
+
+
+def _find_sentence_numbers(simple: Sequence[str]) -> int | None:
+    return next(
+        (i for i, x in enumerate(simple) if _SENTENCE.fullmatch(x)), None
+    )
+
+
+def _find_first(known: Collection[str], simple: Sequence[str]) -> int | None:
+    # Returns the index of the first known name that a table has.
+    return next((simple.index(name) for name in known if name in simple), None)
+
+
+def _simplify(name: str) -> str:
+    # Sentence # and sentence_id become sentence and sentenceid.
+    return re.sub("[^a-z]", "", name.lower())
+
+
+def _find_separator(first: str, is_csv: bool) -> str | None:
+    # Returns the separator of a file without names of columns, as its first
+    # line tells it.
+    if "\t" in first.rstrip(_BLANKS):
+        return "\t"
+    if is_csv:
+        return next((mark for mark in ",;|" if mark in first), None)
+    return None
+
+
+def cut(line: str, separator: str | None) -> list[str]:
+    """Cuts a line into columns. Returns [] if all of them are empty.
+
+    Without a separator, any number of spaces and tabs separates the columns.
+    Other white space, such as a no-break space, is part of a word. If tabs
+    separate the columns, a word may be a single space.
+    """
+    if not line.strip(_BLANKS):
+        return []
+    if separator is None:
+        return re.findall(f"[^{_BLANKS}]+", line)
+    if separator == "\t":
+        return strip_cells(line.rstrip("\t").split(separator))
+    cells = strip_cells(next(csv.reader([line], delimiter=separator)))
+    return cells if any(cells) else []
+
+
+def strip_cells(cells: Sequence[str]) -> list[str]:
+    """Removes spaces around the text of cells, but not a single space."""
+    return [cell.strip(" ") or cell for cell in cells]
