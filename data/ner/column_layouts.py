@@ -91,7 +91,7 @@ def _layout_of_names(
     simple = [_simplify(name) for name in names]
     sentence_at = _find_sentence_numbers(simple)
     if sentence_at is not None:
-        # This column contains no words, even if its name is "sentence".
+        # The column contains no words, even if its name is "sentence".
         simple[sentence_at] = ""
     words_at = _find_first(_WORDS, simple)
     tags_at = _find_first(_TAGS.split(), simple)
@@ -105,9 +105,14 @@ def _layout_of_names(
 
 
 def _find_sentence_numbers(simple: Sequence[str]) -> int | None:
-    return next(
-        (i for i, x in enumerate(simple) if _SENTENCE.fullmatch(x)), None
-    )
+    # Returns the index of the first column whose name is such as sentence_id.
+    found = (i for i, name in enumerate(simple) if _SENTENCE.fullmatch(name))
+    at = next(found, None)
+    # A column named sentence contains the words if no other column does.
+    if at is not None and simple[at] == "sentence":
+        others = [*simple[:at], *simple[at + 1 :]]
+        return at if {*_WORDS}.intersection(others) else None
+    return at
 
 
 def _find_first(known: Collection[str], simple: Sequence[str]) -> int | None:

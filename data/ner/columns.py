@@ -306,12 +306,13 @@ def _find_columns(
         words_at = 1 if tags_at == 0 else 0
     is_missing = max(words_at, tags_at or 0) >= width
     if words_at == tags_at or is_missing:
-        tags_number = 0 if tags_at is None else tags_at + 1
+        expected = f"the words are expected in column {words_at + 1}"
+        if tags_at is not None:
+            expected += f" and the tags in column {tags_at + 1}"
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. The lines have {width} columns, but the words are "
-            f"expected in column {words_at + 1} and the tags in column "
-            f"{tags_number}. Set --text_column and --label_column"
+            f"tab or spaces. The lines have {width} columns, but {expected}. "
+            "Set --text_column and --label_column"
         )
     return words_at, tags_at
 

@@ -42,6 +42,10 @@ TABLES = {
         "Sentence #,Sentence,Tag\n1,Anna left Oslo .,\"['B-PER', 'O', 'B-LOC',"
         " 'O']\"\n2,\"It , \"\" rains\",\"['O' 'O' 'O' 'O']\"\n"
     ),
+    "a sentence in each row, without numbers": (
+        "Sentence,Tags\nAnna left Oslo .,\"['B-PER', 'O', 'B-LOC', 'O']\"\n"
+        "\"It , \"\" rains\",\"['O' 'O' 'O' 'O']\"\n"
+    ),
     "lists of words": (
         "id,tokens,ner_tags\n0,\"['Anna', 'left', 'Oslo', '.']\",\"['B-PER', "
         "'O', 'B-LOC', 'O']\"\n1,\"['It', ',', '\"\"', 'rains']\",\"[O, O, O, O"
@@ -173,6 +177,18 @@ def test_entities_in_most_words(tmp_path, caplog):
     labels = ["O", "B-X", "I-X"]
     text = text.replace("O", "B-X")
     assert read(tmp_path, text, "train.txt", labels=labels)[1].labels == ["B-X"]
+
+
+def test_a_test_set_without_tags_expects_none(tmp_path):
+    with pytest.raises(ValueError, match=r"2 columns.* in column 3\. Set"):
+        read(
+            tmp_path,
+            "Anna x\nleft y\n",
+            "test.txt",
+            "predict",
+            text_column=3,
+            label_column=9,
+        )
 
 
 @pytest.mark.parametrize("count, times", [(21, 1), (101, 2)])
