@@ -9,7 +9,7 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 # {value of --delimiter: the character}.
@@ -194,63 +194,89 @@ def find(
     return dialect, bool(has_header), itertools.chain(sample.seen, lines)
 
 
+class _Fit(NamedTuple):
+    # A dialect under which all records have one width. The strictest one has
+    # the fewest stray quotes, and of these the lowest level, its index in
+    # `_dialects`.
+    num_stray: int
+    level: int
+    dialect: Dialect
+
+
 def _find_dialect(
     path: str, sample: _Sample, told: Told, is_tsv: bool
 ) -> Dialect:
-    first_lines = [*itertools.islice(sample, _MOST_RECORDS)]
-    marks = [told.mark] if told.mark else [*MARKS.values()]
-    marks = [x for x in marks if told.mark or any(x in y for y in first_lines)]
-    fitting: dict[str, tuple[tuple[int, int], Dialect]] = {}
-    for mark in marks:
-        ranked = _ranked(sample, mark, told)
-        if ranked:
-            fitting[mark] = min(ranked)
-    best = min((rank for rank, _ in fitting.values()), default=None)
-    strictest = [each for rank, each in fitting.values() if rank == best]
-    if is_tsv and ("\t" in fitting or not fitting):
-        usual = _dialects("\t", told.quoting)[0]
-        strictest = [fitting["\t"][1] if fitting else usual]
-    elif is_tsv:
-        strictest = []
-    if len(strictest) == 1:
-        return strictest[0]
+    # The user's mark counts most, then the file's name, then the strictest fit.
+    if told.mark:
+        fit = _find_fit(sample, told.mark, told)
+        return fit.dialect if fit else _usual_dialect(told.mark, told)
+    text = "".join(itertools.islice(sample, _MOST_RECORDS))
+    marks = [mark for mark in MARKS.values() if mark in text]
+    fits = {mark: _find_fit(sample, mark, told) for mark in marks}
+    fitting = {mark: fit for mark, fit in fits.items() if fit}
+    if is_tsv and "\t" in fitting:
+        return fitting["\t"].dialect
+    if is_tsv and not fitting:
+        return _usual_dialect("\t", told)
+    if not fitting:
+        return _dialect_of_malformed(path, sample, marks, told)
+    strictest = _strictest(fitting.values())
+    if is_tsv or len(strictest) > 1:
+        raise _unknown_mark(path, sample)
+    return strictest[0]
+
+
+def _strictest(fits: Collection[_Fit]) -> list[Dialect]:
+    lowest = min((fit.num_stray, fit.level) for fit in fits)
+    return [fit.dialect for fit in fits if (fit.num_stray, fit.level) == lowest]
+
+
+def _dialect_of_malformed(
+    path: str, sample: _Sample, marks: Sequence[str], told: Told
+) -> Dialect:
     # Without a dialect that fits, some rows are malformed, and each of them
-    # will be an error.
-    firsts = {
-        mark: sample.records(_dialects(mark, told.quoting)[0])[0]
-        for mark in marks
+    # will be an error. The mark is the only one between names of columns.
+    records_by_mark = {
+        mark: sample.records(_usual_dialect(mark, told))[0] for mark in marks
     }
-    in_head = [mark for mark in marks if _width(firsts[mark]) > 1]
-    if told.mark or (len(in_head) == 1 and not fitting):
-        return _dialects(told.mark or in_head[0], told.quoting)[0]
-    if in_head or fitting:
-        head = next(filter(str.strip, first_lines), "")
-        raise ValueError(
-            f"{path}: set --delimiter to the character between the cells, one "
-            f"of {' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
-        )
-    for records in firsts.values():
+    in_head = [
+        mark
+        for mark, records in records_by_mark.items()
+        if records and len(records[0]) > 1
+    ]
+    if len(in_head) == 1:
+        return _usual_dialect(in_head[0], told)
+    if in_head:
+        raise _unknown_mark(path, sample)
+    for records in records_by_mark.values():
         check_title(path, records, told.columns)
     return Dialect(_NO_MARK, told.quoting is not False)
 
 
-def _ranked(
-    sample: _Sample, mark: str, told: Told
-) -> list[tuple[tuple[int, int], Dialect]]:
-    # Returns the dialects of a mark under which the records have one width,
-    # each with its rank. The strictest has the lowest.
-    ranked: list[tuple[tuple[int, int], Dialect]] = []
+def _unknown_mark(path: str, sample: _Sample) -> ValueError:
+    first_lines = itertools.islice(sample, _MOST_RECORDS)
+    head = next(filter(str.strip, first_lines), "")
+    return ValueError(
+        f"{path}: set --delimiter to the character between the cells, one of "
+        f"{' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
+    )
+
+
+def _find_fit(sample: _Sample, mark: str, told: Told) -> _Fit | None:
+    # Returns the strictest dialect of a mark, None if none of them fits.
+    fits: list[_Fit] = []
     for level, dialect in enumerate(_dialects(mark, told.quoting)):
-        if dialect.escapes and ranked:
+        # Try backslashes only if quotes are not written twice.
+        if dialect.escapes and fits:
             continue
         records, is_one = sample.records(dialect)
         if is_one and (len(records[0]) > 1 or told.mark):
-            ranked.append(((sample.num_stray(dialect), level), dialect))
-    return ranked
+            fits.append(_Fit(sample.num_stray(dialect), level, dialect))
+    return min(fits, default=None)
 
 
-def _width(records: Sequence[Sequence[str]]) -> int:
-    return len(records[0]) if records else 0
+def _usual_dialect(mark: str, told: Told) -> Dialect:
+    return _dialects(mark, told.quoting)[0]
 
 
 # Returns the dialects of a mark, the strictest first. In CSV, a quote that
@@ -278,18 +304,14 @@ def check_title(
     if len(records) < 2:
         return
     first, *rest = records
-    width = len(rest[-1])
-    same = sum(1 for _ in itertools.takewhile(_has(width), reversed(rest)))
-    is_narrow = len(first) < width and 2 * same >= len(rest) and same > 1
-    is_name = is_usual(first[0], columns)
-    is_padded = not is_name and len(first) == width > 1 and not any(first[1:])
-    is_one = is_name and len(first) == 1
-    if (is_narrow and not is_one) or (is_padded and all(rest[0])):
+    is_narrow = _is_narrow_title(first, rest, columns)
+    if is_narrow or _is_padded_title(first, rest, columns):
         shown = next(filter(None, first), "")
         raise ValueError(
             f"{path}: the first line, {shown[:80]!r}, seems to be a title "
-            f"above a table of {width} columns. Remove what is above the names "
-            "of the columns, or set --delimiter=tab if there is one column"
+            f"above a table of {len(rest[-1])} columns. Remove what is above "
+            "the names of the columns, or set --delimiter=tab if there is one "
+            "column"
         )
     for row in rest[:2]:
         if second := next(filter(_SECOND_NAME.fullmatch, row), None):
@@ -299,8 +321,31 @@ def check_title(
             )
 
 
-def _has(width: int) -> Callable[[Sequence[str]], bool]:
-    return lambda record: len(record) == width
+def _is_narrow_title(
+    first: Sequence[str],
+    rest: Sequence[Sequence[str]],
+    columns: Collection[str],
+) -> bool:
+    # A title is narrower than the table, which ends the file: at least two
+    # records of one width, and at least half of all of them.
+    width = len(rest[-1])
+    table = [
+        *itertools.takewhile(lambda row: len(row) == width, reversed(rest))
+    ]
+    is_table = len(table) > 1 and 2 * len(table) >= len(rest)
+    is_column = len(first) == 1 and is_usual(first[0], columns)
+    return len(first) < width and is_table and not is_column
+
+
+def _is_padded_title(
+    first: Sequence[str],
+    rest: Sequence[Sequence[str]],
+    columns: Collection[str],
+) -> bool:
+    # A spreadsheet writes empty cells beside a title. The names of the columns
+    # are below it.
+    has_one_cell = len(first) == len(rest[-1]) > 1 and not any(first[1:])
+    return has_one_cell and all(rest[0]) and not is_usual(first[0], columns)
 
 
 def is_usual(name: str, columns: Collection[str] = ()) -> bool:
@@ -328,19 +373,18 @@ def find_header(
     rest = [row for row in rest if not repeats(row, first)]
     # A text stands in a row more often than in a name.
     is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
-    signs: Counter[bool | None] = Counter()
+    signs: set[bool | None] = set()
     for i, name in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i].strip()]
         sign = _is_name(name, below)
-        if sign is None and is_usual(name, columns):
+        if sign is not False and is_usual(name, columns):
             sign = True
-        elif sign and is_text and not is_usual(name, columns):
+        elif sign and is_text:
             sign = None
-        signs[sign] += 1
-    if signs[True] and not signs[False]:
-        return True
-    if signs[False] and not signs[True]:
-        return False
+        signs.add(sign)
+    signs.discard(None)
+    if len(signs) == 1:
+        return True in signs
     raise ValueError(
         f"{path}: nothing tells whether the first line names the columns. Set "
         "--has_header if it does, or else --nohas_header. It is "
