@@ -8,9 +8,10 @@ column may contain a line break, and a text may contain any mark.
 import csv
 import itertools
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from data.io import headers
 
 # {value of --delimiter: the character}.
 MARKS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
@@ -22,25 +23,8 @@ _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
 # A cell that a program quoted. The program wrote each quote in it twice.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
-# A cell of the second line of names in exports of surveys.
-_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
 _MOST_RECORDS = 200
-# More words than a name of a column usually has.
-_MOST_WORDS = 4
 _MOST_CHARACTERS = 1 << 20
-# Names of columns, in lower case and without marks, that are no texts.
-_NAMES = """
-answer answers author body category class comment content context date
-description document entity feedback gold headline hypothesis id idx index
-iob key label labels language message messages name ner nertags paragraph
-passage polarity premise query question quality rating reply response review
-reviews score sentence sentences sentiment source split status subject
-summary tag tags target text texts ticket time timestamp title token tokens
-topic tweet type user utterance value word words text1 text2 texta textb
-sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
-goldlabel isduplicate
-"""
-_USUAL_NAMES = frozenset(_NAMES.split())
 
 
 class Dialect(NamedTuple):
@@ -188,9 +172,9 @@ def find(
     records = sample.records(dialect)[0]
     has_header = told.has_header
     if has_header is not False:
-        check_title(path, records)
+        headers.check_title(path, records)
     if has_header is None and records:
-        has_header = find_header(path, records, told.columns)
+        has_header = headers.find_header(path, records, told.columns)
     return dialect, bool(has_header), itertools.chain(sample.seen, lines)
 
 
@@ -249,7 +233,7 @@ def _dialect_of_malformed(
     if in_head:
         raise _unknown_mark(path, sample)
     for records in records_by_mark.values():
-        check_title(path, records, told.columns)
+        headers.check_title(path, records, told.columns)
     return Dialect(_NO_MARK, told.quoting is not False)
 
 
@@ -289,131 +273,3 @@ def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
     more = [plain] if mark in "\t|" else []
     spaced = Dialect(mark, is_spaced=True)
     return [Dialect(mark), Dialect(mark, escapes=True), spaced, *more]
-
-
-def check_title(
-    path: str,
-    records: Sequence[Sequence[str]],
-    columns: Collection[str] = (),
-) -> None:
-    """Raises a ValueError if the first record seems to be a title.
-
-    It is narrower than the table below it, or only its first cell is filled.
-    The usual name of a column, or one of `columns`, is no title.
-    """
-    if len(records) < 2:
-        return
-    first, *rest = records
-    is_narrow = _is_narrow_title(first, rest, columns)
-    if is_narrow or _is_padded_title(first, rest, columns):
-        shown = next(filter(None, first), "")
-        raise ValueError(
-            f"{path}: the first line, {shown[:80]!r}, seems to be a title "
-            f"above a table of {len(rest[-1])} columns. Remove what is above "
-            "the names of the columns, or set --delimiter=tab if there is one "
-            "column"
-        )
-    for row in rest[:2]:
-        if second := next(filter(_SECOND_NAME.fullmatch, row), None):
-            raise ValueError(
-                f"{path}: the cell {second[:80]!r} belongs to a second line of "
-                "names. Remove all lines of names but the first"
-            )
-
-
-def _is_narrow_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    # A title is narrower than the table, which ends the file: at least two
-    # records of one width, and at least half of all of them.
-    width = len(rest[-1])
-    table = [
-        *itertools.takewhile(lambda row: len(row) == width, reversed(rest))
-    ]
-    is_table = len(table) > 1 and 2 * len(table) >= len(rest)
-    is_column = len(first) == 1 and is_usual(first[0], columns)
-    return len(first) < width and is_table and not is_column
-
-
-def _is_padded_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    # A spreadsheet writes empty cells beside a title. The names of the columns
-    # are below it.
-    has_one_cell = len(first) == len(rest[-1]) > 1 and not any(first[1:])
-    return has_one_cell and all(rest[0]) and not is_usual(first[0], columns)
-
-
-def is_usual(name: str, columns: Collection[str] = ()) -> bool:
-    """Returns whether a cell is a usual name of a column, or of `columns`."""
-    return name in columns or _simplify(name) in _USUAL_NAMES
-
-
-def _simplify(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
-
-
-def find_header(
-    path: str, records: Sequence[Sequence[str]], columns: Collection[str]
-) -> bool:
-    """Returns whether the first of the first records names the columns.
-
-    A usual name, or one of `columns`, that does not recur below tells that it
-    does. So does a first cell above numbers, or above values each of which
-    recurs. A first cell that recurs tells that it does not.
-
-    Raises:
-        ValueError: nothing tells.
-    """
-    first, *rest = records
-    rest = [row for row in rest if not repeats(row, first)]
-    # A text stands in a row more often than in a name.
-    is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
-    signs: set[bool | None] = set()
-    for i, name in enumerate(first):
-        below = [row[i] for row in rest if len(row) > i and row[i].strip()]
-        sign = _is_name(name, below)
-        if sign is not False and is_usual(name, columns):
-            sign = True
-        elif sign and is_text:
-            sign = None
-        signs.add(sign)
-    signs.discard(None)
-    if len(signs) == 1:
-        return True in signs
-    raise ValueError(
-        f"{path}: nothing tells whether the first line names the columns. Set "
-        "--has_header if it does, or else --nohas_header. It is "
-        f"{', '.join(first)[:80]!r}"
-    )
-
-
-def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
-    """Returns whether a row repeats the names of the columns.
-
-    In files that were joined, UTF-8's mark may stand before the second names.
-    """
-    is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]] != []
-
-
-def _is_name(name: str, below: Sequence[str]) -> bool | None:
-    # Returns whether a first cell is a name, None if nothing tells.
-    if not name.strip():
-        return None
-    if name in below:
-        return False
-    numbers = [*map(_is_number, below)]
-    if below and all(numbers):
-        return not _is_number(name)
-    counts = Counter(below)
-    recur = len(below) > 3 and min(counts.values()) > 1
-    return True if recur else None
-
-
-def _is_number(cell: str) -> bool:
-    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))

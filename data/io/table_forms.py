@@ -7,7 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from command_line.installation import install_command
-from data.io import dialects, encodings, packed_files, text_files, workbooks
+from data.io import (
+    dialects,
+    encodings,
+    headers,
+    packed_files,
+    text_files,
+    workbooks,
+)
 from files.json_files import parse_json
 from files.paths import StrPath
 
@@ -286,7 +293,7 @@ class _Header:
                 f"the line has {len(cells)} columns, but the first line has "
                 f"{len(names)}"
             )
-        elif cells[0].endswith(names[0]) and dialects.repeats(cells, names):
+        elif cells[0].endswith(names[0]) and headers.repeats(cells, names):
             problem = "the line repeats the names of the columns. Remove it"
         elif is_swallowed:
             problem = (
@@ -315,9 +322,9 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     records = [row for _, row in first]
     has_header = layout.has_header
     if has_header is not False:
-        dialects.check_title(str(path), records)
+        headers.check_title(str(path), records)
     if has_header is None and records:
-        has_header = dialects.find_header(str(path), records, layout.columns)
+        has_header = headers.find_header(str(path), records, layout.columns)
     header = _Header(bool(has_header))
     for number, row in itertools.chain(first, rows):
         if header.is_open:
