@@ -6,7 +6,7 @@ list in the notation of JSON, Python, NumPy, or brackets around names.
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from files.json_files import parse_json
 from modeling.labels import is_label, normal_label
@@ -150,8 +150,8 @@ def _choices(cell: object, place: str) -> object:
 
 
 def _split(text: str, separator: str) -> list[str] | None:
-    # Splits a cell at the separator, or reads its list. Returns None if the
-    # parts would be halves, such as `[1` and `5]`.
+    # Reads the list in a cell, or splits the cell at the separator. Returns
+    # None if nothing tells what the labels are.
     text = text.strip()
     listed = parse_list(text, separator)
     if listed is not None:
@@ -162,14 +162,24 @@ def _split(text: str, separator: str) -> list[str] | None:
     if _VECTOR.fullmatch(text):
         return text.split()
     parts = [part for part in text.split(separator) if part.strip()]
+    if _has_halves(text, parts) or _is_unread_list(text):
+        return None
+    return parts
+
+
+def _has_halves(text: str, parts: Sequence[str]) -> bool:
+    # Returns whether the parts of a text are halves, such as `[1` and `5]`.
+    if all(map(_is_balanced, parts)):
+        return False
     # A part of a list, such as `[1, 5`, but not `sad :(, glad`.
     is_cut = len(parts) > 1 and (text[0] in "[{" or text[-1] in "]}")
-    is_one = is_cut or _is_balanced(text)
-    if is_one and not all(map(_is_balanced, parts)):
-        return None
-    # A list that parse_list cannot read, such as a dict.
+    return is_cut or _is_balanced(text)
+
+
+def _is_unread_list(text: str) -> bool:
+    # Returns whether a text is a list that parse_list cannot read, or a dict.
     is_list = text[0] in "[{" and text[-1] == _CLOSING[text[0]]
-    return None if is_list and _is_balanced(text[1:-1]) else parts
+    return is_list and _is_balanced(text[1:-1])
 
 
 def _is_balanced(text: str) -> bool:
@@ -195,17 +205,33 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
     Returns:
         the elements. None if the text is no such list.
     """
-    text = _SCALAR.sub(r"\1", text.strip())
-    if call := _CALL.fullmatch(text):
-        text = call[1].strip() or "[]"
+    text = _unwrap(text)
     opening, inner, closing = text[:1], text[1:-1], text[-1:]
     if _CLOSING.get(opening) != closing:
         return None
     if _ITEMS.fullmatch(inner):
-        # A text in parentheses is a name, and ("a",) is a list.
-        is_list = opening != "(" or not inner or re.search("[,'\"]", inner)
-        found = [item[0] for item in _EACH.finditer(inner)]
-        return [*map(_unquote, found)] if is_list else None
+        return _parse_items(opening, inner)
+    return _parse_names(opening, inner, separator)
+
+
+def _unwrap(text: str) -> str:
+    # Returns the list in a call such as array([1, 2]), and 5 for np.int64(5).
+    text = _SCALAR.sub(r"\1", text.strip())
+    call = _CALL.fullmatch(text)
+    return call[1].strip() or "[]" if call else text
+
+
+def _parse_items(opening: str, inner: str) -> list[str] | None:
+    # Parses quoted texts and numbers. A text in parentheses is a name, and
+    # ("a",) is a list.
+    if opening == "(" and inner and not re.search("[,'\"]", inner):
+        return None
+    return [_unquote(item[0]) for item in _EACH.finditer(inner)]
+
+
+def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
+    # Parses names without quotes. Returns None if it is another list: a nested
+    # one, one with a broken quote, or one with a label that is missing.
     odd = '[](){}"' + (":" if opening == "{" else "")
     if opening == "(" or any(character in odd for character in inner):
         return None

@@ -183,21 +183,22 @@ def _separate(text: str) -> str:
 def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
     # Evaluates only literals, and takes array(x), np.int64(x) and the like as
     # x. Nothing of the cell is executed.
-    if isinstance(node, ast.Dict) and None not in node.keys:
-        keys = [_value_of(key) for key in node.keys if key]
-        return dict(zip(keys, map(_value_of, node.values), strict=True))
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_value_of(element) for element in node.elts]
-    if (
-        isinstance(node, ast.Call)
-        and node.args
-        and _CALLS.fullmatch(ast.unparse(node.func))
-    ):
-        return _value_of(node.args[0])
-    if isinstance(node, ast.Name) and node.id in _NAMES:
-        return _NAMES[node.id]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value_of(node.operand)
-    if isinstance(node, ast.Constant) and node.value is not ...:
-        return node.value
+    match node:
+        case ast.Constant(value=value) if value is not ...:
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=number):
+            return -_value_of(number)
+        case ast.Name(id=name) if name in _NAMES:
+            return _NAMES[name]
+        case ast.Call(func=name, args=[inner, *_]) if _is_known(name):
+            return _value_of(inner)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [_value_of(element) for element in elements]
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            names = [_value_of(key) for key in keys if key]
+            return dict(zip(names, map(_value_of, values), strict=True))
     raise ValueError(ast.dump(node))
+
+
+def _is_known(function: ast.expr) -> bool:
+    return bool(_CALLS.fullmatch(ast.unparse(function)))
