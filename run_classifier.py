@@ -28,6 +28,7 @@ from data.classification import (
     metrics,
     pairs,
     processor_file,
+    reading,
 )
 from data.classification.classifier_flags import (
     ClassifierOptions,
@@ -55,7 +56,7 @@ class Config(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=glue.TASK_NAMES,
+        choices=reading.TASK_NAMES,
     )
 
     def prepare(self, given: frozenset[str]) -> Self:
@@ -113,7 +114,7 @@ class ClassifierTask(task.Task):
     config: Config
 
     def __init__(
-        self, start: Start[Config], reader: glue.ClassificationReader
+        self, start: Start[Config], reader: reading.ClassificationReader
     ) -> None:
         super().__init__(start)
         self.reader = reader
@@ -470,12 +471,12 @@ def create_task(
         None if names_data else start.preset,
     )
     if user_processor:
-        reader = glue.ClassificationReader({"": user_processor})
+        reader = reading.ClassificationReader({"": user_processor})
         if config.training.do_train:
             # See whether the examples are pairs.
             reader.look_at_train_set()
         return ClassifierTask(start, reader), start
-    processor = glue.create_table_processor(
+    processor = reading.create_table_processor(
         config.task_name,
         config.fine_tuning.data_dir,
         config.data,
@@ -490,13 +491,13 @@ def create_task(
             config.classifier.xnli_language,
             config.table.layout(),
         )
-        reader = glue.ClassificationReader(processors)
+        reader = reading.ClassificationReader(processors)
         return ClassifierTask(start, reader), start
     start = with_split(start, processor)
     start = suit(start, processor, parsed.given)
     if isinstance(processor, pairs.PairProcessor):
         return EmbeddingTask(start, processor), start
-    reader = glue.ClassificationReader({"": processor})
+    reader = reading.ClassificationReader({"": processor})
     return ClassifierTask(start, reader), start
 
 

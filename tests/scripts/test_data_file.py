@@ -11,7 +11,7 @@ import modeling
 import run_classifier
 import serving
 from command_line import flags
-from data.classification import glue
+from data.classification import reading
 from data.classification.classifier_flags import TableOptions
 from data.io.dev_split import DataFileOptions
 from data.ner import spans
@@ -253,7 +253,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    processor = glue.create_table_processor(
+    processor = reading.create_table_processor(
         task_name,
         None,
         DataFileOptions(data_file=path),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from data.classification import glue, pairs
+from data.classification import pairs, reading
 from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
@@ -25,7 +25,7 @@ def read(folder, name, text, kind, **flags):
 
 def create(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return glue.create_table_processor(
+    return reading.create_table_processor(
         task_name,
         folder,
         DataFileOptions(),

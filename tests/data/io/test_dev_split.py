@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data.classification import glue
+from data.classification import reading
 from data.classification.classifier_flags import TableOptions
 from data.io.dev_split import DataFileOptions
 from data.io.row_keys import key_of
@@ -41,7 +41,7 @@ def split(
     path = folder / "table.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
-    reader = glue.create_table_processor(
+    reader = reading.create_table_processor(
         task,
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
@@ -166,7 +166,7 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog):
         with (tmp_path / f"{name}.csv").open("w", encoding="utf-8") as file:
             changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
             csv.writer(file).writerows([("text", "label"), *changed])
-    reader = glue.create_table_processor(
+    reader = reading.create_table_processor(
         "csv",
         str(tmp_path),
         DataFileOptions(),
@@ -232,7 +232,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows, *added])
     caplog.clear()
-    reader = glue.create_table_processor(
+    reader = reading.create_table_processor(
         "csv",
         None,
         DataFileOptions(data_file=str(path)),

@@ -1,0 +1,130 @@
+"""Names the values of --task_name, and reads the sets of their tasks.
+
+glue.py reads GLUE and XNLI, table_task.py and pairs.py a user's own tables.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from data.classification import glue
+from data.classification.classifier_flags import (
+    TableOptions,
+    options_of_pairs,
+)
+from data.classification.features import DataProcessor, InputExample
+from data.classification.pairs import (
+    PAIR_COLUMNS,
+    RANKING_COLUMNS,
+    PairProcessor,
+    RankingProcessor,
+)
+from data.classification.table_task import TableProcessor
+from data.io.dev_split import DataFileOptions
+from data.io.tables import Table
+from files.paths import StrPath
+
+# {task: class that reads a user's own tables}.
+_TABLES: dict[str, type[TableProcessor]] = {
+    "csv": TableProcessor,
+    "embedding": PairProcessor,
+    "ranking": RankingProcessor,
+}
+TASK_NAMES = sorted([*glue.PROCESSORS, *_TABLES])
+
+
+class ClassificationReader:
+    """Reads the labels and the splits of a classification task.
+
+    Args:
+        processors: {suffix of a split's name: its processor}. The suffix is "",
+            or for the mismatched sets of MultiNLI "_mm".
+
+    Attributes:
+        output_mode: "classification", "multilabel" or "regression".
+        settings: settings to record with the weights.
+    """
+
+    def __init__(self, processors: Mapping[str, DataProcessor]) -> None:
+        self._processors = processors
+        main = processors[""]
+        self.output_mode = main.output_mode
+        self.metrics = main.metrics
+        self.settings = main.settings
+        # {split that was read to look at it: its examples}
+        self._looked_at: dict[str, Sequence[InputExample]] = {}
+
+    @property
+    def splits(self) -> dict[str, list[str]]:
+        """{purpose: names of its splits}."""
+        found = {"train": ["train"]}
+        for purpose in ("eval", "predict"):
+            found[purpose] = [f"{purpose}{end}" for end in self._processors]
+        return found
+
+    @property
+    def num_texts(self) -> int | None:
+        """1 for single texts, 2 for pairs, None if no set was read yet."""
+        return len(self._processors[""].text_columns) or None
+
+    def labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression."""
+        return self._processors[""].labels()
+
+    def read(self, split: str) -> Sequence[InputExample] | None:
+        """Returns the examples of a split, None if a "_mm" set is missing.
+
+        In a test set whose labels are placeholders, the labels are None.
+        """
+        if split in self._looked_at:
+            return self._looked_at.pop(split)
+        purpose = split.partition("_")[0]
+        processor = self.processor_of(split)
+        try:
+            examples = processor.read(purpose)
+        except FileNotFoundError:
+            if split == purpose:
+                raise
+            return None
+        if purpose == "predict" and not processor.test_set_has_labels:
+            return [dataclasses.replace(x, label=None) for x in examples]
+        return examples
+
+    def look_at_train_set(self) -> Sequence[InputExample]:
+        """Reads the train set, which the next call of `read` then returns."""
+        examples = self.read("train") or ()
+        self._looked_at["train"] = examples
+        return examples
+
+    def processor_of(self, split: str) -> DataProcessor:
+        """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
+        return self._processors["".join(split.partition("_")[1:])]
+
+
+def create_table_processor(
+    task_name: str,
+    data_dir: StrPath | None,
+    data: DataFileOptions,
+    options: TableOptions,
+    given: frozenset[str],
+    table: Table | None = None,
+) -> TableProcessor | None:
+    """Creates the processor of a task whose sets are a user's own tables.
+
+    Args:
+        task_name: value of --task_name.
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: flags of the table.
+        given: names of the flags that the user set.
+        table: --data_file, if it was opened to look at its columns.
+
+    Returns:
+        the processor, None if the task is one of GLUE's or XNLI.
+    """
+    if task_name == "ranking":
+        options = options_of_pairs(options, given, RANKING_COLUMNS)
+    elif task_name == "embedding":
+        options = options_of_pairs(options, given, PAIR_COLUMNS)
+    elif task_name != "csv":
+        return None
+    return _TABLES[task_name](data_dir, data, options, table)
