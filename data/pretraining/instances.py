@@ -135,7 +135,6 @@ def create_instances_from_document(
     if rng.random() < options.short_seq_prob:
         target_seq_length = rng.randint(2, max_num_tokens)
 
-    cls, sep = pieces["[CLS]"], pieces["[SEP]"]
     lengths = list(map(len, document))
     instances = []
     start = 0
@@ -163,31 +162,45 @@ def create_instances_from_document(
             tokens_b = deque(itertools.chain.from_iterable(document[a_end:end]))
             start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
-
-        tokens = [cls, *tokens_a, sep, *tokens_b, sep]
-        b_start = len(tokens_a) + 2
-        positions: list[int] = []
-        labels: list[bytes] = []
-        if not options.dynamic_masking:
-            candidates = [
-                *range(1, b_start - 1),
-                *range(b_start, len(tokens) - 1),
-            ]
-            tokens, positions, labels = create_masked_lm_predictions(
-                tokens, candidates, pieces, rng, options
-            )
-        if not counts["num_instances"]:
-            names = {code: name for name, code in pieces.items()}
-            text = " ".join(names[token] for token in tokens)
-            logging.debug("*** Example ***\ntokens: %s", text)
-        counts["num_instances"] += 1
-        counts["num_pieces"] += len(tokens)
         instances.append(
-            encode_instance(
-                tokens, b_start, positions, labels, is_random_next, options
+            _create_instance(
+                tokens_a, tokens_b, is_random_next, pieces, rng, options, counts
             )
         )
     return instances
+
+
+def _create_instance(
+    tokens_a: Iterable[bytes],
+    tokens_b: Iterable[bytes],
+    is_random_next: bool,
+    pieces: Pieces,
+    rng: random.Random,
+    options: InstanceOptions,
+    counts: Counter[str],
+) -> bytes:
+    # Joins two segments, masks WordPieces unless the option `dynamic_masking`
+    # is on, and returns the record.
+    sep = pieces["[SEP]"]
+    first = [pieces["[CLS]"], *tokens_a, sep]
+    tokens = [*first, *tokens_b, sep]
+    b_start = len(first)
+    positions: list[int] = []
+    labels: list[bytes] = []
+    if not options.dynamic_masking:
+        candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
+        tokens, positions, labels = create_masked_lm_predictions(
+            tokens, candidates, pieces, rng, options
+        )
+    if not counts["num_instances"]:
+        names = {code: name for name, code in pieces.items()}
+        text = " ".join(names[token] for token in tokens)
+        logging.debug("*** Example ***\ntokens: %s", text)
+    counts["num_instances"] += 1
+    counts["num_pieces"] += len(tokens)
+    return encode_instance(
+        tokens, b_start, positions, labels, is_random_next, options
+    )
 
 
 def _draw_tokens(

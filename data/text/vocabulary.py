@@ -9,7 +9,8 @@ import collections
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from command_line import progress
 from data.text import characters, tokenization
@@ -75,6 +76,29 @@ def learn_vocabulary(
     """
     if not counts:
         raise ValueError("no words in the input; use files with text")
+    learner = _import_learner()
+    reserved = reserved_tokens(num_unused)
+    wanted = vocab_size - len(reserved)
+    num_characters = _num_covering_characters(counts)
+    if wanted < 2 * num_characters:
+        raise ValueError(
+            f"--vocab_size={vocab_size} is too small: {len(reserved)} entries "
+            f"are reserved, and each of {num_characters} characters needs two; "
+            f"set at least {len(reserved) + 2 * num_characters}"
+        )
+    learn = functools.partial(
+        learner.learn,
+        sorted(counts.items()),
+        vocab_size=wanted,
+        reserved_tokens=[],
+        max_token_length=_MAX_WORD_LENGTH,
+        max_unique_chars=num_characters,
+    )
+    learned = _learn_by_search(learn, counts, wanted)
+    return [*reserved, *learned][:vocab_size]
+
+
+def _import_learner() -> Any:  # noqa: ANN401  a module of an optional package
     try:
         # An optional package.
         from tensorflow_text.tools.wordpiece_vocab import (
@@ -86,30 +110,18 @@ def learn_vocabulary(
             "not installed. Install it on Linux or macOS with Python 3.11 to "
             "3.13, the only platforms that it supports"
         ) from None
+    return learner
 
-    reserved = reserved_tokens(num_unused)
-    wanted = vocab_size - len(reserved)
-    num_characters = _num_covering_characters(counts)
-    if wanted < 2 * num_characters:
-        raise ValueError(
-            f"--vocab_size={vocab_size} is too small: {len(reserved)} entries "
-            f"are reserved, and each of {num_characters} characters needs two; "
-            f"set at least {len(reserved) + 2 * num_characters}"
-        )
+
+def _learn_by_search(
+    learn: Callable[..., list[str]], counts: Mapping[str, int], wanted: int
+) -> list[str]:
     # A WordPiece enters the vocabulary if it occurs at least `least_count`
     # times. Find the `least_count` for about `wanted` WordPieces. It is between
     # the counts of the words with the ranks `wanted` and `wanted` / 4.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
-    learn = functools.partial(
-        learner.learn,
-        sorted(counts.items()),
-        vocab_size=wanted,
-        reserved_tokens=[],
-        max_token_length=_MAX_WORD_LENGTH,
-        max_unique_chars=num_characters,
-    )
     learned: list[str] = []
     # Each trial halves the range of counts. The last ones are seldom needed.
     num_trials = max(high - low + 1, 1).bit_length()
@@ -130,7 +142,7 @@ def learn_vocabulary(
             else:
                 low = least_count + 1
                 learned = tokens
-    return [*reserved, *learned][:vocab_size]
+    return learned
 
 
 def _can_occur(token: str) -> bool:
