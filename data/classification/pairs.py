@@ -42,7 +42,7 @@ class RankingProcessor(TableProcessor):
         """The column of the queries."""
         return [self.text_columns[0]]
 
-    def split_texts(self, example: InputExample) -> Sequence[str]:
+    def key_texts(self, example: InputExample) -> Sequence[str]:
         """Returns the query, so that each query is in one set."""
         return [example.text_a]
 

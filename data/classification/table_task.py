@@ -336,7 +336,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     ) -> None:
         # Warns of texts of the dev set that are in the train set too.
         # Numbers take less memory than texts.
-        keys = {place_of(key) for key in self.split_keys(examples)}
+        keys = {place_of(key) for key in self.keys_of(examples)}
         if name == "train":
             self._train_keys = keys
         elif name == "dev" and (both := len(keys & self._train_keys)):

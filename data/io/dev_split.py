@@ -138,9 +138,7 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         fraction = self._data.dev_fraction
         examples = self.read_file(path, "train")
         sets: dict[str, list[ExampleT]] = {"train": [], "dev": []}
-        for example, key in zip(
-            examples, self.split_keys(examples), strict=True
-        ):
+        for example, key in zip(examples, self.keys_of(examples), strict=True):
             is_dev = place_of(key) < fraction
             sets["dev" if is_dev else "train"].append(example)
         for name, of_set in sets.items():
@@ -229,10 +227,10 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
     def key_names(self) -> list[str]:
         """Names of what the keys consist of, such as columns, sorted."""
 
-    def split_texts(self, example: ExampleT) -> Sequence[str]:
-        """Returns the texts that decide which set contains the example."""
+    def key_texts(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that make the key of an example."""
         return self.texts_of(example)
 
-    def split_keys(self, examples: Sequence[ExampleT]) -> list[str]:
+    def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
         """Returns the key of each example. Equal keys are in the same set."""
-        return [key_of(self.split_texts(example)) for example in examples]
+        return [key_of(self.key_texts(example)) for example in examples]

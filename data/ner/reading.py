@@ -223,10 +223,10 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         """Whether a sentence or the whole document is kept together."""
         return ["document" if self._options.document_context else "words"]
 
-    def split_keys(self, examples: Sequence[NerExample]) -> list[str]:
+    def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
         """Returns the words, or with --document_context the document's."""
         if not self._options.document_context:
-            return super().split_keys(examples)
+            return super().keys_of(examples)
         # {number of a document: its sentences}
         texts: dict[int, list[str]] = {}
         for each in examples:

@@ -35,7 +35,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     contains no rules for the prefixes S, L and U, so it joins adjacent entities
     of one type that are tagged with them. `to_scheme` separates these entities.
     """
-    return _split(
+    return _find(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
     )
 
@@ -59,7 +59,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
         first, middle, last, lone = "BILU"
     if "M" in prefixes:
         first, middle, last, lone = "BMES"
-    entities = _split(
+    entities = _find(
         tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
     )
     result = ["O"] * len(tags)
@@ -71,7 +71,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     return result
 
 
-def _split(
+def _find(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
     # Returns the entities in a sentence's tags. `begins_anew` receives the
