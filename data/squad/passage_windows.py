@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -98,6 +98,18 @@ class WindowOptions:
             )
 
 
+@dataclasses.dataclass(frozen=True)
+class _Passage:
+    tokens: list[str]
+    # The index of the word that contains each token.
+    word_of_token: list[int]
+    # The index of each word's first token, then the number of all tokens.
+    first_tokens: list[int]
+    # The characters (start, end) of each token. None without
+    # --use_char_offsets.
+    char_spans: list[tuple[int, int]] | None
+
+
 def create_features(
     examples: Iterable[SquadExample],
     tokenizer: FullTokenizer,
@@ -112,51 +124,37 @@ def create_features(
     # Cache the WordPieces of each word, because words repeat. The tokenizer's
     # own cache saves less time, because it is used only after text is cleaned.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
-    find_spans = functools.lru_cache(maxsize=2**16)(
-        lambda word: tokenize_with_spans(word, tokenizer)[1]
-    )
+    find_spans = None
+    if options.use_char_offsets:
+        find_spans = functools.lru_cache(maxsize=2**16)(
+            lambda word: tokenize_with_spans(word, tokenizer)[1]
+        )
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
     for example_index, example in enumerate(examples):
-        words = [*map(tokenize_word, example.doc_tokens)]
-        lengths = [*map(len, words)]
-        doc_tokens = [*itertools.chain.from_iterable(words)]
-        tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # List the index of each word's first token, then the total number of
-        # tokens.
-        orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
-        char_spans = None
-        if options.use_char_offsets:
-            char_spans = [
-                (word.start() + start, word.start() + end)
-                for word in WORD.finditer(example.context)
-                for start, end in find_spans(word.group())
-            ]
+        passage = _tokenize_passage(example, tokenize_word, find_spans)
         answer = None
         if is_training and not example.is_impossible:
-            answer = _find_answer(
-                example, doc_tokens, orig_to_tok_index, char_spans, tokenizer
-            )
+            answer = _find_answer(example, passage, tokenizer)
         query_tokens = tokenizer.tokenize(example.question_text)
         first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
         doc_spans = cut_spans(
-            len(doc_tokens),
+            len(passage.tokens),
             options.max_seq_length - len(first) - 1,
             options.doc_stride,
         )
         best_windows = most_context(doc_spans)
         for doc_span_index, (start, length) in enumerate(doc_spans):
             stop = start + length
-            tokens = [*first, *doc_tokens[start:stop], "[SEP]"]
+            tokens = [*first, *passage.tokens[start:stop], "[SEP]"]
             positions = range(len(first), len(first) + length)
+            words = passage.word_of_token[start:stop]
             is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                token_to_orig_map=dict(
-                    zip(positions, tok_to_orig_index[start:stop], strict=True)
-                ),
+                token_to_orig_map=dict(zip(positions, words, strict=True)),
                 token_is_max_context=dict(
                     zip(positions, is_max_context.tolist(), strict=True)
                 ),
@@ -165,9 +163,10 @@ def create_features(
                     tokens, len(first), options.max_seq_length
                 ),
             )
-            if char_spans is not None:
+            if passage.char_spans is not None:
+                char_spans = passage.char_spans[start:stop]
                 feature.token_to_char_map = dict(
-                    zip(positions, char_spans[start:stop], strict=True)
+                    zip(positions, char_spans, strict=True)
                 )
             if is_training:
                 feature.start_position = feature.end_position = 0
@@ -178,6 +177,29 @@ def create_features(
                     token - start + len(first) for token in answer
                 )
             yield feature
+
+
+def _tokenize_passage(
+    example: SquadExample,
+    tokenize_word: Callable[[str], list[str]],
+    find_spans: Callable[[str], list[tuple[int, int]]] | None,
+) -> _Passage:
+    # `find_spans` finds the characters of each token of a word.
+    words = [*map(tokenize_word, example.doc_tokens)]
+    lengths = [*map(len, words)]
+    char_spans = None
+    if find_spans:
+        char_spans = [
+            (word.start() + start, word.start() + end)
+            for word in WORD.finditer(example.context)
+            for start, end in find_spans(word.group())
+        ]
+    return _Passage(
+        tokens=[*itertools.chain.from_iterable(words)],
+        word_of_token=np.repeat(range(len(words)), lengths).tolist(),
+        first_tokens=[*itertools.accumulate(lengths, initial=0)],
+        char_spans=char_spans,
+    )
 
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
@@ -235,15 +257,9 @@ def tokenize_with_spans(
 
 
 def _find_answer(
-    example: SquadExample,
-    doc_tokens: list[str],
-    orig_to_tok_index: list[int],
-    char_spans: list[tuple[int, int]] | None,
-    tokenizer: FullTokenizer,
+    example: SquadExample, passage: _Passage, tokenizer: FullTokenizer
 ) -> tuple[int, int]:
-    # Returns the indices of an answer's first and last token in `doc_tokens`,
-    # the WordPieces of the passage. `orig_to_tok_index` contains the index of
-    # each word's first WordPiece, `char_spans` the characters of each one.
+    # Returns the indices of an answer's first and last token in a passage.
     #
     # Without `char_spans`, the words around the answer are searched for its
     # WordPieces, as in Google's `_improve_answer_span`:
@@ -258,6 +274,7 @@ def _find_answer(
     # answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
     # the word is the answer.
     text = example.orig_answer_text
+    char_spans = passage.char_spans
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
         begin = example.answer_start
@@ -265,11 +282,11 @@ def _find_answer(
         first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
         after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
         return first, after - 1
-    input_start = orig_to_tok_index[example.start_position]
-    input_end = orig_to_tok_index[example.end_position + 1] - 1
+    input_start = passage.first_tokens[example.start_position]
+    input_end = passage.first_tokens[example.end_position + 1] - 1
     answer_tokens = tokenizer.tokenize(text)
     length = len(answer_tokens)
     for start in range(input_start, input_end + 2 - max(length, 1)):
-        if doc_tokens[start : start + length] == answer_tokens != []:
+        if passage.tokens[start : start + length] == answer_tokens != []:
             return start, start + length - 1
     return input_start, input_end
