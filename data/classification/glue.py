@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from absl import logging
 
@@ -80,21 +80,43 @@ class SplitFilesProcessor(DataProcessor):
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()
-        examples: list[InputExample | None] = []
-        places = self._find_places(path, lines[0][1], name) if lines else None
+        if not lines:
+            raise ValueError(f"{path} contains no example")
+        places = self._find_places(path, lines[0][1], name)
+        examples = [*self._create_examples(path, lines, name, places)]
+        if not examples:
+            raise ValueError(f"{path} contains no example")
+        self._log_lines(path, lines, name, places)
+        return examples
+
+    def _create_examples(
+        self,
+        path: str,
+        lines: Iterable[tuple[int, list[str]]],
+        name: str,
+        places: glue_layouts.Places,
+    ) -> Iterator[InputExample]:
         for i, (number, line) in enumerate(lines):
-            if places is None or (i == 0 and places.has_header):
+            if i == 0 and places.has_header:
                 continue
             try:
-                examples.append(self._create_example(i, line, name, places))
+                example = self._create_example(i, line, name, places)
             except IndexError:
                 error = glue_layouts.short_line(line)
                 raise ValueError(f"{path}, line {number}: {error}") from None
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
-        kept = [example for example in examples if example]
-        if not kept or not places:
-            raise ValueError(f"{path} contains no example")
+            if example:
+                yield example
+
+    def _log_lines(
+        self,
+        path: str,
+        lines: Sequence[tuple[int, list[str]]],
+        name: str,
+        places: glue_layouts.Places,
+    ) -> None:
+        # Says how labels in numbers are read, and what becomes of short lines.
         if name != "test":
             column = places.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
@@ -105,7 +127,6 @@ class SplitFilesProcessor(DataProcessor):
             done = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, done, num_short)
-        return kept
 
     def _find_places(
         self, path: str, header: list[str], name: str

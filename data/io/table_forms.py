@@ -3,7 +3,7 @@
 import csv
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from command_line.installation import install_command
@@ -218,54 +218,6 @@ def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
     return {k: v if v == v else None for k, v in row.items()}
 
 
-def _read_separated(
-    path: StrPath, lines: IO[str], layout: Layout, form: str
-) -> Iterator[Row]:
-    mark = "\t" if layout.delimiter == "tab" else layout.delimiter
-    told = dialects.Told(
-        mark, layout.quoting, layout.has_header, layout.columns
-    )
-    is_tsv = form == "tsv" and not mark
-    dialect, has_header, every = dialects.find(str(path), lines, told, is_tsv)
-    header = _Header(has_header)
-    reader = dialects.records_of(every, dialect)
-    while True:
-        # A quoted cell may span lines. Number the row by its first line.
-        number = reader.line_num + 1
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            unclosed = (
-                f"{error}. Close the quote, write a quote in a quoted cell "
-                'twice (""), or set --noquoting if quotes are ordinary '
-                "characters in this table"
-            )
-            # Stop if the malformed row spans several lines, because an unclosed
-            # quote hides where the next row begins.
-            if reader.line_num > number or header.is_open:
-                raise ValueError(f"{path}, line {number}: {unclosed}") from None
-            yield number, ValueError(unclosed)
-            continue
-        if row is None:
-            return
-        if not row:
-            continue
-        if dialect.escapes:
-            row = dialects.show_escaped(row)
-        if header.is_open:
-            header.set(row)
-            continue
-        text = "".join(row)
-        if not text.isascii():
-            try:
-                encodings.check(text, layout.encoding)
-            except ValueError as error:
-                yield number, error
-                continue
-        is_swallowed = "\n" in text and dialects.is_swallowed(row, dialect.mark)
-        yield number, header.row(row, is_swallowed)
-
-
 class _Header:
     # The names of the columns, and the rows below them. Before `set`, it
     # `is_open`, unless the table has no header.
@@ -314,6 +266,74 @@ def _unique(names: Sequence[str]) -> list[str]:
         key = Repeated(name, {*names, *keys}) if name in keys else name
         keys[key] = None
     return [*keys]
+
+
+def _read_separated(
+    path: StrPath, lines: IO[str], layout: Layout, form: str
+) -> Iterator[Row]:
+    mark = "\t" if layout.delimiter == "tab" else layout.delimiter
+    told = dialects.Told(
+        mark, layout.quoting, layout.has_header, layout.columns
+    )
+    is_tsv = form == "tsv" and not mark
+    dialect, has_header, every = dialects.find(str(path), lines, told, is_tsv)
+    header = _Header(has_header)
+    for number, row in _parse_records(path, every, dialect, header):
+        if isinstance(row, ValueError):
+            yield number, row
+        elif header.is_open:
+            header.set(row)
+        else:
+            yield number, _row_of(row, header, dialect, layout.encoding)
+
+
+def _parse_records(
+    path: StrPath,
+    lines: Iterable[str],
+    dialect: dialects.Dialect,
+    header: _Header,
+) -> Iterator[tuple[int, list[str] | ValueError]]:
+    # Yields the cells of each record, or the error of a malformed one.
+    reader = dialects.records_of(lines, dialect)
+    while True:
+        # A quoted cell may span lines. Number the row by its first line.
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            unclosed = (
+                f"{error}. Close the quote, write a quote in a quoted cell "
+                'twice (""), or set --noquoting if quotes are ordinary '
+                "characters in this table"
+            )
+            # Stop if the malformed row spans several lines, because an unclosed
+            # quote hides where the next row begins.
+            if reader.line_num > number or header.is_open:
+                raise ValueError(f"{path}, line {number}: {unclosed}") from None
+            yield number, ValueError(unclosed)
+            continue
+        if cells is None:
+            return
+        if cells and dialect.escapes:
+            cells = dialects.show_escaped(cells)
+        if cells:
+            yield number, cells
+
+
+def _row_of(
+    cells: list[str],
+    header: _Header,
+    dialect: dialects.Dialect,
+    encoding: str | None,
+) -> dict[str, Any] | ValueError:
+    text = "".join(cells)
+    if not text.isascii():
+        try:
+            encodings.check(text, encoding)
+        except ValueError as error:
+            return error
+    is_swallowed = "\n" in text and dialects.is_swallowed(cells, dialect.mark)
+    return header.row(cells, is_swallowed)
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
