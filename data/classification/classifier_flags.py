@@ -257,14 +257,8 @@ def find_columns(
     }
     if any(map(str.isdecimal, named.values())):
         return {}
-    columns = table.columns()
     file = f"--data_file={table.path}"
-    if form_of(table.path) in (None, "text") and columns == ["text"]:
-        raise ValueError(
-            f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
-        )
-    if not columns:
-        raise ValueError(f"{file} contains no rows")
+    columns = _columns_of(file, table)
     used = [named[flag] for flag in named if flag != "label_column"]
     if "label_column" in named:
         used += label_columns_of(named["label_column"], columns)
@@ -284,6 +278,18 @@ def find_columns(
         shown = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(shown))
     return guessed
+
+
+def _columns_of(file: str, table: Table) -> list[str]:
+    # A file of lines of text has the single column text.
+    columns = table.columns()
+    if form_of(table.path) in (None, "text") and columns == ["text"]:
+        raise ValueError(
+            f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
+        )
+    if not columns:
+        raise ValueError(f"{file} contains no rows")
+    return columns
 
 
 def _ask_for_pair(file: str, columns: Sequence[str]) -> None:

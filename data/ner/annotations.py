@@ -3,6 +3,7 @@
 docs/named_entities.md shows the forms of the tools.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from data.ner.scoring import find_entities, to_scheme
@@ -55,20 +56,12 @@ def find_sentence(
     text = row.get("text")
     if not isinstance(text, str):
         text = None
-    keys = [key for key in _WORDS if _are(row.get(key), str)]
-    # spaCy writes `tokens`: [] beside a text.
-    keys = [key for key in keys if row[key] or text is None]
-    if not keys:
+    key = _find_words(row, text)
+    if key is None:
         return None
-    key = keys[0]
     words: list[str] = row[key]
-    names = [name for name in TAGS if _are(row.get(name), str, int)]
-    # An empty list is spans. Beside spans, a list may be a text's classes.
-    names = [name for name in names if row[name] or not words]
     with_spans = any(has_spans(row.get(name)) for name in SPANS)
-    if with_spans:
-        names = [x for x in names if all(is_tag(str(tag)) for tag in row[x])]
-    names.sort(key=lambda name: len(row[name]) != len(words))
+    names = _find_tags(row, words, with_spans)
     if not names:
         return None if needs_tags or text else (words, ["O"] * len(words), None)
     tags = [str(tag) for tag in row[names[0]]]
@@ -79,14 +72,45 @@ def find_sentence(
             f"{where}: `{key}` contains {len(words)} words, but `{names[0]}` "
             f"{len(tags)} tags"
         )
-    # The hub's `ner_tags` may be beside tags of other tasks.
-    others = names[1:] if names[0] != "ner_tags" else []
-    for name in others:
-        if len(row[name]) == len(words) and row[name] != row[names[0]]:
-            raise _contradict(where, names[0], tags, name, row[name])
+    _compare_tags(row, where, names, words)
     if text is not None:
         _compare(row, where, names[0], (words, tags, text))
     return words, tags, text
+
+
+def _find_words(row: dict[str, Any], text: str | None) -> str | None:
+    # Returns the name of the words, None if a row has none.
+    for name in _WORDS:
+        # spaCy writes `tokens`: [] beside a text.
+        if _are(row.get(name), str) and (row[name] or text is None):
+            return name
+    return None
+
+
+def _find_tags(
+    row: dict[str, Any], words: Sequence[str], with_spans: bool
+) -> list[str]:
+    # Returns the names of lists of tags. Those of the words' length are first.
+    names = [name for name in TAGS if _are(row.get(name), str, int)]
+    # An empty list is spans. Beside spans, a list may be a text's classes.
+    names = [name for name in names if row[name] or not words]
+    if with_spans:
+        names = [x for x in names if all(is_tag(str(tag)) for tag in row[x])]
+    return sorted(names, key=lambda name: len(row[name]) != len(words))
+
+
+def _compare_tags(
+    row: dict[str, Any], where: str, names: Sequence[str], words: Sequence[str]
+) -> None:
+    # Raises a ValueError if two lists of tags contradict each other. The hub's
+    # `ner_tags` may be beside tags of other tasks.
+    first, *others = names
+    if first == "ner_tags":
+        return
+    for name in others:
+        if len(row[name]) == len(words) and row[name] != row[first]:
+            tags = [str(tag) for tag in row[first]]
+            raise _contradict(where, first, tags, name, row[name])
 
 
 def _are(values: object, *types: type) -> bool:
