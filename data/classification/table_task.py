@@ -256,17 +256,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 )
             )
         examples = self._with_labels(name, examples, left_out)
-        if left_out:
-            counted = [f"{n} rows without {x}" for x, n in left_out.items()]
-            logging.warning(
-                "%s: %s left out", path, " left out, ".join(counted)
-            )
-        if num_changed:
-            logging.info(
-                "%s: %d labels brought to one spelling of blanks and accents",
-                path,
-                num_changed,
-            )
+        _log_changes(path, left_out, num_changed)
         self._warn_of_repeats(path, name, examples)
         if not examples:
             raise ValueError(f"{path} contains no example")
@@ -362,6 +352,22 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 f"Received: {cells}"
             )
         return [*itertools.compress(self._labels or (), flags)]
+
+
+def _log_changes(
+    path: StrPath, left_out: Mapping[str, int], num_changed: int
+) -> None:
+    # Logs what became of rows. `left_out` is {what a row lacks: number of rows
+    # that are left out}.
+    if left_out:
+        counted = [f"{n} rows without {x}" for x, n in left_out.items()]
+        logging.warning("%s: %s left out", path, " left out, ".join(counted))
+    if num_changed:
+        logging.info(
+            "%s: %d labels brought to one spelling of blanks and accents",
+            path,
+            num_changed,
+        )
 
 
 def _is_changed(cell: object) -> bool:
