@@ -169,14 +169,22 @@ def create_features(
                     zip(positions, char_spans, strict=True)
                 )
             if is_training:
-                feature.start_position = feature.end_position = 0
-            if answer and start <= answer[0] and answer[1] < stop:
-                # Convert token indices in the passage to positions in the
-                # window.
-                feature.start_position, feature.end_position = (
-                    token - start + len(first) for token in answer
+                feature.start_position, feature.end_position = _find_positions(
+                    answer, start, stop, len(first)
                 )
             yield feature
+
+
+def _find_positions(
+    answer: tuple[int, int] | None, start: int, stop: int, num_before: int
+) -> tuple[int, int]:
+    # Returns the positions of an answer's first and last token in a window, 0
+    # if the window does not contain the answer. The window contains the tokens
+    # `start` to `stop` of the passage after `num_before` other tokens.
+    if not answer or answer[0] < start or answer[1] >= stop:
+        return 0, 0
+    shift = num_before - start
+    return answer[0] + shift, answer[1] + shift
 
 
 def _tokenize_passage(
