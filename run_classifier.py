@@ -39,7 +39,7 @@ from modeling import kinds
 from serving import answers
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.held_out import with_split
+from training.held_out import with_table_split
 from training.start import Start, read_start, suit
 
 
@@ -492,7 +492,7 @@ def create_task(
         )
         reader = glue.ClassificationReader(processors)
         return ClassifierTask(start, reader), start
-    start = with_split(start, processor)
+    start = with_table_split(start, processor)
     start = suit(start, processor, parsed.given)
     if isinstance(processor, pairs.PairProcessor):
         return EmbeddingTask(start, processor), start

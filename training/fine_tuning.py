@@ -182,7 +182,7 @@ def find_settings(
         **task.settings,
         "data": recorded_sets,
     }
-    if split := held_out.split_to_record(start):
+    if split := held_out.table_split_to_record(start):
         settings[recorded_splits.ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
     held_out.check_train_set(start, recorded_sets, records)

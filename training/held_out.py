@@ -18,7 +18,7 @@ from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import (
     Fingerprint,
     RecordedSet,
-    RecordedSplit,
+    TableSplit,
 )
 from training.start import Start
 from training.training_config import TrainingConfig
@@ -26,7 +26,7 @@ from training.training_config import TrainingConfig
 Config = TypeVar("Config", bound=TrainingConfig)
 
 
-def with_split(
+def with_table_split(
     start: Start[Config], reader: SetReader[Any, Any]
 ) -> Start[Config]:
     """Returns the start with the split of --data_file, if the flag is set.
@@ -47,8 +47,8 @@ def with_split(
             "its scores.",
             reason,
         )
-    split = RecordedSplit(RULE, fraction, key, clean_fraction)
-    return start.with_split(split)
+    split = TableSplit(RULE, fraction, key, clean_fraction)
+    return start.with_table_split(split)
 
 
 def _find_doubt(
@@ -60,8 +60,8 @@ def _find_doubt(
     # Returns (clean fraction, reason) if the dev set may contain rows that the
     # weights were trained on, and None if it contains no such row. The weights
     # were not trained on rows below the clean fraction, which is 0.0 if nothing
-    # is known (see RecordedSplit.clean_fraction).
-    split = preset.split
+    # is known (see TableSplit.clean_fraction).
+    split = preset.table_split
     source = preset.source
     if split is None and not _learned_table(preset, config):
         return None
@@ -104,14 +104,14 @@ def _learned_table(preset: Preset, config: TrainingConfig) -> bool:
     )
 
 
-def split_to_record(start: Start[TrainingConfig]) -> RecordedSplit | None:
+def table_split_to_record(start: Start[TrainingConfig]) -> TableSplit | None:
     """Returns the split for model.json, None if no run chose its sets so.
 
     A run on sets of --data_dir passes on the split of its start.
     """
-    if start.split is None and start.preset:
-        return start.preset.split
-    return start.split
+    if start.table_split is None and start.preset:
+        return start.preset.table_split
+    return start.table_split
 
 
 def check_dev_set(
@@ -143,14 +143,14 @@ def check_dev_set(
         return True
     if trains and preset.is_resumed:
         return True
-    if start.split is None or not splits_table(preset):
+    if start.table_split is None or not splits_table(preset):
         _check_trained_file(start, preset, dev_set)
     if trains or not preset.is_resumed:
         return True
-    if start.split is None:
+    if start.table_split is None:
         _warn_of_other_scores(preset, dev_set)
         return True
-    is_same_split = start.split == preset.split
+    is_same_split = start.table_split == preset.table_split
     if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
         return True
     logging.info(
@@ -187,7 +187,7 @@ def _check_trained_file(
             "predict.py; to train on them, set another --output_dir"
         )
     # Do not warn twice.
-    if not (start.split and start.split.is_doubtful):
+    if not (start.table_split and start.table_split.is_doubtful):
         logging.warning("%s. Do not trust its scores.", reason)
 
 
@@ -256,6 +256,6 @@ def _num_rows(
 ) -> int:
     # Returns the number of rows in the file of a train set. With --data_file,
     # it also contains the dev set.
-    if start.split is None or "eval" not in sets:
+    if start.table_split is None or "eval" not in sets:
         return train_set.num_rows
     return train_set.num_rows + sets["eval"].num_rows

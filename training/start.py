@@ -22,7 +22,7 @@ from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
 from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from modeling.folders.presets import Preset
-from modeling.folders.recorded_splits import RecordedSplit
+from modeling.folders.recorded_splits import TableSplit
 from training.resuming import check_resumed
 from training.training_config import TrainingConfig
 
@@ -43,7 +43,7 @@ class Start(Generic[Config_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         command: {flag that the user set: value}, for model.json.
-        split: how --data_file is split, None without the flag.
+        table_split: how --data_file is split, None without the flag.
     """
 
     config: Config_co
@@ -51,7 +51,7 @@ class Start(Generic[Config_co]):
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    split: RecordedSplit | None = None
+    table_split: TableSplit | None = None
 
     @property
     def is_resumed(self) -> bool:
@@ -68,9 +68,9 @@ class Start(Generic[Config_co]):
         config = flags.replace(self.config, **values)
         return dataclasses.replace(self, config=config)
 
-    def with_split(self, split: RecordedSplit) -> Self:
+    def with_table_split(self, table_split: TableSplit) -> Self:
         """Returns this start with the split of --data_file."""
-        return dataclasses.replace(self, split=split)
+        return dataclasses.replace(self, table_split=table_split)
 
 
 def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
@@ -176,8 +176,8 @@ def _stated_flags(
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
-    if preset.split:
-        stated["dev_fraction"] = preset.split.dev_fraction
+    if preset.table_split:
+        stated["dev_fraction"] = preset.table_split.dev_fraction
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
         recorded = preset.training.get("flags", {})
@@ -189,9 +189,9 @@ def _stated_flags(
 def _check_rule(preset: Preset | None) -> None:
     # Raises a ValueError if a run cannot be resumed, because an earlier version
     # split its table.
-    if preset is None or not preset.is_resumed or preset.split is None:
+    if preset is None or not preset.is_resumed or preset.table_split is None:
         return
-    if preset.split.rule != RULE:
+    if preset.table_split.rule != RULE:
         raise ValueError(
             f"{preset.source} contains a run that chose its dev set in another "
             "way than this version does. Set another --output_dir. To start "
