@@ -19,7 +19,7 @@ from modeling.model import select_features
 from training.training_config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
-Values = TypeVar("Values")
+ValuesT = TypeVar("ValuesT")
 # (logs, outcomes), as TrainStep._next returns.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor]
 # (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
@@ -292,7 +292,7 @@ class TrainStep:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
 
-def _all_reduce(values: Values) -> Values:
+def _all_reduce(values: ValuesT) -> ValuesT:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values
