@@ -16,14 +16,14 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling import keras_export, kinds, ops
-from modeling.checkpoints import (
-    LoadReport,
+from modeling.checkpoints.loading import (
     find_checkpoint,
     load_checkpoint,
     other_weights,
     read_shapes,
 )
 from modeling.checkpoints.new_heads import count_outputs
+from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.sizes import describe_entries
 from modeling.config import BertConfig
 from modeling.folders import presets
