@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import modeling
 from command_line import cli, flags
@@ -40,6 +40,9 @@ from training.held_out import with_table_split
 from training.start import Start, read_start, suit
 from training.tasks import prediction_files
 from training.tasks.embedding import EmbeddingTask
+
+if TYPE_CHECKING:
+    from modeling.task_loss import Loss
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -163,9 +166,7 @@ class ClassifierTask(task.Task):
             self.labels or (), self.reader.look_at_train_set()
         )
 
-    def create_loss(
-        self, class_weights: Sequence[float] = ()
-    ) -> "modeling.losses.Loss":
+    def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
         """Creates the loss of the task's kind of labels."""
         if self.config.task_name == "ranking":
             return modeling.RankingLoss()

@@ -29,8 +29,8 @@ from modeling.config import BertConfig
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
-from modeling.losses import Loss
 from modeling.ops import Features, Outputs, Tensor
+from modeling.task_loss import Loss
 
 # The features that a caller may omit.
 _OPTIONAL = {"input_mask", "segment_ids"}

@@ -116,9 +116,7 @@ def test_training_names_no_task_but_pretraining():
             and ast.unparse(node.value) == "modeling"
         }
         for name in imported(path):
-            # The interface of a loss names none.
-            is_allowed = name.startswith("modeling.losses")
-            assert is_allowed or not name.startswith(TASKS), path
+            assert not name.startswith(TASKS), path
             used.add(name.rpartition(".")[2])
         allowed = set()
         if path == ROOT / "training/pretraining.py":

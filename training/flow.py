@@ -13,7 +13,7 @@ from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
 from modeling.folders import cards, descriptions
-from modeling.losses import Loss
+from modeling.task_loss import Loss
 from training import checks, devices
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep

@@ -10,8 +10,8 @@ from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
-from modeling.losses import Loss
 from modeling.model import select_features
+from modeling.task_loss import Loss
 
 Features = Mapping[str, tf.Tensor]
 

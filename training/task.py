@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import tfrecords
-    from modeling.losses import Loss
+    from modeling.task_loss import Loss
 
 # Batches of a prediction: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]

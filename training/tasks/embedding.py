@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import modeling
 from data.classification import decoding, features, metrics, pairs
@@ -11,6 +11,9 @@ from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start
 from training.tasks import prediction_files
+
+if TYPE_CHECKING:
+    from modeling.task_loss import Loss
 
 
 class EmbeddingTask(task.Task):
@@ -58,7 +61,7 @@ class EmbeddingTask(task.Task):
             "max_seq_length": self.max_seq_length,
         }
 
-    def create_loss(self, is_scored: bool) -> "modeling.losses.Loss":
+    def create_loss(self, is_scored: bool) -> "Loss":
         """Creates the loss of pairs with or without scores."""
         if is_scored:
             return modeling.CosineLoss()
