@@ -171,16 +171,28 @@ def load_checkpoint(
             "wrong unless the model is trained.",
             report.path,
         )
-    saved = preset.labels if preset else None
-    order = find_order(saved or (), labels)
-    if preset and order and order != sorted(order):
-        names = ", ".join(labels[0])
-        logging.info("%s: reordered the outputs to %s", preset.weights, names)
-        for variable in model.weights:
-            name = original_name(variable)
-            if name in {"output_weights", "output_bias"} & {*report.loaded}:
-                variable.assign(keras.ops.take(variable, order, axis=0))
+    if preset:
+        _reorder_outputs(model, preset, labels, report)
     return report
+
+
+# Gives the loaded outputs the order of the labels if the folder lists the same
+# labels in another order.
+def _reorder_outputs(
+    model: keras.Model,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+    report: LoadReport,
+) -> None:
+    order = find_order(preset.labels or (), labels)
+    if not order or order == sorted(order):
+        return
+    names = ", ".join(labels[0])
+    logging.info("%s: reordered the outputs to %s", preset.weights, names)
+    for variable in model.weights:
+        name = original_name(variable)
+        if name in {"output_weights", "output_bias"} & {*report.loaded}:
+            variable.assign(keras.ops.take(variable, order, axis=0))
 
 
 def _load_file(
