@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -87,7 +86,7 @@ def create_trainer(
     return Trainer(model, start, folder, step)
 
 
-def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
+def _freeze(model: keras.Model, num_blocks: int) -> None:
     # Freezes the embeddings and the first blocks. 0 = nothing.
     if num_blocks:
         bert = model.bert
