@@ -27,7 +27,7 @@ from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.paths import Kind
 from modeling.folders import hub, identity, presets
-from training.start import check_required, load_config
+from training.start import check_lengths, check_required
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -248,8 +248,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
     stated = preset.identity_flags()
     config = flags.fill(parsed.config, parsed.given, stated, checkpoint)
     check_required(config, ("bert_config_file", "vocab_file"), preset)
-    bert_config = load_config(
-        config.model.bert_config_file, max_seq_length=config.max_seq_length
+    config_file = config.model.bert_config_file
+    bert_config = modeling.load_config(config_file)
+    check_lengths(
+        bert_config, config_file, max_seq_length=config.max_seq_length
     )
     tokenizer = tokenization.load_tokenizer(
         config.model.vocab_file,

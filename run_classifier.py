@@ -12,9 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Self
 
 import modeling
 from command_line import cli, flags
@@ -37,11 +35,15 @@ from data.classification.classifier_flags import (
 from data.io import feature_specs
 from data.io.tables import Table
 from modeling import kinds
-from serving import answers
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.held_out import with_split
+from training.held_out import with_table_split
 from training.start import Start, read_start, suit
+from training.tasks import prediction_files
+from training.tasks.embedding import EmbeddingTask
+
+if TYPE_CHECKING:
+    from modeling.task_loss import Loss
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -165,9 +167,7 @@ class ClassifierTask(task.Task):
             self.labels or (), self.reader.look_at_train_set()
         )
 
-    def create_loss(
-        self, class_weights: Sequence[float] = ()
-    ) -> "modeling.losses.Loss":
+    def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
         """Creates the loss of the task's kind of labels."""
         if self.config.task_name == "ranking":
             return modeling.RankingLoss()
@@ -264,7 +264,7 @@ class ClassifierTask(task.Task):
             return
         outputs = decoding.concatenate(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
-        write_rows(path, split.examples, outputs, self.decoder)
+        prediction_files.write_rows(path, split.examples, outputs, self.decoder)
         if not self.config.report:
             return
         scores = self.evaluate(split, [({}, outputs)])
@@ -287,147 +287,14 @@ class ClassifierTask(task.Task):
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = decoding.concatenate(batches)
-        labels = write_predictions(split, outputs, self.decoder, output_dir)
+        labels = prediction_files.write(
+            split, outputs, self.decoder, output_dir
+        )
         if self.config.classifier.glue_submission:
             suffix = split.name.removeprefix("predict")
             name = self.config.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         return self.evaluate(split, [({}, outputs)])
-
-
-class EmbeddingTask(task.Task):
-    """Trains embedding vectors whose cosine shows how similar two texts are.
-
-    If the train set contains scores, the loss is the cosine's squared error.
-    Otherwise it is the cross entropy of finding each text's partner in a batch.
-
-    Args:
-        start: what the command starts from.
-        reader: reads the pairs of texts.
-    """
-
-    config: Config
-
-    def __init__(
-        self, start: Start[Config], reader: pairs.PairProcessor
-    ) -> None:
-        super().__init__(start)
-        self.reader = reader
-        self.decoder = pairs.CosineDecoder()
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
-        # {split: True if its pairs have scores}
-        self.has_scores: dict[str, bool] = {}
-        if self.config.training.do_train:
-            self.has_scores["train"] = reader.has_scores("train")
-        if self.config.evaluates:
-            self.has_scores["eval"] = reader.has_scores("eval")
-        evaluates_scores = self.has_scores.get("eval", True)
-        # Without training, choose the loss that suits the evaluated set.
-        trains_scores = self.has_scores.get("train", evaluates_scores)
-        self.loss = self.create_loss(trains_scores)
-        if evaluates_scores == trains_scores:
-            self.eval_loss = self.loss
-        self.metrics = reader.metrics if evaluates_scores else ("recall_1",)
-        # Record the maximum length of one text, not of a pair.
-        self.settings = {
-            "task_name": self.config.task_name,
-            "max_seq_length": self.max_seq_length,
-        }
-
-    def create_loss(self, is_scored: bool) -> "modeling.losses.Loss":
-        """Creates the loss of pairs with or without scores."""
-        if is_scored:
-            return modeling.CosineLoss()
-        return modeling.ContrastiveLoss(
-            self.config.classifier.contrastive_temperature
-        )
-
-    def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Reads a split's pairs of texts."""
-        return self.reader.read(split)
-
-    def encode(
-        self, split: str, examples: Sequence[Any]
-    ) -> Iterator[tuple[bytes, None]]:
-        """Yields the text pairs of a split as TFRecords, without origins."""
-        unit = self.reader.score_unit(split, examples)
-        created = pairs.create_pair_features(
-            examples, self.max_seq_length, self.tokenizer, unit
-        )
-        for record in features.encode_features(created, self.max_seq_length):
-            yield record, None
-
-    def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns {name: Feature} of a split's records of text pairs."""
-        return feature_specs.pair_features(
-            self.max_seq_length, self.has_scores.get(split, False)
-        )
-
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> "modeling.BertEmbedder":
-        """Creates the BertEmbedder to train."""
-        return modeling.BertEmbedder(config, **options)
-
-    def evaluate(
-        self, split: task.Split, batches: task.Batches
-    ) -> dict[str, float]:
-        """Computes the recall, or the correlation with known scores."""
-        vectors = decoding.concatenate(batches)
-        if self.has_scores.get(split.name, True):
-            cosines = self.decoder.labels(vectors)
-            return metrics.score_known(
-                split.examples, cosines, self.decoder, self.reader.score
-            )
-        partners = [each.text_b for each in split.examples]
-        return {"recall_1": pairs.recall_1(vectors, partners)}
-
-    def write_report(
-        self, split: task.Split, batches: task.Batches, output_dir: str
-    ) -> None:
-        """Writes the cosines of the pairs of a table's dev set."""
-        if split.examples[0].row is not None:
-            outputs = decoding.concatenate(batches)
-            path = os.path.join(output_dir, "dev_predictions.csv")
-            write_rows(path, split.examples, outputs, self.decoder)
-
-    def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
-    ) -> dict[str, float]:
-        """Writes the cosines of the pairs of the test set."""
-        outputs = decoding.concatenate(batches)
-        write_predictions(split, outputs, self.decoder, output_dir)
-        return self.evaluate(split, [({}, outputs)])
-
-
-def write_rows(
-    path: str,
-    examples: Sequence[features.InputExample],
-    outputs: np.ndarray,
-    decoder: decoding.LabelDecoder,
-) -> None:
-    """Writes the rows of a user's table, and the answers beside them."""
-    if examples[0].row is not None:
-        rows = decoding.describe_rows(examples, outputs, decoder)
-        answers.write(path, "csv", [[*rows]], None)
-
-
-def write_predictions(
-    split: task.Split,
-    outputs: np.ndarray,
-    decoder: decoding.LabelDecoder,
-    output_dir: str,
-) -> Sequence[decoding.Label]:
-    """Writes the predictions of a test set. Returns the predicted labels."""
-    path = os.path.join(output_dir, "predictions.csv")
-    write_rows(path, split.examples, outputs, decoder)
-    return decoding.write_predictions(
-        output_dir,
-        decoding.describe_examples(split.examples),
-        outputs,
-        decoder,
-        split.name.removeprefix("predict"),
-    )
 
 
 def find_columns(
@@ -493,10 +360,11 @@ def create_task(
         )
         reader = reading.ClassificationReader(processors)
         return ClassifierTask(start, reader), start
-    start = with_split(start, processor)
+    start = with_table_split(start, processor)
     start = suit(start, processor, parsed.given)
     if isinstance(processor, pairs.PairProcessor):
-        return EmbeddingTask(start, processor), start
+        temperature = config.classifier.contrastive_temperature
+        return EmbeddingTask(start, processor, temperature), start
     reader = reading.ClassificationReader({"": processor})
     return ClassifierTask(start, reader), start
 

@@ -25,7 +25,7 @@ from data.ner import reading, scoring, sentence_windows
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.held_out import with_split
+from training.held_out import with_table_split
 from training.start import Start, read_start, suit
 
 
@@ -189,7 +189,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     reader = create_reader(start.config)
-    start = with_split(start, reader)
+    start = with_table_split(start, reader)
     if not start.config.ner.document_context:
         start = suit(start, reader, parsed.given)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show

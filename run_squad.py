@@ -96,6 +96,11 @@ class Config(FineTuningConfig):
             names.append("predict_file")
         return tuple(names)
 
+    def files_of(self, split: str) -> Sequence[str]:
+        """Returns the file of the questions of a split."""
+        file = self.train_file if split == "train" else self.predict_file
+        return [file] if file else []
+
     def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check(given)

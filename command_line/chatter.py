@@ -1,12 +1,12 @@
 """Keeps the logs of TensorFlow out of the output of scripts."""
 
 import contextlib
-import importlib.machinery
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from types import ModuleType
+from collections.abc import Iterator
+
+from command_line.import_hooks import surround_import
 
 
 def silence_tensorflow() -> None:
@@ -17,35 +17,8 @@ def silence_tensorflow() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     if "tensorflow" not in sys.modules:
-        sys.meta_path.insert(0, _QuietImport())
-
-
-# TensorFlow's native code logs while it loads, before it reads any setting.
-class _QuietImport:
-    def find_spec(
-        self,
-        name: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Returns TensorFlow's import spec, None for other modules."""
-        if name != "tensorflow":
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return None
-        loader = spec.loader
-        execute = loader.exec_module
-
-        # A caller may ask for the spec without importing TensorFlow, so this
-        # finder stays in place until the import.
-        def exec_module(module: ModuleType) -> None:
-            sys.meta_path.remove(self)
-            with _silent_stderr():
-                execute(module)
-
-        setattr(loader, "exec_module", exec_module)  # noqa: B010  a method
-        return spec
+        # Its native code logs while it loads, before it reads any setting.
+        surround_import("tensorflow", _silent_stderr)
 
 
 @contextlib.contextmanager

@@ -247,11 +247,11 @@ class Config:
         return self
 
 
-Flags = TypeVar("Flags", bound=Config)
+ConfigT = TypeVar("ConfigT", bound=Config)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parsed(Generic[Flags]):
+class Parsed(Generic[ConfigT]):
     """The flags of a command, and which of them the user set.
 
     Attributes:
@@ -260,7 +260,7 @@ class Parsed(Generic[Flags]):
         command: {flag that the user set: value as it was typed}.
     """
 
-    config: Flags
+    config: ConfigT
     command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -324,7 +324,7 @@ def _create_flag(
 _type_hints = functools.cache(typing.get_type_hints)
 
 
-def create(config: type[Flags], **values: Any) -> Flags:
+def create(config: type[ConfigT], **values: Any) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:
@@ -360,7 +360,7 @@ def flat(config: Config) -> dict[str, Any]:
     return values
 
 
-def replace(config: Flags, **values: Any) -> Flags:
+def replace(config: ConfigT, **values: Any) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
 
     Args:
@@ -403,11 +403,11 @@ def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
 
 
 def fill(
-    config: Flags,
+    config: ConfigT,
     given: frozenset[str],
     stated: Mapping[str, Any],
     source: str,
-) -> Flags:
+) -> ConfigT:
     """Returns the flags with the stated values of flags that no user set.
 
     Args:

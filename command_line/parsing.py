@@ -7,7 +7,7 @@ from typing import Any
 
 from absl import flags
 
-from command_line.flags import Config, Flags, Parsed, flags_of
+from command_line.flags import Config, ConfigT, Parsed, flags_of
 from command_line.flags import create as create_config
 from files import paths
 
@@ -51,7 +51,7 @@ def define(config: type[Config], module: str) -> list[str]:
     return required
 
 
-def parse(config: type[Flags]) -> Parsed[Flags]:
+def parse(config: type[ConfigT]) -> Parsed[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Raises:

@@ -9,11 +9,13 @@ import contextlib
 import dataclasses
 import enum
 import glob
+import itertools
 import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 StrPath = str | os.PathLike[str]
 
@@ -196,8 +198,7 @@ def check_paths(given: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    # (flag, path, what identifies the path and each folder above it)
-    places: list[tuple[PathFlag, str, list[object]]] = []
+    places: list[_Place] = []
     for flag in given:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
@@ -207,34 +208,47 @@ def check_paths(given: Sequence[PathFlag]) -> None:
         for path in flag.parts:
             _check_output(flag, path)
             for found in _find_places(flag, path.removeprefix("file://")):
-                places.append((flag, found, _lineage(found)))
-    for place in places:
-        flag, _, lineage = place
-        for other in places if flag.kind in OUTPUTS else ():
-            read, _, others = other
-            is_inside = others[0] in lineage[1:]
-            if not is_inside and lineage[0] not in others:
-                continue
-            is_run = flag.kind is Kind.RUN_FOLDER
-            is_of_run = place[1].endswith(_OF_RUNS)
-            if (
-                other is place
-                # A run reads its own weights, and writes through its links.
-                or (is_run and (read is flag or read.kind is Kind.MODEL))
-                # These folders are read by the names of their files.
-                or (is_inside and read.kind is Kind.DATA_FOLDER)
-                or (is_inside and read.kind is Kind.RUNS and not is_of_run)
-            ):
-                continue
-            names = [
-                f"{flag}" if path == flag.value else f"{flag} ({path})"
-                for flag, path, _ in (place, other)
-            ]
+                places.append(_Place(flag, found, _lineage(found)))
+    outputs = (place for place in places if place.flag.kind in OUTPUTS)
+    for output, other in itertools.product(outputs, places):
+        if _harms(output, other):
             raise ValueError(
-                f"{names[0]} overlaps {names[1]}. An output must not be, "
+                f"{output} overlaps {other}. An output must not be, "
                 "contain or lie in an input or another output; change one of "
                 "the two paths"
             )
+
+
+class _Place(NamedTuple):
+    flag: PathFlag
+    path: str
+    # What identifies the path and each folder above it.
+    lineage: list[object]
+
+    def __str__(self) -> str:
+        if self.path == self.flag.value:
+            return f"{self.flag}"
+        return f"{self.flag} ({self.path})"
+
+
+def _harms(output: _Place, other: _Place) -> bool:
+    # Returns whether to write an output may change another path of the command.
+    if other is output:
+        return False
+    is_inside = other.lineage[0] in output.lineage[1:]
+    if not is_inside and output.lineage[0] not in other.lineage:
+        return False
+    read = other.flag
+    is_run = output.flag.kind is Kind.RUN_FOLDER
+    # A run reads its own weights, and writes through its links.
+    if is_run and (read is output.flag or read.kind is Kind.MODEL):
+        return False
+    # These folders are read by the names of their files.
+    if is_inside and read.kind is Kind.DATA_FOLDER:
+        return False
+    if is_inside and read.kind is Kind.RUNS:
+        return output.path.endswith(_OF_RUNS)
+    return True
 
 
 def _check_output(flag: PathFlag, path: str) -> None:

@@ -66,17 +66,17 @@ from modeling.version import read_version
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use.
     from modeling.bert import BertModel
-    from modeling.checkpoints import (
-        extend_model,
-        find_checkpoint,
-        load_checkpoint,
-        read_shapes,
-    )
+    from modeling.checkpoints.extending import extend_model
     from modeling.checkpoints.huggingface import (
         find_huggingface,
         save_huggingface,
     )
     from modeling.checkpoints.kerashub import save_kerashub
+    from modeling.checkpoints.loading import (
+        find_checkpoint,
+        load_checkpoint,
+        read_shapes,
+    )
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import keras
 
-from modeling.losses import Loss, weighted_sum
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
+from modeling.task_loss import Loss, weighted_sum
 
 
 class Distilled(NamedTuple):

@@ -16,21 +16,21 @@ from absl import logging
 
 from files.paths import StrPath
 from modeling import keras_export, kinds, ops
-from modeling.checkpoints import (
-    LoadReport,
+from modeling.checkpoints.loading import (
     find_checkpoint,
     load_checkpoint,
     other_weights,
     read_shapes,
 )
 from modeling.checkpoints.new_heads import count_outputs
+from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.sizes import describe_entries
 from modeling.config import BertConfig
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
-from modeling.losses import Loss
 from modeling.ops import Features, Outputs, Tensor
+from modeling.task_loss import Loss
 
 # The features that a caller may omit.
 _OPTIONAL = {"input_mask", "segment_ids"}

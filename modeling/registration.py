@@ -6,13 +6,14 @@ gets placeholders, as soon as both it and `modeling` are imported. A placeholder
 imports its class when a file needs it.
 """
 
+import contextlib
 import functools
 import importlib
-import importlib.machinery
 import sys
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from command_line.import_hooks import surround_import
 
 
 def register(package: str, names: Mapping[str, str]) -> None:
@@ -22,11 +23,17 @@ def register(package: str, names: Mapping[str, str]) -> None:
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
     """
-    add = functools.partial(_add, package, names)
     if "keras" in sys.modules:
-        add()
+        _add(package, names)
     else:
-        sys.meta_path.insert(0, _KerasImport(add))
+        surround_import("keras", functools.partial(_adding, package, names))
+
+
+@contextlib.contextmanager
+def _adding(package: str, names: Mapping[str, str]) -> Iterator[None]:
+    # Adds the classes once Keras is imported.
+    yield
+    _add(package, names)
 
 
 def _add(package: str, names: Mapping[str, str]) -> None:
@@ -48,35 +55,3 @@ class _Placeholder:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
-
-
-class _KerasImport:
-    def __init__(self, add: functools.partial[None]) -> None:
-        self._add = add
-
-    def find_spec(
-        self,
-        name: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Returns Keras's import spec, None for other modules."""
-        if name != "keras":
-            return None
-        # Python has asked the finders before this one. One of them may be the
-        # _KerasImport of another package, which asks this one.
-        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
-        specs = (each.find_spec(name, path, target) for each in others)
-        spec = next(filter(None, specs), None)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        # A caller may ask for the spec without importing Keras.
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            sys.meta_path.remove(self)
-            self._add()
-
-        setattr(spec.loader, "exec_module", exec_module)  # noqa: B010  a method
-        return spec

@@ -16,7 +16,7 @@ from absl import logging
 from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
 from serving import engines
-from serving.requests import split
+from serving.requests import expand_lists
 from serving.tasks import TASKS, tasks_of
 from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
 
@@ -222,7 +222,7 @@ class TextModel:
     ) -> Answers:
         task = self.task(name)
         request = {k: _to_texts(k, texts) for k, texts in fields.items()}
-        requests, is_many = split(task, request)
+        requests, is_many = expand_lists(task, request)
         replies = task.ask(self, requests, options)
         for number, reply in enumerate(replies, 1):
             if isinstance(reply, ValueError):

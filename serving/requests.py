@@ -36,7 +36,9 @@ class Item(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
-def split(task: TextTask, request: Request) -> tuple[list[Request], bool]:
+def expand_lists(
+    task: TextTask, request: Request
+) -> tuple[list[Request], bool]:
     """Splits a request whose fields contain lists of texts.
 
     Returns (a request for each text, whether a field contains a list). A single
@@ -85,7 +87,7 @@ def read_json(
             for each in value["instances"]
         ]
     if isinstance(value, dict):
-        return split(task, value)
+        return expand_lists(task, value)
     return (value, True) if isinstance(value, list) else ([value], False)
 
 

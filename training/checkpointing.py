@@ -17,7 +17,6 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -67,7 +66,9 @@ class Checkpointer:
         if optimizer is None:
             return
         # In float16, the optimizer is wrapped in a loss scaling optimizer.
-        inner: Any = getattr(optimizer, "inner_optimizer", optimizer)
+        inner: keras.optimizers.Optimizer = getattr(
+            optimizer, "inner_optimizer", optimizer
+        )
         self._state["global_step"] = inner.iterations
         if inner is not optimizer:
             self._state["loss_scale"] = optimizer.dynamic_scale

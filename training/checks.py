@@ -7,7 +7,6 @@ from typing import Any
 from absl import logging
 
 import modeling
-from command_line import flags
 from files import folders
 from modeling import kinds
 from modeling.checkpoints.names import printable
@@ -52,7 +51,7 @@ def check(start: Start[TrainingConfig]) -> None:
     check_lengths(
         start.bert_config,
         start.config.model.bert_config_file,
-        max_seq_length=flags.flat(start.config).get("max_seq_length"),
+        max_seq_length=start.config.max_seq_length,
         export_seq_length=start.config.export.export_seq_length,
     )
 

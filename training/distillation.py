@@ -9,7 +9,9 @@ import keras
 
 import modeling
 from command_line.groups import PRECISIONS
+from modeling.config import BertConfig
 from modeling.folders import identity, presets
+from modeling.folders.presets import Preset
 from training import checks
 from training.start import Start
 from training.training_config import TrainingConfig
@@ -46,12 +48,7 @@ def load_teacher(
     folder = start.preset
     if not (folder and folder.flag == "--teacher"):
         folder = presets.read(path, "--teacher")
-    if not folder.config_file:
-        # Says which other library's weights the folder contains.
-        modeling.find_checkpoint(folder)
-    bert_config = folder.load_config()
-    if bert_config is None:
-        bert_config = modeling.load_config(folder.path)
+    bert_config = _load_config(folder)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     given = {"output_mode": output_mode} if output_mode else {}
@@ -86,3 +83,13 @@ def load_teacher(
             "teacher's last block"
         )
     return model
+
+
+def _load_config(folder: Preset) -> BertConfig:
+    if not folder.config_file:
+        # Says which other library's weights the folder contains.
+        modeling.find_checkpoint(folder)
+    bert_config = folder.load_config()
+    if bert_config is None:
+        return modeling.load_config(folder.path)
+    return bert_config

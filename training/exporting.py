@@ -23,7 +23,7 @@ from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
-from training.task import Split, Task, suffix_of
+from training.task import Batch, Split, Task, suffix_of
 from training.trainer import Trainer
 from training.training_config import TrainingConfig
 
@@ -220,7 +220,7 @@ def evaluate_export(
 
 def _run(
     task: Task, kind: str, engine: engines.Engine, split: Split
-) -> Iterator[tuple[Mapping[str, np.ndarray], Any]]:
+) -> Iterator[Batch]:
     # Yields batches as the model itself would compute them: features and
     # logits.
     size = task.config.fine_tuning.max_seq_length

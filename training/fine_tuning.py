@@ -11,7 +11,6 @@ from typing import Any
 
 from absl import logging
 
-from command_line import flags
 from data.io import tfrecords
 from modeling.folders import example_calls, recorded_splits
 from modeling.results import never_found
@@ -182,7 +181,7 @@ def find_settings(
         **task.settings,
         "data": recorded_sets,
     }
-    if split := held_out.split_to_record(start):
+    if split := held_out.table_split_to_record(start):
         settings[recorded_splits.ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
     held_out.check_train_set(start, recorded_sets, records)
@@ -257,7 +256,7 @@ def write_card(folder: RunFolder, config: FineTuningConfig) -> None:
     name = export and os.path.basename(export.rstrip("/"))
     if export == config.default_export_dir:
         name = "FOLDER_model"
-    table = flags.flat(config).get("data_file")
+    table = config.data_file
     folder.write_card(export=name, table=table and os.path.basename(table))
 
 
@@ -288,7 +287,7 @@ def describe_commands(task: Task) -> Sequence[str]:
     return example_calls.list_commands(
         {**task.settings, "name": config.head},
         config.export.export_dir,
-        flags.flat(config).get("data_file"),
+        config.data_file,
     )
 
 

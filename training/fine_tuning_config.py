@@ -1,6 +1,7 @@
 """Flags of fine-tuning, and the Configs that contain them."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Self
 
 from command_line import flags
@@ -101,6 +102,20 @@ class FineTuningConfig(TrainingConfig):
         reads = self.training.do_train or self.evaluates
         return ("data_dir",) if reads or self.fine_tuning.do_predict else ()
 
+    @property
+    def max_seq_length(self) -> int:
+        """Input length in WordPieces."""
+        return self.fine_tuning.max_seq_length
+
+    @property
+    def data_file(self) -> str | None:
+        """The file that the script splits itself, None without one."""
+        return None
+
+    def files_of(self, split: str) -> Sequence[str]:
+        """Returns the files of a split that flags name, but --data_dir."""
+        return [self.data_file] if self.data_file else []
+
     def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
         super().check(given)
@@ -175,6 +190,19 @@ class DataFileConfig(FineTuningConfig):
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
+
+    @property
+    def data_file(self) -> str | None:
+        """The file that the script splits itself, None without one."""
+        return self.data.data_file
+
+    @property
+    def task_name(self) -> str | None:
+        """Name of the task among those of the script, None for a single one.
+
+        A script with several tasks overrides it by a flag.
+        """
+        return None
 
     @property
     def required_data(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -13,7 +12,7 @@ from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
 from modeling.folders import cards, descriptions
-from modeling.losses import Loss
+from modeling.task_loss import Loss
 from training import checks, devices
 from training.callbacks import Callback
 from training.callbacks.best_step import BestStep
@@ -87,7 +86,7 @@ def create_trainer(
     return Trainer(model, start, folder, step)
 
 
-def _freeze(model: Any, num_blocks: int) -> None:  # noqa: ANN401
+def _freeze(model: keras.Model, num_blocks: int) -> None:
     # Freezes the embeddings and the first blocks. 0 = nothing.
     if num_blocks:
         bert = model.bert

@@ -11,32 +11,30 @@ from typing import Any, TypeVar
 
 from absl import logging
 
-from command_line import flags
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import (
     Fingerprint,
     RecordedSet,
-    RecordedSplit,
+    TableSplit,
 )
+from training.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.start import Start
-from training.training_config import TrainingConfig
 
-Config = TypeVar("Config", bound=TrainingConfig)
+ConfigT = TypeVar("ConfigT", bound=DataFileConfig)
 
 
-def with_split(
-    start: Start[Config], reader: SetReader[Any, Any]
-) -> Start[Config]:
+def with_table_split(
+    start: Start[ConfigT], reader: SetReader[Any, Any]
+) -> Start[ConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
     """
-    values = flags.flat(start.config)
-    if not values["data_file"]:
+    if not start.config.data_file:
         return start
-    fraction = values["dev_fraction"]
+    fraction = start.config.data.dev_fraction
     key = tuple(reader.key_names)
     preset = start.preset
     clean_fraction = fraction
@@ -47,21 +45,21 @@ def with_split(
             "its scores.",
             reason,
         )
-    split = RecordedSplit(RULE, fraction, key, clean_fraction)
-    return start.with_split(split)
+    split = TableSplit(RULE, fraction, key, clean_fraction)
+    return start.with_table_split(split)
 
 
 def _find_doubt(
     preset: Preset,
-    config: TrainingConfig,
+    config: DataFileConfig,
     fraction: float,
     key: tuple[str, ...],
 ) -> tuple[float, str] | None:
     # Returns (clean fraction, reason) if the dev set may contain rows that the
     # weights were trained on, and None if it contains no such row. The weights
     # were not trained on rows below the clean fraction, which is 0.0 if nothing
-    # is known (see RecordedSplit.clean_fraction).
-    split = preset.split
+    # is known (see TableSplit.clean_fraction).
+    split = preset.table_split
     source = preset.source
     if split is None and not _learned_table(preset, config):
         return None
@@ -93,29 +91,28 @@ def _joined(names: tuple[str, ...]) -> str:
     return " and ".join(map(repr, names))
 
 
-def _learned_table(preset: Preset, config: TrainingConfig) -> bool:
+def _learned_table(preset: Preset, config: DataFileConfig) -> bool:
     # Returns whether weights were trained for the same kind of task on sets
     # that the user made. They may be from the table that is now split.
     return (
         "train" in preset.data
         and preset.head == config.head
-        and preset.training.get("task_name")
-        == flags.flat(config).get("task_name")
+        and preset.training.get("task_name") == config.task_name
     )
 
 
-def split_to_record(start: Start[TrainingConfig]) -> RecordedSplit | None:
+def table_split_to_record(start: Start[FineTuningConfig]) -> TableSplit | None:
     """Returns the split for model.json, None if no run chose its sets so.
 
     A run on sets of --data_dir passes on the split of its start.
     """
-    if start.split is None and start.preset:
-        return start.preset.split
-    return start.split
+    if start.table_split is None and start.preset:
+        return start.preset.table_split
+    return start.table_split
 
 
 def check_dev_set(
-    start: Start[TrainingConfig], recorded_sets: Sequence[RecordedSet]
+    start: Start[FineTuningConfig], recorded_sets: Sequence[RecordedSet]
 ) -> bool:
     """Compares the dev set of a command with the data of its weights.
 
@@ -136,21 +133,21 @@ def check_dev_set(
             set, which this command only evaluates.
     """
     preset = start.preset
-    values = flags.flat(start.config)
     trains = start.config.training.do_train
     dev_set = {each.name: each for each in recorded_sets}.get("eval")
-    if not preset or "data_file" not in values or dev_set is None:
+    may_split = isinstance(start.config, DataFileConfig)
+    if not preset or not may_split or dev_set is None:
         return True
     if trains and preset.is_resumed:
         return True
-    if start.split is None or not splits_table(preset):
+    if start.table_split is None or not splits_table(preset):
         _check_trained_file(start, preset, dev_set)
     if trains or not preset.is_resumed:
         return True
-    if start.split is None:
+    if start.table_split is None:
         _warn_of_other_scores(preset, dev_set)
         return True
-    is_same_split = start.split == preset.split
+    is_same_split = start.table_split == preset.table_split
     if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
         return True
     logging.info(
@@ -170,7 +167,7 @@ def splits_table(preset: Preset) -> bool:
 
 
 def _check_trained_file(
-    start: Start[TrainingConfig], preset: Preset, dev_set: RecordedSet
+    start: Start[FineTuningConfig], preset: Preset, dev_set: RecordedSet
 ) -> None:
     # Tells the user if the weights were trained on the file of the dev set.
     train_set = preset.data.get("train")
@@ -187,7 +184,7 @@ def _check_trained_file(
             "predict.py; to train on them, set another --output_dir"
         )
     # Do not warn twice.
-    if not (start.split and start.split.is_doubtful):
+    if not (start.table_split and start.table_split.is_doubtful):
         logging.warning("%s. Do not trust its scores.", reason)
 
 
@@ -204,7 +201,7 @@ def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
 
 
 def check_train_set(
-    start: Start[TrainingConfig],
+    start: Start[FineTuningConfig],
     recorded_sets: Sequence[RecordedSet],
     records: list[Fingerprint],
 ) -> None:
@@ -252,10 +249,10 @@ def check_train_set(
 def _num_rows(
     sets: Mapping[str, RecordedSet],
     train_set: RecordedSet,
-    start: Start[TrainingConfig],
+    start: Start[FineTuningConfig],
 ) -> int:
     # Returns the number of rows in the file of a train set. With --data_file,
     # it also contains the dev set.
-    if start.split is None or "eval" not in sets:
+    if start.table_split is None or "eval" not in sets:
         return train_set.num_rows
     return train_set.num_rows + sets["eval"].num_rows

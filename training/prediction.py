@@ -1,7 +1,6 @@
 """Predicts with a model, batch by batch."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import keras
 import numpy as np
@@ -10,10 +9,10 @@ from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
-from modeling.losses import Loss
 from modeling.model import select_features
-
-Features = Mapping[str, tf.Tensor]
+from modeling.ops import Features, Outputs
+from modeling.task_loss import Loss
+from training.task import Batch
 
 
 class BatchPredictor:
@@ -49,8 +48,8 @@ class BatchPredictor:
         dataset: Iterable[Features],
         num_batches: int | None = None,
         label: str = "Predicting",
-        metrics: Callable[[Any, Features], Any] | None = None,
-    ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
+        metrics: Callable[[Outputs, Features], Outputs] | None = None,
+    ) -> Iterator[Batch]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
         Logs one error if any output is NaN.
@@ -106,13 +105,13 @@ class BatchPredictor:
 class LossFigures:
     """Iterates over evaluation batches, and adds up their loss."""
 
-    def __init__(self, loss: Loss, batches: Iterable[tuple[Any, Any]]) -> None:
+    def __init__(self, loss: Loss, batches: Iterable[Batch]) -> None:
         self._loss = loss
         self._batches = batches
         # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Batch]:
         """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)

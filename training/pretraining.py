@@ -20,6 +20,7 @@ from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
+from modeling.folders.recorded_splits import Fingerprint
 from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
@@ -49,7 +50,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     teacher = load_teacher(start, create_model)
     folder = RunFolder(start)
     records, evaluated = find_all_records(start)
-    dev_set: list[list[Any]] = []
+    dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify(evaluated.files)
     num_steps = find_num_steps(config)
@@ -141,7 +142,7 @@ def train(
 def find_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
-    dev_set: Sequence[Any],
+    dev_set: Sequence[Fingerprint],
 ) -> Mapping[str, Any]:
     """Returns the settings to record with the weights.
 
@@ -203,7 +204,9 @@ def _is_earlier_form(recorded: Sequence[object], found: Sequence[list]) -> bool:
     )
 
 
-def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:
+def dev_set_checksum(
+    config: PretrainingConfig, dev_set: Sequence[Fingerprint]
+) -> int:
     """Returns a checksum of the records that evaluations read.
 
     Records of --input_file count only by the number of examples, because they
@@ -213,7 +216,7 @@ def dev_set_checksum(config: PretrainingConfig, dev_set: Sequence[Any]) -> int:
         config: the flags.
         dev_set: identity of the records of --eval_input_file, [] without it.
     """
-    described: list[Any] = [
+    described = [
         config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
         *dev_set,
     ]
@@ -345,7 +348,7 @@ def pretraining_metrics(
     outputs: dict[str, tf.Tensor],
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
-) -> dict[str, tuple[Any, Any]]:
+) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
     """Computes Google's eval metrics, and "loss", for one batch.
 
     Add a new metric here.

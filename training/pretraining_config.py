@@ -80,6 +80,11 @@ class PretrainingConfig(TrainingConfig):
     required = ("bert_config_file",)
 
     @property
+    def max_seq_length(self) -> int:
+        """Length of the records' sequences, in WordPieces."""
+        return self.pretraining.max_seq_length
+
+    @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         has_dev_set = self.pretraining.eval_input_file is not None

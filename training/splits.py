@@ -10,7 +10,6 @@ from typing import Any
 
 from absl import logging
 
-from command_line import flags
 from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
@@ -112,10 +111,8 @@ def describe_data(
     of the split in --data_dir, and else of the records.
     """
     described = []
-    values = flags.flat(config)
     for name, split in splits.items():
-        names = ("data_file", f"{name.replace('eval', 'predict')}_file")
-        files = [*filter(None, map(values.get, names))]
+        files = config.files_of(name)
         if not files and config.fine_tuning.data_dir and name in SETS:
             pattern = os.path.join(
                 glob.escape(config.fine_tuning.data_dir), SETS[name]

@@ -22,19 +22,21 @@ from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
 from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from modeling.folders.presets import Preset
-from modeling.folders.recorded_splits import RecordedSplit
+from modeling.folders.recorded_splits import TableSplit
+from training.fine_tuning_config import DataFileConfig
 from training.resuming import check_resumed
 from training.training_config import TrainingConfig
 
-Config = TypeVar("Config", bound=TrainingConfig)
+ConfigT = TypeVar("ConfigT", bound=TrainingConfig)
+DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)
 # A task of any script's Config accepts the Start of a subclass.
-Config_co = TypeVar("Config_co", bound=TrainingConfig, covariant=True)
+ConfigT_co = TypeVar("ConfigT_co", bound=TrainingConfig, covariant=True)
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Generic[Config_co]):
+class Start(Generic[ConfigT_co]):
     """What a training command starts from.
 
     Attributes:
@@ -43,15 +45,15 @@ class Start(Generic[Config_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         command: {flag that the user set: value}, for model.json.
-        split: how --data_file is split, None without the flag.
+        table_split: how --data_file is split, None without the flag.
     """
 
-    config: Config_co
+    config: ConfigT_co
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    split: RecordedSplit | None = None
+    table_split: TableSplit | None = None
 
     @property
     def is_resumed(self) -> bool:
@@ -68,12 +70,12 @@ class Start(Generic[Config_co]):
         config = flags.replace(self.config, **values)
         return dataclasses.replace(self, config=config)
 
-    def with_split(self, split: RecordedSplit) -> Self:
+    def with_table_split(self, table_split: TableSplit) -> Self:
         """Returns this start with the split of --data_file."""
-        return dataclasses.replace(self, split=split)
+        return dataclasses.replace(self, table_split=table_split)
 
 
-def read_start(parsed: flags.Parsed[Config]) -> Start[Config]:
+def read_start(parsed: flags.Parsed[ConfigT]) -> Start[ConfigT]:
     """Reads the files that a training command starts from.
 
     Raises:
@@ -131,7 +133,7 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     return presets.read(start, flag) if start else None
 
 
-def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
+def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
     """Sets the flags that the user did not set to the values in a folder.
 
     The network, the vocabulary and the casing come from the folder. The
@@ -168,7 +170,7 @@ def complete(parsed: flags.Parsed[Config], preset: Preset | None) -> Config:
 
 
 def _stated_flags(
-    parsed: flags.Parsed[Config], preset: Preset
+    parsed: flags.Parsed[ConfigT], preset: Preset
 ) -> dict[str, Any]:
     # Returns {flag: value} that the folder states.
     stated = preset.identity_flags()
@@ -176,8 +178,8 @@ def _stated_flags(
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
-    if preset.split:
-        stated["dev_fraction"] = preset.split.dev_fraction
+    if preset.table_split:
+        stated["dev_fraction"] = preset.table_split.dev_fraction
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
         recorded = preset.training.get("flags", {})
@@ -189,9 +191,9 @@ def _stated_flags(
 def _check_rule(preset: Preset | None) -> None:
     # Raises a ValueError if a run cannot be resumed, because an earlier version
     # split its table.
-    if preset is None or not preset.is_resumed or preset.split is None:
+    if preset is None or not preset.is_resumed or preset.table_split is None:
         return
-    if preset.split.rule != RULE:
+    if preset.table_split.rule != RULE:
         raise ValueError(
             f"{preset.source} contains a run that chose its dev set in another "
             "way than this version does. Set another --output_dir. To start "
@@ -237,8 +239,10 @@ def check_required(
 
 
 def suit(
-    start: Start[Config], reader: SetReader[Any, Any], given: frozenset[str]
-) -> Start[Config]:
+    start: Start[DataFileConfigT],
+    reader: SetReader[Any, Any],
+    given: frozenset[str],
+) -> Start[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
 
     Flags stay that the user set, or that the run began with.
@@ -252,14 +256,15 @@ def suit(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    values = flags.flat(start.config)
-    unset = flags.unset(start.config, given)
-    if not (values["data_file"] and start.config.training.do_train):
+    config = start.config
+    if not (config.data_file and config.training.do_train):
         return start
+    unset = flags.unset(config, given)
     suitable: dict[str, float] = {}
     if "num_train_epochs" in unset:
         suitable["num_train_epochs"] = reader.suitable_epochs(
-            start.config.training.train_batch_size, values["num_train_epochs"]
+            config.training.train_batch_size,
+            config.fine_tuning.num_train_epochs,
         )
     if "max_seq_length" in unset:
         assert start.tokenizer
@@ -271,22 +276,6 @@ def suit(
     shown = "".join(f" --{name}={value:g}" for name, value in suitable.items())
     logging.info("Set to suit most examples:%s", shown)
     return start.with_flags(**suitable)
-
-
-def load_config(file: str, **lengths: int | None) -> BertConfig:
-    """Reads the model's configuration, and checks that it fits this command.
-
-    Args:
-        file: path of the configuration.
-        **lengths: {flag: length in WordPieces, or None}.
-
-    Raises:
-        ValueError: a length is above the model's number of positions.
-        OSError: the file cannot be read.
-    """
-    bert_config = modeling.load_config(file)
-    check_lengths(bert_config, file, **lengths)
-    return bert_config
 
 
 def check_lengths(

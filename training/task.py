@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import tfrecords
-    from modeling.losses import Loss
+    from modeling.task_loss import Loss
 
-# Batches of a prediction: (features, the model's outputs), as NumPy arrays.
-Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
+# A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
+# outputs are one array, or {name: array}, as the task's model returns them.
+Batch = tuple[Mapping[str, np.ndarray], Any]
+Batches = Iterable[Batch]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Task(abc.ABC):
     settings: Mapping[str, Any] = MappingProxyType({})
     export_settings: Mapping[str, Any] = MappingProxyType({})
 
-    def __init__(self, start: Start[Any]) -> None:
+    def __init__(self, start: Start[FineTuningConfig]) -> None:
         assert start.tokenizer
         self.config = start.config
         self.tokenizer = start.tokenizer

@@ -1,7 +1,7 @@
 """Runs training steps, on one or more devices, with gradient accumulation.
 
-A loss (modeling/losses.py) returns sums over examples, and weights by which to
-divide these sums. Each replica or accumulation step computes the sums of one
+A loss (modeling/task_loss.py) returns sums over examples, and weights by which
+to divide these sums. Each replica or accumulation step computes the sums of one
 piece of a batch, and divides them by the weights of the complete batch. So the
 loss and its gradient do not depend on how the batch is split.
 """
@@ -14,12 +14,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from modeling.losses import Loss
 from modeling.model import select_features
+from modeling.task_loss import Loss
 from training.training_config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
-Values = TypeVar("Values")
+ValuesT = TypeVar("ValuesT")
 # (logs, outcomes), as TrainStep._next returns.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor]
 # (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
@@ -292,7 +292,7 @@ class TrainStep:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
 
-def _all_reduce(values: Values) -> Values:
+def _all_reduce(values: ValuesT) -> ValuesT:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values

@@ -1,13 +1,13 @@
 """Runs the training loop of all tasks.
 
 The loop does not depend on the task. A model maps a dict of features to
-outputs, and a loss (modeling/losses.py) maps the outputs to a number.
+outputs, and a loss (modeling/task_loss.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import keras
 import tensorflow as tf
@@ -16,6 +16,7 @@ from absl import logging
 import modeling
 from command_line import progress
 from data.io import tfrecords
+from modeling.ops import Features
 from training import checkpointing, checks, devices, stopping
 from training.callbacks import Callback, Logs
 from training.callbacks.summaries import Summaries
@@ -332,12 +333,12 @@ class Trainer(BatchPredictor):
         assert self.train_step
         return self.train_step.strategy
 
-    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Any]:
+    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Features]:
         # Returns the batches of the steps that are left. Skip the records of
         # all earlier steps, even of steps without an update. The order of
         # records depends only on the seed and the epoch.
         size = self.config.batch_size
-        dataset: Any = tfrecords.create_dataset(
+        dataset = tfrecords.create_dataset(
             records,
             size,
             is_training=True,

@@ -210,6 +210,11 @@ class TrainingConfig(flags.Config):
         return ("bert_config_file", "vocab_file")
 
     @property
+    def max_seq_length(self) -> int | None:
+        """Input length in WordPieces, None if no flag states it."""
+        return None
+
+    @property
     def is_chief(self) -> bool:
         """Whether this process writes the run's files."""
         return self.devices.is_chief

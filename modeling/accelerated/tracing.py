@@ -22,7 +22,7 @@ from modeling.ops import Tensor
 
 @contextlib.contextmanager
 def replaced_values(
-    pairs: Iterable[tuple[keras.Variable, Any]],
+    pairs: Iterable[tuple[keras.Variable, Tensor]],
 ) -> Iterator[None]:
     """Replaces the values of some variables inside a `with` block.
 

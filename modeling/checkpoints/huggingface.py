@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -19,7 +19,6 @@ import safetensors
 import safetensors.numpy
 
 from files.folders import new_folder
-from files.json_files import read_json
 from files.paths import StrPath
 from modeling.checkpoints.names import (
     original_name,
@@ -28,6 +27,7 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.shards import lacks_entry, read_places
 from modeling.folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
@@ -193,74 +193,6 @@ def _open_shards(path: str) -> dict[str, _Tensor]:
         if name not in files[file]:
             raise lacks_entry(file, name, path)
     return {name: files[file][name] for name, file in places.items()}
-
-
-def read_weight_map(path: str) -> dict[str, Any]:
-    """Returns {name: what an index says of its file}.
-
-    Args:
-        path: path of the index.
-
-    Raises:
-        OSError: the index cannot be read.
-        ValueError: the index is malformed.
-    """
-    places = read_json(path).get("weight_map")
-    if not isinstance(places, dict) or not places:
-        raise ValueError(
-            f"{path}: `weight_map` must be an object of names and files. "
-            f"Received: {places!r:.80}"
-        )
-    return places
-
-
-def read_places(path: str, ending: str) -> dict[str, str]:
-    """Returns {name: path of the file that contains it} of an index.
-
-    Args:
-        path: path of the index, NAME.index.json.
-        ending: ending of the names of the files.
-
-    Raises:
-        OSError: the index cannot be read.
-        ValueError: the index is malformed, or names a file in another folder.
-    """
-    return {
-        name: place_of(path, name, place, ending)
-        for name, place in read_weight_map(path).items()
-    }
-
-
-def place_of(path: str, name: str, place: object, ending: str) -> str:
-    """Returns the path of a file that an index names.
-
-    Args:
-        path: path of the index.
-        name: name of the weight, for messages.
-        place: name of the file.
-        ending: as in `read_places`.
-
-    Raises:
-        ValueError: `place` is not the name of a file in the index's folder.
-    """
-    if (
-        not isinstance(place, str)
-        or not place.endswith(ending)
-        or re.search(r"[/\\\0]", place)
-    ):
-        raise ValueError(
-            f"{path}: `weight_map` must list a *{ending} of this folder "
-            f"for {printable(name)}. Received: {place!r:.80}"
-        )
-    return os.path.join(os.path.dirname(path), place)
-
-
-def lacks_entry(file: str, name: str, index: str) -> OSError:
-    """Returns the error for a file without an entry that its index lists."""
-    return OSError(
-        f"{file} lacks {printable(name)}, which {index} lists there; download "
-        "both again"
-    )
 
 
 class _OtherContentsError(Exception):

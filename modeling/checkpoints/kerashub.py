@@ -20,12 +20,12 @@ import numpy as np
 from files.folders import new_folder
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.huggingface import (
+from modeling.checkpoints.names import original_name, printable
+from modeling.checkpoints.shards import (
     lacks_entry,
     place_of,
     read_weight_map,
 )
-from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
 from modeling.folders import kerashub_files

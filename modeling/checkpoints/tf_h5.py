@@ -12,7 +12,7 @@ import numpy as np
 
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.huggingface import lacks_entry, read_places
+from modeling.checkpoints.shards import lacks_entry, read_places
 from modeling.checkpoints.sources import Entry
 from modeling.checkpoints.transformers_names import google_name
 

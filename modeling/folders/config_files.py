@@ -168,14 +168,24 @@ def load_config(path: StrPath) -> BertConfig:
     values = read_json(path)
     if kerashub_files.is_kerashub(values):
         return _parse_config(kerashub_files.network_entries(values, path), path)
+    if not _is_huggingface(values, path):
+        return _parse_config(values, path)
+    return _parse_config(_huggingface_entries(values, path), path)
+
+
+def _is_huggingface(values: Mapping[str, Any], path: str) -> bool:
+    if {"model_type", "architectures"} & values.keys():
+        return True
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
     # it by the weights beside it.
+    folder, name = os.path.split(path)
     weights = ("pytorch_model.bin", "tf_model.h5")
-    if not {"model_type", "architectures"} & values.keys() and not (
-        name == CONFIG_FILE
-        and any(os.path.isfile(os.path.join(folder, x)) for x in weights)
-    ):
-        return _parse_config(values, path)
+    files = [os.path.join(folder, each) for each in weights]
+    return name == CONFIG_FILE and any(map(os.path.isfile, files))
+
+
+def _huggingface_entries(values: dict[str, Any], path: str) -> dict[str, Any]:
+    # Returns the entries of a bert_config.json for those of a config.json.
     values = {**_DEFAULTS, **values}
     values["hidden_act"] = values["hidden_act"] or "linear"
     if values["model_type"] != "bert":
@@ -194,7 +204,7 @@ def load_config(path: StrPath) -> BertConfig:
     ours = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in ours & values.keys()}
     entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
-    return _parse_config(entries, path)
+    return entries
 
 
 def _parse_config(entries: Mapping[str, Any], path: str) -> BertConfig:

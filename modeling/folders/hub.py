@@ -17,7 +17,7 @@ from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
 
-Flags = TypeVar("Flags", bound=flags.Config)
+ConfigT = TypeVar("ConfigT", bound=flags.Config)
 
 SCHEME = "hf://"
 # The folder of a download in the cache.
@@ -133,7 +133,7 @@ def _fetch_older(path: str, name: str, commit: str) -> Path:
     )
 
 
-def download_flags(config: Flags, *names: str) -> Flags:
+def download_flags(config: ConfigT, *names: str) -> ConfigT:
     """Returns flags with folders of downloads for hf://OWNER/NAME.
 
     Args:

@@ -101,7 +101,7 @@ def _compared_entries(
 
 def first_difference(
     saved: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]
-) -> tuple[str, Any, Any] | None:
+) -> tuple[str, object, object] | None:
     """Returns (name, saved value, value now) of the first difference, or None.
 
     Args:

@@ -37,8 +37,8 @@ from modeling.folders.config_files import (
 )
 from modeling.folders.recorded_splits import (
     RecordedSet,
-    RecordedSplit,
-    read_split,
+    TableSplit,
+    read_table_split,
 )
 from modeling.folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 from modeling.labels import read_labels
@@ -69,8 +69,8 @@ class Preset:
             Hugging Face classifier `problem_type`.
         training: settings that must not change when the run that wrote the
             folder is resumed. {} if no run wrote it, as for Google's models.
-        split: how the run, or a run that it started from, split --data_file,
-            None if none did.
+        table_split: how the run, or a run that it started from, split
+            --data_file, None if none did.
         described: contents of model.json, {} if it is missing.
     """
 
@@ -85,7 +85,7 @@ class Preset:
     pooling: str | None = None
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    split: RecordedSplit | None = None
+    table_split: TableSplit | None = None
     described: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -324,7 +324,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
-        split=read_split(described),
+        table_split=read_table_split(described),
         described=described,
     )
 

@@ -31,7 +31,7 @@ class RecordedSet(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class RecordedSplit:
+class TableSplit:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
@@ -60,7 +60,7 @@ class RecordedSplit:
         return {**dataclasses.asdict(self), "key": [*self.key]}
 
 
-def read_split(described: Mapping[str, Any]) -> RecordedSplit | None:
+def read_table_split(described: Mapping[str, Any]) -> TableSplit | None:
     """Returns the split of a run, None if no run chose the sets of its tables.
 
     Args:
@@ -74,7 +74,7 @@ def read_split(described: Mapping[str, Any]) -> RecordedSplit | None:
     settings = origin.get("settings", {})
     if entry := settings.get(ENTRY):
         fraction = entry["dev_fraction"]
-        return RecordedSplit(
+        return TableSplit(
             rule=int(entry["rule"]),
             dev_fraction=None if fraction is None else float(fraction),
             key=tuple(map(str, entry["key"])),
@@ -84,4 +84,4 @@ def read_split(described: Mapping[str, Any]) -> RecordedSplit | None:
         return None
     # Earlier versions split the file by a seed, labels and the other rows.
     fraction = settings.get("flags", {}).get("dev_fraction")
-    return RecordedSplit(0, fraction, (), 0.0)
+    return TableSplit(0, fraction, (), 0.0)

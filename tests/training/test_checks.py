@@ -7,7 +7,7 @@ import pytest
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
 from modeling.folders import identity, model_json, presets
-from tests.support.models import tiny_config, write_config
+from tests.support.models import tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.toy_task import (
     create_config,
@@ -15,18 +15,18 @@ from tests.support.toy_task import (
     resolve_config,
 )
 from training.distillation import load_teacher
-from training.start import load_config, read_preset
+from training.start import check_lengths, read_preset
 
 
-def test_lengths_beyond_the_positions_are_refused(tmp_path):
-    path = write_config(tmp_path / "config.json")
+def test_lengths_beyond_the_positions_are_refused():
+    config = tiny_config()
+    assert config.max_position_embeddings == 64
     names = ("max_seq_length", "export_seq_length")
-    found = load_config(path, **dict.fromkeys(names, 64))
-    assert found.max_position_embeddings == 64
+    check_lengths(config, "config.json", **dict.fromkeys(names, 64))
     for given, name in (((65, 8), "max"), ((8, 65), "export")):
         lengths = dict(zip(names, given, strict=True))
         with pytest.raises(ValueError, match=f"--{name}_seq_length=65"):
-            load_config(path, **lengths)
+            check_lengths(config, "config.json", **lengths)
 
 
 def test_int8_is_litert_by_default():

@@ -20,10 +20,13 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
 from training.training_config import TrainingConfig
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
@@ -57,7 +60,7 @@ class History:
         self._path = file
         self._events = events
         self._started = 0.0
-        self._writer: Any = None
+        self._writer: tf.summary.SummaryWriter | None = None
         lines = read(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]

@@ -1,0 +1,55 @@
+"""Runs code around the import of a package that nobody has imported yet."""
+
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from types import ModuleType
+
+
+def surround_import(
+    package: str, enter: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Lets the import of a package run in a context, once.
+
+    Args:
+        package: name of the package, which is not imported yet.
+        enter: function that returns the context.
+    """
+    sys.meta_path.insert(0, _Finder(package, enter))
+
+
+class _Finder:
+    def __init__(
+        self, package: str, enter: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self._package = package
+        self._enter = enter
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Returns the package's import spec, None for other modules."""
+        if name != self._package:
+            return None
+        # Python has asked the finders before this one. One of the others may
+        # be a _Finder for the same package.
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        specs = (each.find_spec(name, path, target) for each in others)
+        spec = next(filter(None, specs), None)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        # A caller may ask for the spec without importing the package, so this
+        # finder stays in place until the import.
+        def exec_module(module: ModuleType) -> None:
+            with self._enter():
+                execute(module)
+            sys.meta_path.remove(self)
+
+        setattr(spec.loader, "exec_module", exec_module)  # noqa: B010  a method
+        return spec

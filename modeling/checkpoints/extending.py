@@ -1,0 +1,45 @@
+"""Extends the vocabulary of a model."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import keras
+import numpy as np
+
+from modeling.checkpoints.names import original_name
+
+ModelT = TypeVar("ModelT", bound=keras.Model)
+
+# Variables with one row for each WordPiece of the vocabulary.
+_PER_WORDPIECE = (
+    "bert/embeddings/word_embeddings",
+    "cls/predictions/output_bias",
+)
+
+
+def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
+    """Returns a copy of a model with an extended vocabulary.
+
+    The vector of a new word starts as the mean of the vectors of its former
+    WordPieces, because the other layers were trained with these vectors.
+
+    Args:
+        model: any built model of this package.
+        rows: for each row of the new embedding table, the indices of the old
+            rows to average. For an unchanged row, only its old index.
+
+    Returns:
+        a model of the same class.
+    """
+    settings = model.get_config()
+    settings["config"] = settings["config"] | {"vocab_size": len(rows)}
+    extended = type(model).from_config(settings)
+    extended.build()
+    values = {original_name(weight): weight for weight in model.weights}
+    for variable in extended.weights:
+        name = original_name(variable)
+        value = keras.ops.convert_to_numpy(values[name])
+        if name in _PER_WORDPIECE:
+            value = np.stack([value[list(row)].mean(axis=0) for row in rows])
+        variable.assign(value)
+    return extended

@@ -1,0 +1,266 @@
+"""Finds and loads checkpoints of any format."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+
+import keras
+from absl import logging
+
+from files.paths import StrPath
+from modeling.checkpoints.huggingface import (
+    find_huggingface,
+    google_shapes,
+    load_huggingface,
+    read_huggingface_shapes,
+)
+from modeling.checkpoints.names import original_name
+from modeling.checkpoints.new_heads import find_other_outputs, head_weights
+from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.sizes import check_layers, check_sizes
+from modeling.checkpoints.sources import load_entries
+from modeling.config import BertConfig
+from modeling.folders import presets
+from modeling.folders.checkpoint_folders import find_tf1_checkpoint
+from modeling.folders.presets import Preset
+from modeling.labels import find_order
+
+# Matches Google's and Hugging Face's names of the weights of pretraining, but
+# not Model Garden's names of the heads of tasks.
+_PRETRAINED = re.compile(
+    r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
+    r"|predictions(?!/transform/logits))[./]"
+)
+# The same of the weights of a block.
+_BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
+
+
+def _tf1() -> ModuleType:
+    # Only this format needs TensorFlow, which other backends of Keras lack.
+    from modeling.checkpoints import tf1
+
+    return tf1
+
+
+# Returns (reader, file) of another library's weights, None for other paths. See
+# sources.py for what a reader is.
+def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
+    # These formats need h5py or TensorFlow.
+    from modeling.checkpoints import kerashub, object_graph, tf_h5
+
+    for reader in (kerashub, tf_h5, object_graph):
+        if file := reader.find(path):
+            return reader, file
+    return None
+
+
+def find_checkpoint(
+    path: StrPath | Preset,
+    best: bool | None = None,
+    config: BertConfig | None = None,
+    layers: Sequence[int] | None = None,
+) -> str:
+    """Returns the file, or the prefix of the files, of a checkpoint.
+
+    Checks the sizes of the checkpoint's files, not the values in them.
+
+    Args:
+        path: path of the checkpoint, or its Preset, as for load_checkpoint.
+        best: whether to prefer the best step if `path` is the folder of a
+            training run. None = as the run reports (its flag --load_best).
+        config: configuration of the model that will load the checkpoint, to
+            compare its sizes before the model is created. None = do not
+            compare.
+        layers: as in `load_checkpoint`.
+
+    Raises:
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: `path` contains an adapter, or lacks the encoder of
+            `config`.
+    """
+    preset = path if isinstance(path, Preset) else None
+    file, shapes = _find_shapes(preset or path, best)
+    if config is not None:
+        is_stated = preset is not None and config is preset.load_config()
+        config_file = preset.config_file if preset and is_stated else None
+        check_sizes(file, shapes, config, layers, config_file)
+    return file
+
+
+# Returns the file, or the prefix of the files, of a checkpoint, and {Google's
+# name: shape} of its entries.
+def _find_shapes(
+    path: StrPath | Preset, best: bool | None
+) -> tuple[str, Mapping[str, Sequence[int]]]:
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
+    if file := find_huggingface(path):
+        return file, google_shapes(read_huggingface_shapes(file))
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return file, {name: entry.shape for name, entry in entries.items()}
+    file = find_tf1_checkpoint(path, best, described)
+    _tf1().check_tf1_files(file)
+    return file, _tf1().read_tf1_shapes(file)
+
+
+def load_checkpoint(
+    model: keras.Model,
+    path: StrPath | Preset,
+    layers: Sequence[int] | None = None,
+    labels: Sequence[Sequence[str]] = (),
+    best: bool | None = None,
+    replaces_head: bool = False,
+) -> LoadReport:
+    """Loads a checkpoint in Google's or Hugging Face's format into a model.
+
+    Args:
+        model: any model of this package, built or not.
+        path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
+            Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
+            the folder of a training run, the function loads the weights that
+            the run exports: the best step, or with --noload_best, or if there
+            is no best step, the last step. The log names the step. Or the
+            Preset of the path, whose files are then not read again.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
+            None = block i starts from the checkpoint's block i.
+        labels: lists of names of the model's outputs, in order, such as
+            `[["no", "yes"]]`. Several lists are alternative names. If the
+            checkpoint's folder lists the same names in a different order, the
+            function reorders the outputs of the head. If the folder lists other
+            names, the head does not change.
+        best: whether to prefer the best step if `path` is the folder of a
+            training run. None = as the run reports (its flag --load_best).
+        replaces_head: whether the head keeps its random values if the folder
+            contains a head of another kind, with other labels or with another
+            number of outputs. The log says so. If False, another number of
+            outputs is an error, and the function loads any other head that
+            fits.
+
+    Returns:
+        `LoadReport` with `loaded`, `missing` and `unused` names. If the
+        checkpoint lacks the head, the head keeps its random values.
+
+    Raises:
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: the checkpoint cannot be read.
+        ValueError: `layers` does not name one block for each block of the
+            model, a variable of the encoder is missing or has another shape, a
+            value is not a finite floating-point number, or `path` contains an
+            adapter.
+    """
+    if layers is not None:
+        check_layers(model.config, layers)
+    preset = None
+    if isinstance(path, Preset):
+        preset = path
+    elif labels or replaces_head:
+        preset = presets.read(path)
+    new_head: Sequence[str] = ()
+    if preset and replaces_head:
+        new_head = _find_new_head(model, preset, labels, best)
+    report = _load_file(model, preset or path, layers, best, new_head)
+    if layers is None and any(map(_BLOCK.match, report.unused)):
+        logging.warning(
+            "%s contains more blocks than num_hidden_layers. Outputs will be "
+            "wrong unless the model is trained.",
+            report.path,
+        )
+    if preset:
+        _reorder_outputs(model, preset, labels, report)
+    return report
+
+
+# Gives the loaded outputs the order of the labels if the folder lists the same
+# labels in another order.
+def _reorder_outputs(
+    model: keras.Model,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+    report: LoadReport,
+) -> None:
+    order = find_order(preset.labels or (), labels)
+    if not order or order == sorted(order):
+        return
+    names = ", ".join(labels[0])
+    logging.info("%s: reordered the outputs to %s", preset.weights, names)
+    for variable in model.weights:
+        name = original_name(variable)
+        if name in {"output_weights", "output_bias"} & {*report.loaded}:
+            variable.assign(keras.ops.take(variable, order, axis=0))
+
+
+def _load_file(
+    model: keras.Model,
+    path: StrPath | Preset,
+    layers: Sequence[int] | None,
+    best: bool | None,
+    new_head: Sequence[str],
+) -> LoadReport:
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
+    if file := find_huggingface(path):
+        return load_huggingface(model, file, layers, new_head)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return load_entries(model, file, entries, layers, new_head)
+    prefix = find_tf1_checkpoint(path, best, described)
+    return _tf1().load_tf1_checkpoint(model, prefix, layers, new_head)
+
+
+# Returns the names of the head's weights if the folder's head is of no use for
+# the model, else nothing. Logs why.
+def _find_new_head(
+    model: keras.Model,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+    best: bool | None,
+) -> Sequence[str]:
+    if not model.built:
+        model.build()
+    names = head_weights(model)
+    if not names:
+        return ()
+    shapes = read_shapes(find_checkpoint(preset, best))
+    reason = find_other_outputs(model, preset, shapes, labels)
+    if not reason:
+        return ()
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(names)
+    )
+    return names
+
+
+def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
+    """Returns {name in the file: shape} of all entries of a checkpoint.
+
+    Args:
+        path: result of `find_checkpoint`.
+
+    Raises:
+        OSError: the checkpoint cannot be read.
+    """
+    if find_huggingface(path):
+        return read_huggingface_shapes(path)
+    if found := _find_foreign(path):
+        reader, file = found
+        entries = reader.open_entries(file)
+        return {name: entry.shape for name, entry in entries.items()}
+    return _tf1().read_tf1_shapes(path)
+
+
+def other_weights(path: StrPath) -> Iterator[str]:
+    """Yields the names of a checkpoint's entries that no pretraining trained.
+
+    Args:
+        path: result of `find_checkpoint`.
+    """
+    return (name for name in read_shapes(path) if not _PRETRAINED.search(name))

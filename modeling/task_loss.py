@@ -1,0 +1,192 @@
+"""The base class of losses: what a loss computes, and how it is weighted.
+
+A loss is a sum over examples divided by the sum of their weights. The methods
+`sums` and `weights` compute these two numbers separately. If a batch is split
+over replicas or micro-batches, the sum of each piece is divided by the weights
+of the complete batch. Then the gradients of the pieces add up to the gradient
+of the complete batch.
+
+In shapes, B = batch.
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Self
+
+import keras
+
+from modeling.ops import Features, Outputs, Tensor, at_least_float32
+
+
+class Loss:
+    """Base class of losses: a weighted mean, computed as a sum and a divisor.
+
+    A loss is the sum of one or several named terms. Most losses have a single
+    term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
+    `next_sentence_loss`. A subclass computes the values of each term, one for
+    each example or WordPiece.
+
+    The optional feature `is_real_example` int [B] is 0 for examples that only
+    pad a batch and do not count. The optional feature `example_weights` float
+    [B] contains the weight of each example, by default 1.
+
+    Attributes:
+        epsilon: {name of a loss term: number added to the term's divisor}.
+    """
+
+    epsilon: Mapping[str, float] = {"loss": 0.0}
+    # The names of the labels, and of the weights that `fit` takes.
+    labels: tuple[str, ...] = ("label_ids",)
+    weights_name = "example_weights"
+
+    def values(self, outputs: Outputs, features: Features) -> Features:
+        """Returns {name of a loss term: value of each example or WordPiece}.
+
+        Args:
+            outputs: outputs of the task's model for `features`.
+            features: dict of the batch's tensors, labels included.
+        """
+        raise NotImplementedError
+
+    def value_divergences(
+        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
+    ) -> Features:
+        """Returns {name of a loss term: distance from a teacher's outputs}.
+
+        There is one distance for each example or WordPiece. By default the
+        outputs are logits of classes. The temperature divides the logits of
+        both models before the softmax.
+        """
+        return {"loss": divergence(outputs, teacher_outputs, temperature)}
+
+    def value_weights(self, features: Features) -> Features:
+        """Returns {name of a loss term: weight of each of its values}.
+
+        By default there is one value per example.
+        """
+        return {"loss": example_weights(features)}
+
+    def weights(self, features: Features) -> Features:
+        """Returns {name of a loss term: divisor of its sum}, scalars."""
+        weights = self.value_weights(features)
+        return {
+            name: keras.ops.sum(at_least_float32(weights[name]))
+            for name in self.epsilon
+        }
+
+    def sums(self, outputs: Outputs, features: Features) -> Features:
+        """Returns {name of a loss term: its sum over the batch}, scalars."""
+        return self.weighted_sums(self.values(outputs, features), features)
+
+    def weighted_sums(self, values: Features, features: Features) -> Features:
+        """Returns {name of a loss term: weighted sum of `values`}."""
+        weights = self.value_weights(features)
+        return {
+            name: weighted_sum(values[name], weights[name])
+            for name in self.epsilon
+        }
+
+    def join_labels(
+        self,
+        features: Features,
+        labels: Outputs | None,
+        sample_weight: Tensor | None,
+    ) -> Features:
+        """Returns what the loss reads, of a batch of Keras's `fit`.
+
+        Args:
+            features: dict of the model's inputs, labels included or not.
+            labels: dict of labels, or the only label. None = in `features`.
+            sample_weight: weights, as Keras passes them. None = as in
+                `features`.
+
+        Raises:
+            ValueError: a label or a weight is missing.
+        """
+        joined = dict(features)
+        if isinstance(labels, Mapping):
+            joined |= labels
+        elif labels is not None and len(self.labels) == 1:
+            joined[self.labels[0]] = labels
+        if sample_weight is not None:
+            joined[self.weights_name] = sample_weight
+        if missing := [name for name in self.labels if name not in joined]:
+            raise ValueError(
+                f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
+                f"dict of {', '.join(self.labels)} as labels (y)"
+            )
+        return joined
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments, which a saved model records."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Creates the loss that `get_config` described."""
+        return cls(**config)
+
+    def __call__(
+        self, outputs: Outputs, features: Features
+    ) -> tuple[Tensor, Features]:
+        """Returns the loss of one batch, and {name of a loss term: value}.
+
+        Raises:
+            TypeError: Keras called the loss with labels and outputs, because
+                the compiled model is none of this package.
+        """
+        if not isinstance(features, Mapping):
+            raise TypeError(
+                f"{type(self).__name__} takes outputs and a dict of features, "
+                "as the models of `modeling` pass them. To compile a model of "
+                "your own, pass a loss of Keras, such as keras.losses."
+                "SparseCategoricalCrossentropy(from_logits=True)"
+            )
+        sums = self.sums(outputs, features)
+        weights = self.weights(features)
+        values = {}
+        for name in self.epsilon:
+            weight = keras.ops.cast(weights[name], sums[name].dtype)
+            values[name] = sums[name] / (weight + self.epsilon[name])
+        return sum(values.values()), values
+
+
+def example_weights(features: Features) -> Tensor:
+    """Returns the weight of each example, float [B]."""
+    given = [
+        keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
+        for name in ("is_real_example", "example_weights")
+        if name in features
+    ]
+    if given:
+        return functools.reduce(keras.ops.multiply, given)
+    num_examples = keras.ops.shape(features["input_ids"])[0]
+    return keras.ops.ones((num_examples,), "float32")
+
+
+def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+    """Returns the sum of `values * weights`, tensors of the same shape."""
+    return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
+
+
+def divergence(
+    logits: Tensor, teacher_logits: Tensor, temperature: float
+) -> Tensor:
+    """Returns the Kullback-Leibler divergence of logits from a teacher's.
+
+    Args:
+        logits: float [..., L], of L classes.
+        teacher_logits: float [..., L].
+        temperature: divides both logits before the softmax.
+
+    Returns:
+        float [...].
+    """
+    # Dividing the logits by the temperature shrinks the gradient. Multiplying
+    # by the squared temperature corrects this (Hinton et al. 2015).
+    student, teacher = (
+        keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
+        for each in (logits, teacher_logits)
+    )
+    terms = keras.ops.exp(teacher) * (teacher - student)
+    return temperature**2 * keras.ops.sum(terms, axis=-1)

@@ -1,0 +1,127 @@
+"""Trains vectors of texts, for `run_classifier.py --task_name=embedding`."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import modeling
+from data.classification import decoding, features, metrics, pairs
+from data.io import feature_specs
+from training import task
+from training.fine_tuning_config import DataFileConfig
+from training.start import Start
+from training.tasks import prediction_files
+
+if TYPE_CHECKING:
+    from modeling.task_loss import Loss
+
+
+class EmbeddingTask(task.Task):
+    """Trains embedding vectors whose cosine shows how similar two texts are.
+
+    If the train set contains scores, the loss is the cosine's squared error.
+    Otherwise it is the cross entropy of finding each text's partner in a batch.
+
+    Args:
+        start: what the command starts from.
+        reader: reads the pairs of texts.
+        temperature: temperature that divides the cosines of pairs without
+            scores, in training.
+    """
+
+    config: DataFileConfig
+
+    def __init__(
+        self,
+        start: Start[DataFileConfig],
+        reader: pairs.PairProcessor,
+        temperature: float,
+    ) -> None:
+        super().__init__(start)
+        self.reader = reader
+        self.temperature = temperature
+        self.decoder = pairs.CosineDecoder()
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        # {split: True if its pairs have scores}
+        self.has_scores: dict[str, bool] = {}
+        if self.config.training.do_train:
+            self.has_scores["train"] = reader.has_scores("train")
+        if self.config.evaluates:
+            self.has_scores["eval"] = reader.has_scores("eval")
+        evaluates_scores = self.has_scores.get("eval", True)
+        # Without training, choose the loss that suits the evaluated set.
+        trains_scores = self.has_scores.get("train", evaluates_scores)
+        self.loss = self.create_loss(trains_scores)
+        if evaluates_scores == trains_scores:
+            self.eval_loss = self.loss
+        self.metrics = reader.metrics if evaluates_scores else ("recall_1",)
+        # Record the maximum length of one text, not of a pair.
+        self.settings = {
+            "task_name": self.config.task_name,
+            "max_seq_length": self.max_seq_length,
+        }
+
+    def create_loss(self, is_scored: bool) -> "Loss":
+        """Creates the loss of pairs with or without scores."""
+        if is_scored:
+            return modeling.CosineLoss()
+        return modeling.ContrastiveLoss(self.temperature)
+
+    def read_examples(self, split: str) -> Sequence[Any] | None:
+        """Reads a split's pairs of texts."""
+        return self.reader.read(split)
+
+    def encode(
+        self, split: str, examples: Sequence[Any]
+    ) -> Iterator[tuple[bytes, None]]:
+        """Yields the text pairs of a split as TFRecords, without origins."""
+        unit = self.reader.score_unit(split, examples)
+        created = pairs.create_pair_features(
+            examples, self.max_seq_length, self.tokenizer, unit
+        )
+        for record in features.encode_features(created, self.max_seq_length):
+            yield record, None
+
+    def feature_spec(self, split: str) -> dict[str, Any]:
+        """Returns {name: Feature} of a split's records of text pairs."""
+        return feature_specs.pair_features(
+            self.max_seq_length, self.has_scores.get(split, False)
+        )
+
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "modeling.BertEmbedder":
+        """Creates the BertEmbedder to train."""
+        return modeling.BertEmbedder(config, **options)
+
+    def evaluate(
+        self, split: task.Split, batches: task.Batches
+    ) -> dict[str, float]:
+        """Computes the recall, or the correlation with known scores."""
+        vectors = decoding.concatenate(batches)
+        if self.has_scores.get(split.name, True):
+            cosines = self.decoder.labels(vectors)
+            return metrics.score_known(
+                split.examples, cosines, self.decoder, self.reader.score
+            )
+        partners = [each.text_b for each in split.examples]
+        return {"recall_1": pairs.recall_1(vectors, partners)}
+
+    def write_report(
+        self, split: task.Split, batches: task.Batches, output_dir: str
+    ) -> None:
+        """Writes the cosines of the pairs of a table's dev set."""
+        if split.examples[0].row is not None:
+            outputs = decoding.concatenate(batches)
+            path = os.path.join(output_dir, "dev_predictions.csv")
+            prediction_files.write_rows(
+                path, split.examples, outputs, self.decoder
+            )
+
+    def write_predictions(
+        self, split: task.Split, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
+        """Writes the cosines of the pairs of the test set."""
+        outputs = decoding.concatenate(batches)
+        prediction_files.write(split, outputs, self.decoder, output_dir)
+        return self.evaluate(split, [({}, outputs)])

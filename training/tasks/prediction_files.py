@@ -1,0 +1,64 @@
+"""Writes the predictions of a run of run_classifier.py."""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from data.classification import decoding, features
+from serving import answers
+from training import task
+
+
+def write_rows(
+    path: str,
+    examples: Sequence[features.InputExample],
+    outputs: np.ndarray,
+    decoder: decoding.LabelDecoder,
+) -> None:
+    """Writes the rows of a user's table, and the answers beside them.
+
+    Writes nothing for examples that are no rows of a table.
+
+    Args:
+        path: path of the CSV file.
+        examples: N examples, at least one.
+        outputs: the model's outputs for them, float [N, ...].
+        decoder: converts the outputs to answers.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if examples[0].row is not None:
+        rows = decoding.describe_rows(examples, outputs, decoder)
+        answers.write(path, "csv", [[*rows]], None)
+
+
+def write(
+    split: task.Split,
+    outputs: np.ndarray,
+    decoder: decoding.LabelDecoder,
+    output_dir: str,
+) -> Sequence[decoding.Label]:
+    """Writes the predictions of a test set. Returns the predicted labels.
+
+    Args:
+        split: the test set, of N examples.
+        outputs: the model's outputs for them, float [N, ...].
+        decoder: converts the outputs to answers.
+        output_dir: folder for predictions.csv, if the examples are rows of a
+            table, and for the files of `decoding.write_predictions`.
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: an output is not finite.
+    """
+    path = os.path.join(output_dir, "predictions.csv")
+    write_rows(path, split.examples, outputs, decoder)
+    return decoding.write_predictions(
+        output_dir,
+        decoding.describe_examples(split.examples),
+        outputs,
+        decoder,
+        split.name.removeprefix("predict"),
+    )
