@@ -11,18 +11,20 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from data.io import headers
+from data.io import encodings, headers, table_checks
 
 # {value of --delimiter: the character}.
 MARKS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 DELIMITERS = tuple(MARKS)
 # Stands between the cells of a table of one column. No text contains it.
-_NO_MARK = "\ud800"
+NO_MARK = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
 # A cell that a program quoted. The program wrote each quote in it twice.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
+# Excel takes the mark from a line such as sep=; above the names.
+_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MOST_RECORDS = 200
 _MOST_CHARACTERS = 1 << 20
 
@@ -51,12 +53,14 @@ class Told(NamedTuple):
         quoting: whether `"` quotes cells, None = unknown.
         has_header: whether the first record names the columns, None = unknown.
         columns: names of columns that the user chose.
+        encoding: encoding of the text, None = UTF-8.
     """
 
     mark: str | None = None
     quoting: bool | None = None
     has_header: bool | None = True
     columns: Collection[str] = ()
+    encoding: str | None = None
 
 
 def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  csv's class is private
@@ -124,11 +128,11 @@ class _Sample:
     def records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
         """Returns the first records, and whether they have one width."""
         records: list[list[str]] = []
-        reader = records_of(self, dialect)
+        reader = filter(None, records_of(self, dialect))
+        # A spreadsheet writes empty cells for empty rows above a table.
+        filled = itertools.dropwhile(headers.is_empty, reader)
         try:
-            records.extend(
-                itertools.islice(filter(None, reader), _MOST_RECORDS)
-            )
+            records.extend(itertools.islice(filled, _MOST_RECORDS))
         except csv.Error:
             return records, False
         is_one = len({*map(len, records)}) == 1
@@ -136,6 +140,25 @@ class _Sample:
             cells = itertools.chain.from_iterable(records)
             is_one = not any(map(_DOUBLED.fullmatch, cells))
         return records, is_one
+
+    def take_hint(self) -> str | None:
+        """Empties a line that only tells the mark, and returns the mark."""
+        found = _HINT.fullmatch(next(iter(self), ""))
+        if not found or found[1] not in MARKS.values():
+            return None
+        self.seen[0] = "\n"
+        return found[1]
+
+    def check_encoding(self, path: str, encoding: str | None) -> None:
+        """Raises a ValueError if a line read so far was wrongly encoded."""
+        lines = enumerate(self.seen, 1)
+        wrong = next((n for n, line in lines if _is_wrong(line)), None)
+        if wrong:
+            # Many words tell the likely encodings better than one.
+            try:
+                encodings.check("".join(self.seen), encoding)
+            except ValueError as error:
+                raise ValueError(f"{path}, line {wrong}: {error}") from None
 
     def num_stray(self, dialect: Dialect) -> int:
         """Returns how many quotes in the lines read so far quote no cell."""
@@ -148,6 +171,11 @@ class _Sample:
         blanks = " *" if dialect.is_spaced else ""
         quoted = rf'(?:(?<={mark})|^){blanks}"(?:[^"]|"")*"(?={mark}|[\r\n]|\Z)'
         return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
+
+
+def _is_wrong(line: str) -> bool:
+    # Lone surrogates stand for wrong bytes.
+    return bool(re.search("[\udc80-\udcff]", line))
 
 
 def find(
@@ -168,14 +196,32 @@ def find(
     if told.mark and told.quoting is not None and told.has_header is not None:
         return Dialect(told.mark, told.quoting), told.has_header, lines
     sample = _Sample(lines)
+    hint = sample.take_hint()
+    told = told._replace(mark=told.mark or hint)
+    try:
+        dialect, has_header = _find(path, sample, told, is_tsv)
+    except ValueError:
+        # In another encoding, nothing is what it seems to be.
+        sample.check_encoding(path, told.encoding)
+        raise
+    return dialect, has_header, itertools.chain(sample.seen, lines)
+
+
+def _find(
+    path: str, sample: _Sample, told: Told, is_tsv: bool
+) -> tuple[Dialect, bool]:
+    head = [*itertools.islice(sample, 3)]
+    table_checks.check_head(path, head)
     dialect = _find_dialect(path, sample, told, is_tsv)
     records = sample.records(dialect)[0]
+    table_checks.check_one_column(path, records)
     has_header = told.has_header
     if has_header is not False:
         headers.check_title(path, records)
+        table_checks.check_second_names(path, records, head)
     if has_header is None and records:
         has_header = headers.find_header(path, records, told.columns)
-    return dialect, bool(has_header), itertools.chain(sample.seen, lines)
+    return dialect, bool(has_header)
 
 
 class _Fit(NamedTuple):
@@ -234,7 +280,7 @@ def _dialect_of_malformed(
         raise _unknown_mark(path, sample)
     for records in records_by_mark.values():
         headers.check_title(path, records, told.columns)
-    return Dialect(_NO_MARK, told.quoting is not False)
+    return Dialect(NO_MARK, told.quoting is not False)
 
 
 def _unknown_mark(path: str, sample: _Sample) -> ValueError:

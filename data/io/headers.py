@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-# A cell of the second line of names in exports of surveys.
-_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
+# Cells without a value.
+_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
 # More words than a name of a column usually has.
 _MOST_WORDS = 4
 # Names of columns, in lower case and without marks, that are no texts.
@@ -44,18 +44,19 @@ def check_title(
     is_narrow = _is_narrow_title(first, rest, columns)
     if is_narrow or _is_padded_title(first, rest, columns):
         shown = next(filter(None, first), "")
+        width = len(rest[-1])
+        if 1 < len(first) < width:
+            raise ValueError(
+                f"{path}: the first line, which begins with {shown[:80]!r}, "
+                f"has {len(first)} cells above a table of {width} columns. "
+                "Name all columns, or remove the line if it is a title"
+            )
         raise ValueError(
             f"{path}: the first line, {shown[:80]!r}, seems to be a title "
             f"above a table of {len(rest[-1])} columns. Remove what is above "
             "the names of the columns, or set --delimiter=tab if there is one "
             "column"
         )
-    for row in rest[:2]:
-        if second := next(filter(_SECOND_NAME.fullmatch, row), None):
-            raise ValueError(
-                f"{path}: the cell {second[:80]!r} belongs to a second line of "
-                "names. Remove all lines of names but the first"
-            )
 
 
 def _is_narrow_title(
@@ -81,8 +82,12 @@ def _is_padded_title(
 ) -> bool:
     # A spreadsheet writes empty cells beside a title. The names of the columns
     # are below it.
-    has_one_cell = len(first) == len(rest[-1]) > 1 and not any(first[1:])
-    return has_one_cell and all(rest[0]) and not is_usual(first[0], columns)
+    width = len(first)
+    has_one_cell = width == len(rest[-1]) > 1 and not any(first[1:])
+    # Other lines of the title may follow. One name of three is no header.
+    is_above = any(len([*filter(None, row)]) > 1 for row in rest)
+    is_title = all(rest[0]) or (width > 2 and is_above)
+    return has_one_cell and is_title and not is_usual(first[0], columns)
 
 
 def is_usual(name: str, columns: Collection[str] = ()) -> bool:
@@ -111,6 +116,7 @@ def find_header(
     # A text stands in a row more often than in a name.
     is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
     signs: set[bool | None] = set()
+    may_be_name = False
     for i, name in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i].strip()]
         sign = _is_name(name, below)
@@ -119,7 +125,10 @@ def find_header(
         elif sign and is_text:
             sign = None
         signs.add(sign)
+        may_be_name |= _is_above_texts(name, below)
     signs.discard(None)
+    if signs == {False} and may_be_name:
+        signs.add(True)
     if len(signs) == 1:
         return True in signs
     raise ValueError(
@@ -127,6 +136,11 @@ def find_header(
         "--has_header if it does, or else --nohas_header. It is "
         f"{', '.join(first)[:80]!r}"
     )
+
+
+def is_empty(row: Sequence[str]) -> bool:
+    """Returns whether a row contains nothing but blanks."""
+    return not any(map(str.strip, row))
 
 
 def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
@@ -140,7 +154,7 @@ def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
 
 def _is_name(name: str, below: Sequence[str]) -> bool | None:
     # Returns whether a first cell is a name, None if nothing tells.
-    if not name.strip():
+    if not name.strip() or name.strip().casefold() in _MISSING:
         return None
     if name in below:
         return False
@@ -150,6 +164,13 @@ def _is_name(name: str, below: Sequence[str]) -> bool | None:
     counts = Counter(below)
     recur = len(below) > 3 and min(counts.values()) > 1
     return True if recur else None
+
+
+def _is_above_texts(name: str, below: Sequence[str]) -> bool:
+    # A word above texts of many words is hardly one of the texts.
+    num_words = sum(len(cell.split()) for cell in below)
+    is_long = len(below) > 3 and num_words >= _MOST_WORDS * len(below)
+    return is_long and len(name.split()) == 1
 
 
 def _is_number(cell: str) -> bool:

@@ -30,6 +30,8 @@ _OTHERS = {
     rb"Rar!\x1a\x07": "a RAR archive. Unpack it",
     rb"(?s:.{257})ustar": "a tar archive. Unpack it",
     rb"PAR1": "a Parquet file. Save it as CSV, or under a name in .parquet",
+    rb"version https://git-lfs\.github": "a pointer of Git LFS. Fetch the file "
+    "with git lfs pull",
     rb"%PDF-": "a PDF file. Save its text",
 }
 
@@ -48,7 +50,7 @@ def kind_of(file: io.BufferedReader) -> str | None:
 
 
 def check_is_text(head: bytes, path: StrPath) -> None:
-    """Raises a ValueError if the first bytes are those of an archive."""
+    """Raises a ValueError if the first bytes are those of something else."""
     for pattern, name in _OTHERS.items():
         if re.match(pattern, head):
             raise ValueError(f"{path} is {name}")

@@ -12,6 +12,7 @@ from data.io import (
     encodings,
     headers,
     packed_files,
+    table_checks,
     text_files,
     workbooks,
 )
@@ -224,10 +225,13 @@ class _Header:
 
     def __init__(self, has_header: bool) -> None:
         self.is_open = has_header
+        self._width = 0
         self._names: list[str] = []
         self._keys: list[str] = []
 
     def set(self, names: list[str]) -> None:
+        # The file was saved twice with UTF-8's mark.
+        names[0] = names[0].removeprefix("\ufeff")
         self._names = names
         self._keys = _unique(names)
         self.is_open = False
@@ -237,8 +241,7 @@ class _Header:
     ) -> dict[str, Any] | ValueError:
         names = self._names
         if not names:
-            numbers = map(str, range(1, len(cells) + 1))
-            return dict(zip(numbers, cells, strict=True))
+            return self._row_without_names(cells)
         problem = None
         if len(cells) != len(names):
             problem = (
@@ -257,6 +260,21 @@ class _Header:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         return dict(zip(self._keys, cells, strict=True))
 
+    def _row_without_names(
+        self, cells: list[str]
+    ) -> dict[str, Any] | ValueError:
+        # Rows may have more cells than others. MySQL writes a backslash before
+        # a line break in a cell.
+        self._width = max(self._width, len(cells))
+        if len(cells) < self._width and cells[-1].endswith("\\"):
+            return ValueError(
+                f"the line ends in a backslash and has {len(cells)} columns, "
+                f"but a line above has {self._width}. Replace the line breaks "
+                f"in cells by blanks. Received: {cells}"[:300]
+            )
+        numbers = map(str, range(1, len(cells) + 1))
+        return dict(zip(numbers, cells, strict=True))
+
 
 def _unique(names: Sequence[str]) -> list[str]:
     # Replaces each name that an earlier column has by a Repeated.
@@ -273,7 +291,11 @@ def _read_separated(
 ) -> Iterator[Row]:
     mark = "\t" if layout.delimiter == "tab" else layout.delimiter
     told = dialects.Told(
-        mark, layout.quoting, layout.has_header, layout.columns
+        mark,
+        layout.quoting,
+        layout.has_header,
+        layout.columns,
+        layout.encoding,
     )
     is_tsv = form == "tsv" and not mark
     dialect, has_header, every = dialects.find(str(path), lines, told, is_tsv)
@@ -281,10 +303,16 @@ def _read_separated(
     for number, row in _parse_records(path, every, dialect, header):
         if isinstance(row, ValueError):
             yield number, row
-        elif header.is_open:
+            continue
+        text = " ".join(row)
+        wrong = None if text.isascii() else _wrong_bytes(text, layout.encoding)
+        if header.is_open:
+            if wrong:
+                raise ValueError(f"{path}, line {number}: {wrong}")
             header.set(row)
-        else:
-            yield number, _row_of(row, header, dialect, layout.encoding)
+            continue
+        is_swallowed = "\n" in text and dialects.is_swallowed(row, dialect.mark)
+        yield number, wrong or header.row(row, is_swallowed)
 
 
 def _parse_records(
@@ -301,39 +329,38 @@ def _parse_records(
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            unclosed = (
-                f"{error}. Close the quote, write a quote in a quoted cell "
-                'twice (""), or set --noquoting if quotes are ordinary '
-                "characters in this table"
-            )
+            unclosed = _unclosed(error)
             # Stop if the malformed row spans several lines, because an unclosed
             # quote hides where the next row begins.
             if reader.line_num > number or header.is_open:
                 raise ValueError(f"{path}, line {number}: {unclosed}") from None
-            yield number, ValueError(unclosed)
+            yield number, unclosed
             continue
         if cells is None:
             return
-        if cells and dialect.escapes:
+        if not cells or (header.is_open and headers.is_empty(cells)):
+            continue
+        if dialect.escapes:
             cells = dialects.show_escaped(cells)
-        if cells:
-            yield number, cells
+        yield number, cells
 
 
-def _row_of(
-    cells: list[str],
-    header: _Header,
-    dialect: dialects.Dialect,
-    encoding: str | None,
-) -> dict[str, Any] | ValueError:
-    text = "".join(cells)
-    if not text.isascii():
-        try:
-            encodings.check(text, encoding)
-        except ValueError as error:
-            return error
-    is_swallowed = "\n" in text and dialects.is_swallowed(cells, dialect.mark)
-    return header.row(cells, is_swallowed)
+def _unclosed(error: csv.Error) -> ValueError:
+    # A table of one column has no mark that can be shown.
+    reason = str(error).replace(f"'{dialects.NO_MARK}'", "a line end")
+    return ValueError(
+        f"{reason}. Close the quote, write a quote in a quoted cell twice "
+        '(""), or set --noquoting if quotes are ordinary characters in this '
+        "table"
+    )
+
+
+def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
+    try:
+        encodings.check(text, encoding)
+    except ValueError as error:
+        return error
+    return None
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
@@ -343,6 +370,7 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     has_header = layout.has_header
     if has_header is not False:
         headers.check_title(str(path), records)
+        table_checks.check_second_names(str(path), records)
     if has_header is None and records:
         has_header = headers.find_header(str(path), records, layout.columns)
     header = _Header(bool(has_header))

@@ -29,7 +29,8 @@ def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
 
     Args:
         path: path of the workbook, or text_files.STDIN.
-        sheet: name of the sheet. None = the first sheet that is not hidden.
+        sheet: name of the sheet. None = the first sheet that is not hidden
+            and contains cells.
 
     Raises:
         OSError: the file cannot be read.
@@ -60,7 +61,7 @@ def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
                     f"{path}: there is no sheet {sheet!r}; the sheets are "
                     f"{', '.join(map(repr, book.sheet_names))}"
                 )
-            name = sheet or (names or book.sheet_names)[0]
+            name = sheet or _first_filled(book, names or book.sheet_names)
             table = book.get_sheet_by_name(name)
             _check_formulas(path, file, book.sheet_names.index(name), name)
             if not sheet and len(names) > 1:
@@ -81,6 +82,14 @@ def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
                 f"{path} is a damaged Excel workbook, or none: {error}"
             ) from error
     yield from _without_empty(path, rows)
+
+
+def _first_filled(book: Any, names: list[str]) -> str:  # noqa: ANN401  python_calamine is optional
+    # Templates keep the first sheet for a cover without cells.
+    for name in names:
+        if book.get_sheet_by_name(name).to_python(nrows=1):
+            return name
+    return names[0]
 
 
 def _without_empty(

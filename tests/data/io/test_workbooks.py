@@ -46,6 +46,14 @@ def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
         read(path, sheet="d")
 
 
+def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):
+    rows = [["text", "label"], ["A boat", "sea"]]
+    sheets = {"front": [], "old": [NAMES], "data": rows, "more": [NAMES]}
+    path = workbooks.write(tmp_path / "a.xlsx", sheets, hidden=["old"])
+    assert read(path) == [(2, {"text": "A boat", "label": "sea"})]
+    assert [*read_rows(path, Layout(sheet="front"))] == []
+
+
 def test_empty_rows_are_counted(tmp_path, caplog):
     rows = [[], ["text"], ["a"], [None], [""], ["b"], [""]]
     path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
