@@ -214,7 +214,8 @@ def _find(
     table_checks.check_head(path, head)
     dialect = _find_dialect(path, sample, told, is_tsv)
     records = sample.records(dialect)[0]
-    table_checks.check_one_column(path, records)
+    if not told.mark:
+        table_checks.check_one_column(path, records)
     has_header = told.has_header
     if has_header is not False:
         headers.check_title(path, records)

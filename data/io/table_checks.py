@@ -28,7 +28,7 @@ text time timestamp varchar
 _KINDS = frozenset(_KIND_NAMES.split())
 _SHORT_KINDS = frozenset("cdst")
 # Roles of columns in Orange, which stand below their kinds.
-_ROLES = re.compile(r"(class|meta|ignore|[cim])?( ?\w+=\S+)*")
+_ROLE = re.compile(r"(class|meta|ignore|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 _FEW_ROWS = 3
@@ -94,11 +94,12 @@ def _are_kinds(
     are_kinds = len(every) > 1 and {*every} <= _KINDS | _SHORT_KINDS
     if are_kinds and not _KINDS.isdisjoint(every):
         return True
-    are_roles = all(_ROLES.fullmatch(cell.strip()) for cell in third)
-    if are_kinds and (is_gap or (third and are_roles)):
+    if are_kinds and (is_gap or (third and not any(third))):
         return True
-    is_kind = not (_KINDS | _SHORT_KINDS).isdisjoint(every)
-    return is_kind and are_roles and any(third)
+    # A single letter may be an answer.
+    are_roles = all(_ROLE.fullmatch(cell.strip()) for cell in third)
+    is_role = are_roles and any(len(cell.strip()) > 1 for cell in third)
+    return is_role and not (_KINDS | _SHORT_KINDS).isdisjoint(every)
 
 
 def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
@@ -126,14 +127,16 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
         if len({*map(len, found)}) == 1 and found[0]:
             raise ValueError(
                 f"{path}: {found[0][0]!r} seems to be the mark between the "
-                "cells. Replace it by a tab in the whole file"
+                "cells. Replace it by a tab in the whole file, or set "
+                "--delimiter=tab if there is one column"
             )
     for mark in ",;\t":
         if _is_whole(lines, mark, width):
             raise ValueError(
                 f"{path}: each line is quoted as a whole, so that the table "
                 "seems to have one column. Remove the quotes around the lines, "
-                'and write "" inside as "'
+                'and write "" inside as ", or set --delimiter=tab if there is '
+                "one column"
             )
 
 

@@ -81,6 +81,21 @@ def test_quoted_texts_of_one_column_stay_texts(tmp_path):
     assert rows[0] == (1, {"1": "Well, yes 0"})
 
 
+def test_the_flag_that_an_error_names_reads_one_column(tmp_path):
+    data = "name\n" + "".join(f"std::set_{i}\n" for i in range(5))
+    data = data.replace("name", "boost::name")
+    with pytest.raises(ValueError, match="--delimiter=tab"):
+        read(tmp_path, "names.csv", data)
+    told = {"delimiter": "tab", "has_header": True}
+    rows = read(tmp_path, "names.csv", data, **told)
+    assert rows[0] == (2, {"boost::name": "std::set_0"})
+
+
+def test_answers_of_one_letter_are_rows(tmp_path):
+    data = "question,answer\nd,s\nc,m\nt,d\n"
+    assert len(read(tmp_path, "answers.csv", data)) == 3
+
+
 NO_TABLES = {
     "page.csv": ["<!DOCTYPE html>\n<html>\n<p>Sign in</p>\n", "a web page"],
     "pointer.csv": [
