@@ -181,6 +181,13 @@ def _read_json(
 
 
 def _read_list(path: StrPath, text: str) -> Iterator[Row]:
+    objects = _objects_in(text)
+    if objects:
+        for number, each in enumerate(objects, 1):
+            where = f"{path}, object {number}"
+            row = parse_json(each, where, may_be_infinite=True)
+            yield number, _without_nan(row)
+        return
     rows = parse_json(text, str(path), object, may_be_infinite=True)
     rows = rows.get("data") if isinstance(rows, dict) else rows
     if not isinstance(rows, list):
@@ -198,6 +205,13 @@ def _read_list(path: StrPath, text: str) -> Iterator[Row]:
                 f"the entry must be a JSON object. Received: {repr(row)[:80]}"
             ),
         )
+
+
+def _objects_in(text: str) -> list[str]:
+    # Returns the objects over several lines that follow each other, as jq
+    # writes them, [] if the text is anything else.
+    parts = re.split(r"(?<=\n\})\s*\n(?=\{\s*\n)", text.strip())
+    return parts if len(parts) > 1 else []
 
 
 def _is_list(head: str) -> bool:

@@ -23,6 +23,12 @@ def read(tmp_path, name, data, **told):
 
 
 READ = {
+    # jq writes each object over several lines.
+    "jq.json": [
+        '{\n  "id": "1",\n  "text": "a {\\n}"\n}\n'
+        '{\n  "id": "2",\n  "text": "b"\n}\n',
+        [["1", "a {\n}"], ["2", "b"]],
+    ],
     # Excel takes the mark from the first line.
     "sep.csv": ["sep=;\nid;text\n1;a\n2;b\n", [["1", "a"], ["2", "b"]]],
     # Amazon's and AG's news: classes by number, and no names.
