@@ -28,7 +28,7 @@ text time timestamp varchar
 _KINDS = frozenset(_KIND_NAMES.split())
 _SHORT_KINDS = frozenset("cdst")
 # Roles of columns in Orange, which stand below their kinds.
-_ROLE = re.compile(r"(class|meta|ignore|[cim])?( ?\w+=\S+)*")
+_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 _FEW_ROWS = 3

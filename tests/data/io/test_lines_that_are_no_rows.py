@@ -27,6 +27,7 @@ SECOND_NAMES = {
     "types_and_flags.tab": "Category\tText\nd\tstring\nclass\t\nsea\tA boat\n",
     "flags_in_one.tab": "Title\tText\nstring\tstring\n\tinclude=True\nA\tb\n",
     "values.tab": "Role\tUse\tWhen\na\\ b c\tx y\ttime\n\t\tmeta\na b\tx\t1\n",
+    "weights.tab": "a\tw\tg\nd\tc\tyes no\nclass\tweight\t\nx\t1\tno\n",
     "letters.tab": "gender\tname\nd\ts\n\nf\tAnn\nm\tJose\n",
     "types.csv": "text,score\nvarchar,int\nA boat,1\nA car,2\n",
     "two_levels.csv": ",reviews,reviews\n,text,label\n0,A boat,sea\n1,A,b\n",
