@@ -45,6 +45,8 @@ class Loss:
     # The names of the labels, and of the weights that `fit` takes.
     labels: tuple[str, ...] = ("label_ids",)
     weights_name = "example_weights"
+    # {an output: (its label, its loss term)}, of models with several outputs.
+    outputs: Mapping[str, tuple[str, str]] = {}
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.
@@ -319,6 +321,10 @@ class SpanLoss(Loss):
     """
 
     labels = ("start_positions", "end_positions")
+    outputs: Mapping[str, tuple[str, str]] = {
+        "start_logits": ("start_positions", "loss"),
+        "end_logits": ("end_positions", "loss"),
+    }
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
@@ -376,6 +382,10 @@ class PretrainingLoss(Loss):
     """
 
     labels: tuple[str, ...] = ("masked_lm_ids", "masked_lm_weights")
+    outputs: Mapping[str, tuple[str, str]] = {
+        "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
+        "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
+    }
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence

@@ -15,7 +15,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling import keras_export, kinds, ops
+from modeling import keras_export, kinds, metric_targets, ops
 from modeling.checkpoints import (
     LoadReport,
     find_checkpoint,
@@ -229,6 +229,22 @@ class FeaturesModel(keras.Model):
             return super().compute_loss(x, y, y_pred, sample_weight, training)
         features = self.loss.join_labels(x or {}, y, sample_weight)
         return self.loss(y_pred, features)[0]
+
+    def compute_metrics(
+        self,
+        x: Features,
+        y: Outputs | None,
+        y_pred: Outputs,
+        sample_weight: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """Returns the metrics of `compile`, updated with a step's batch.
+
+        For a loss of this package, the metrics of an output get its labels.
+        """
+        if isinstance(self.loss, Loss) and self._compile_metrics is not None:
+            features = self.loss.join_labels(x, y, sample_weight)
+            y, sample_weight = metric_targets.of_loss(self.loss, features)
+        return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def get_build_config(self) -> dict[str, Any]:
         """Returns what else a file says: frozen layers and quantization."""
