@@ -25,7 +25,7 @@ from modeling.checkpoints import (
 )
 from modeling.checkpoints.new_heads import count_outputs
 from modeling.checkpoints.sizes import describe_entries
-from modeling.config import BertConfig
+from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
@@ -145,6 +145,7 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
+        check_config(config)
         # Compare the sizes that the files state before a model of these sizes
         # is created.
         file = find_checkpoint(preset, config=config)

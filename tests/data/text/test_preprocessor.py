@@ -172,6 +172,21 @@ def test_mistakes_are_told(preprocessor):
         preprocessor(tuple(TEXTS))
 
 
+@pytest.mark.parametrize("length", [2, 0, -1, 12.5, "12", None])
+def test_a_length_without_room_for_a_word_is_told(tokenizer, length):
+    message = f"a whole number from 3, .*received {length!r}"
+    with pytest.raises(ValueError, match=message):
+        BertTextClassifierPreprocessor(tokenizer, length)
+
+
+@pytest.mark.parametrize("given", ["vocab.txt", None, modeling])
+def test_what_is_no_tokenizer_is_told(given):
+    name = type(given).__name__
+    message = f"must be a FullTokenizer; received {name}. .*from_preset"
+    with pytest.raises(TypeError, match=message):
+        BertTextClassifierPreprocessor(given)
+
+
 def test_many_texts_in_parts(preprocessor, tokenizer, monkeypatch):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
