@@ -15,28 +15,38 @@ from types import ModuleType
 from typing import Any
 
 
-def register(package: str, names: Mapping[str, str]) -> None:
+def register(
+    package: str, names: Mapping[str, str], *, is_imported: bool = True
+) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
+        is_imported: False if the caller must not import the modules. A file
+            that needs one of the classes is then an error that says which
+            import is missing, until another call registers the class.
     """
-    add = functools.partial(_add, package, names)
+    kind = _Placeholder if is_imported else _Missing
+    add = functools.partial(
+        _add, package, {name: kind(names[name], name) for name in names}
+    )
     if "keras" in sys.modules:
         add()
     else:
         sys.meta_path.insert(0, _KerasImport(add))
 
 
-def _add(package: str, names: Mapping[str, str]) -> None:
+def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
-    for name, module in names.items():
+    for name, placeholder in placeholders.items():
         # The class itself is there if its module is imported.
-        objects.setdefault(f"{package}>{name}", _Placeholder(module, name))
+        known = objects.setdefault(f"{package}>{name}", placeholder)
+        if isinstance(known, _Missing):
+            objects[f"{package}>{name}"] = placeholder
 
 
 class _Placeholder:
@@ -48,6 +58,15 @@ class _Placeholder:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
+
+
+class _Missing(_Placeholder):
+    def from_config(self, config: dict[str, Any]) -> object:
+        """Says which import creates the class."""
+        raise ImportError(
+            f"this file contains {self._name}: `import {self._module}` before "
+            "you load it"
+        )
 
 
 class _KerasImport:
