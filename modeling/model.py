@@ -245,6 +245,12 @@ class FeaturesModel(keras.Model):
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
             features = self.loss.join_labels(x, y, sample_weight)
             y, sample_weight = metric_targets.of_loss(self.loss, features)
+        elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
+            # Keras would need labels even of outputs without metrics.
+            y = {name: y.get(name) for name in y_pred}
+            if isinstance(sample_weight, Mapping):
+                weights = sample_weight
+                sample_weight = {name: weights.get(name) for name in y_pred}
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def get_build_config(self) -> dict[str, Any]:

@@ -361,6 +361,27 @@ def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
     )
 
 
+@pytest.mark.backends
+def test_a_loss_of_keras_and_metrics_of_one_output():
+    model = KINDS["pretrainer"](seed=1)
+    inputs, ids = create_inputs("pretrainer"), labels_of("pretrainer")
+    ids = ids["masked_lm_ids"]
+    name = "masked_lm_logits"
+    is_right = model.predict(inputs, verbose=0)[name].argmax(-1) == ids
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", {name: loss}, weighted_metrics={name: ["accuracy"]})
+    weights = np.arange(ids.size, dtype="float32").reshape(ids.shape)
+    found = model.evaluate(
+        inputs,
+        {name: ids},
+        sample_weight={name: weights},
+        verbose=0,
+        return_dict=True,
+    )
+    expected = np.average(is_right, weights=weights)
+    assert found[f"{name}_accuracy"] == pytest.approx(expected)
+
+
 def test_a_loss_without_labels_has_no_metrics():
     model = modeling.BertEmbedder(CONFIG)
     model.compile("adam", modeling.ContrastiveLoss(0.1), metrics=["accuracy"])
