@@ -114,6 +114,10 @@ _SAVED = ("modeling.bert", "modeling.losses", "modeling.tasks")
 registration.register(
     "bert", {n: module for n, module in _MODULES.items() if module in _SAVED}
 )
+# A layer of a package that builds on this one.
+registration.register(
+    "bert", {"BertTextClassifierPreprocessor": "data.text"}, is_imported=False
+)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions

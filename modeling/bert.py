@@ -14,7 +14,7 @@ from typing import Any
 
 import keras
 
-from modeling.config import BertConfig
+from modeling.config import BertConfig, check_config
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
@@ -86,6 +86,7 @@ class BertModel(FeaturesModel):
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
 
     Raises:
+        TypeError: `config` is no BertConfig.
         ValueError: the shape of an input does not match `input_ids`.
     """
 
@@ -101,6 +102,7 @@ class BertModel(FeaturesModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, **kwargs)
+        check_config(config)
         self.config = config
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.gradient_checkpointing = gradient_checkpointing

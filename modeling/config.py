@@ -135,3 +135,17 @@ class BertConfig:
     def to_json_string(self) -> str:
         """Returns the entries as JSON, sorted, indented by 2 spaces."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
+
+
+def check_config(config: object) -> None:
+    """Checks that a configuration is one, not what it is made from.
+
+    Raises:
+        TypeError: it is a dict, a path or something else.
+    """
+    if not isinstance(config, BertConfig):
+        raise TypeError(
+            f"config must be a BertConfig; received {type(config).__name__}. "
+            "Use BertConfig.from_dict(values) of a dict, or "
+            "modeling.load_config(path) of a file"
+        )

@@ -176,6 +176,10 @@ class SpanLoss(Loss):
     """
 
     labels = ("start_positions", "end_positions")
+    outputs: Mapping[str, tuple[str, str]] = {
+        "start_logits": ("start_positions", "loss"),
+        "end_logits": ("end_positions", "loss"),
+    }
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
@@ -233,6 +237,10 @@ class PretrainingLoss(Loss):
     """
 
     labels: tuple[str, ...] = ("masked_lm_ids", "masked_lm_weights")
+    outputs: Mapping[str, tuple[str, str]] = {
+        "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
+        "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
+    }
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence

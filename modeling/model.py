@@ -15,7 +15,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling import keras_export, kinds, ops
+from modeling import keras_export, kinds, metric_targets, ops
 from modeling.checkpoints.loading import (
     find_checkpoint,
     load_checkpoint,
@@ -25,7 +25,7 @@ from modeling.checkpoints.loading import (
 from modeling.checkpoints.new_heads import count_outputs
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.sizes import describe_entries
-from modeling.config import BertConfig
+from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
@@ -145,6 +145,7 @@ class FeaturesModel(keras.Model):
             raise FileNotFoundError(
                 f"{preset.path} contains no bert_config.json or config.json"
             )
+        check_config(config)
         # Compare the sizes that the files state before a model of these sizes
         # is created.
         file = find_checkpoint(preset, config=config)
@@ -229,6 +230,28 @@ class FeaturesModel(keras.Model):
             return super().compute_loss(x, y, y_pred, sample_weight, training)
         features = self.loss.join_labels(x or {}, y, sample_weight)
         return self.loss(y_pred, features)[0]
+
+    def compute_metrics(
+        self,
+        x: Features,
+        y: Outputs | None,
+        y_pred: Outputs,
+        sample_weight: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """Returns the metrics of `compile`, updated with a step's batch.
+
+        For a loss of this package, the metrics of an output get its labels.
+        """
+        if isinstance(self.loss, Loss) and self._compile_metrics is not None:
+            features = self.loss.join_labels(x, y, sample_weight)
+            y, sample_weight = metric_targets.of_loss(self.loss, features)
+        elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
+            # Keras would need labels even of outputs without metrics.
+            y = {name: y.get(name) for name in y_pred}
+            if isinstance(sample_weight, Mapping):
+                weights = sample_weight
+                sample_weight = {name: weights.get(name) for name in y_pred}
+        return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def get_build_config(self) -> dict[str, Any]:
         """Returns what else a file says: frozen layers and quantization."""

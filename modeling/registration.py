@@ -16,34 +16,47 @@ from typing import Any
 from command_line.import_hooks import surround_import
 
 
-def register(package: str, names: Mapping[str, str]) -> None:
+def register(
+    package: str, names: Mapping[str, str], *, is_imported: bool = True
+) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
+        is_imported: False if the caller must not import the modules. A file
+            that needs one of the classes is then an error that says which
+            import is missing, until another call registers the class.
     """
+    kind = _Placeholder if is_imported else _Missing
+    placeholders = {name: kind(module, name) for name, module in names.items()}
     if "keras" in sys.modules:
-        _add(package, names)
+        _add(package, placeholders)
     else:
-        surround_import("keras", functools.partial(_adding, package, names))
+        surround_import(
+            "keras", functools.partial(_adding, package, placeholders)
+        )
 
 
 @contextlib.contextmanager
-def _adding(package: str, names: Mapping[str, str]) -> Iterator[None]:
+def _adding(
+    package: str, placeholders: Mapping[str, "_Placeholder"]
+) -> Iterator[None]:
     # Adds the classes once Keras is imported.
     yield
-    _add(package, names)
+    _add(package, placeholders)
 
 
-def _add(package: str, names: Mapping[str, str]) -> None:
+def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
-    for name, module in names.items():
+    for name, placeholder in placeholders.items():
         # The class itself is there if its module is imported.
-        objects.setdefault(f"{package}>{name}", _Placeholder(module, name))
+        known = objects.setdefault(f"{package}>{name}", placeholder)
+        if isinstance(known, _Missing):
+            objects[f"{package}>{name}"] = placeholder
 
 
 class _Placeholder:
@@ -55,3 +68,12 @@ class _Placeholder:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
+
+
+class _Missing(_Placeholder):
+    def from_config(self, config: dict[str, Any]) -> object:
+        """Says which import creates the class."""
+        raise ImportError(
+            f"this file contains {self._name}: `import {self._module}` before "
+            "you load it"
+        )

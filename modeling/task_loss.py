@@ -38,6 +38,8 @@ class Loss:
     # The names of the labels, and of the weights that `fit` takes.
     labels: tuple[str, ...] = ("label_ids",)
     weights_name = "example_weights"
+    # {an output: (its label, its loss term)}, of models with several outputs.
+    outputs: Mapping[str, tuple[str, str]] = {}
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.

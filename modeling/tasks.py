@@ -5,6 +5,7 @@ choices or texts, V = vocabulary size and W = hidden size. `TaskModel` describes
 the features that the models read.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -215,6 +216,20 @@ class BertEmbedder(SeveralTextsModel):
 
     # Exports read one text per example.
     feature_ranks = TaskModel.feature_ranks
+
+    # The rank of the ids that `predict` read last.
+    _rank: int | None = None
+
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Predicts as Keras does, one or several texts per example."""
+        batch = getattr(x, "element_spec", x)
+        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
+        if isinstance(features, Mapping) and "input_ids" in features:
+            rank = len(getattr(features["input_ids"], "shape", ()))
+            # Keras would make one graph for all ranks, which has no axes.
+            self.make_predict_function(force=rank != self._rank)
+            self._rank = rank
+        return super().predict(x, *args, **kwargs)
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""

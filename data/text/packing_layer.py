@@ -44,7 +44,7 @@ class PackingLayer(keras.layers.Layer):
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
 
     Raises:
-        ValueError: `truncate` has another value.
+        ValueError: `truncate` or `max_seq_length` has another value.
     """
 
     def __init__(
@@ -60,8 +60,15 @@ class PackingLayer(keras.layers.Layer):
                 "truncate must be 'round_robin' or 'waterfall'; received "
                 f"{truncate!r}"
             )
+        is_whole = isinstance(max_seq_length, (int, np.integer))
+        if not is_whole or max_seq_length < 3:
+            raise ValueError(
+                "the length of a model input must be a whole number from 3, "
+                "for [CLS], a WordPiece and [SEP]; received "
+                f"{max_seq_length!r}"
+            )
         self.truncate = truncate
-        self.max_seq_length = max_seq_length
+        self.max_seq_length = int(max_seq_length)
         self.tokenizer = tokenizer
         self.built = True
 

@@ -63,9 +63,10 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         as `fit` expects.
 
     Raises:
-        TypeError: a text is not a string.
-        ValueError: there are more first or more second texts, or the layer is
-            called outside of tf.data on JAX or torch.
+        TypeError: a text is not a string, or `tokenizer` is no tokenizer.
+        ValueError: an argument has another value, there are more first or more
+            second texts, or the layer is called outside of tf.data on JAX or
+            torch.
     """
 
     def __init__(
@@ -78,6 +79,13 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         super().__init__(**kwargs)
         if isinstance(tokenizer, FullTokenizer):
             tokenizer = tokenizer.layer
+        if not isinstance(tokenizer, TokenizerLayer):
+            raise TypeError(
+                "tokenizer must be a FullTokenizer; received "
+                f"{type(tokenizer).__name__}. Use FullTokenizer(path) of a "
+                f"vocabulary, or {type(self).__name__}.from_preset(path) of a "
+                "model's folder"
+            )
         self.packing = PackingLayer(tokenizer, sequence_length, truncate)
         self.supports_jit = False  # XLA knows no strings.
         self.built = True  # The layer has no weights.

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from modeling import BertConfig, BertModel, load_config
+from modeling import BertClassifier, BertConfig, BertModel, load_config
 from tests.support.golden import ROOT
 
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
@@ -67,3 +67,16 @@ def test_no_activation_is_linear(name):
     same = expected(ids)
     for one, other in zip(outputs, same, strict=True):
         np.testing.assert_array_equal(outputs[one], same[other])
+
+
+@pytest.mark.parametrize("given", [RELEASED, str(FILE), None])
+def test_what_is_no_configuration_is_told(given):
+    message = f"must be a BertConfig; received {type(given).__name__}"
+    with pytest.raises(TypeError, match=message):
+        BertModel(given)
+    with pytest.raises(TypeError, match=message):
+        BertClassifier(given, num_labels=2)
+    if given:
+        folder = ROOT / "tests/testdata/huggingface/BertModel"
+        with pytest.raises(TypeError, match=message):
+            BertModel.from_preset(folder, config=given)

@@ -47,6 +47,11 @@ def test_another_head_starts_at_random(caplog):
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
 
 
+def test_weights_without_a_head_do_not_tell_the_number_of_labels():
+    with pytest.raises(ValueError, match=r"Pass num_labels=N for a new head"):
+        modeling.BertClassifier.from_preset(RECORDED)
+
+
 def test_the_number_of_labels_is_that_of_the_weights(tmp_path):
     saved = built(modeling.BertTokenClassifier(tiny_config(), 5))
     modeling.save_huggingface(saved, tmp_path / "model")

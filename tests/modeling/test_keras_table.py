@@ -5,6 +5,7 @@ import re
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import modeling
 from modeling.layers import all_layers
@@ -316,3 +317,73 @@ def test_a_loss_names_the_labels_that_it_lacks():
     inputs, labels = create_inputs("spans"), create_features()["label_ids"]
     with pytest.raises(ValueError, match="start_positions, end_positions"):
         model.fit(inputs, labels, verbose=0)
+
+
+# Of losses whose labels are not named as the outputs are.
+@pytest.mark.backends
+@pytest.mark.parametrize(
+    ("kind", "output", "label"),
+    [
+        ("pretrainer", "masked_lm_logits", "masked_lm_ids"),
+        ("spans", "end_logits", "end_positions"),
+        ("tokens", None, "label_ids"),
+        ("classifier", None, "label_ids"),
+    ],
+)
+@pytest.mark.parametrize("place", ["labels", "features"])
+def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
+    model = KINDS[kind](seed=1)
+    inputs, labels = create_inputs(kind), labels_of(kind)
+    outputs = model.predict(inputs, verbose=0)
+    logits = outputs[output] if output else outputs
+    is_right = logits.argmax(-1) == labels[label]
+    weights = np.ones_like(is_right, "float32")
+    # Padding of words and of masked positions.
+    name = {"tokens": "label_weights", "pretrainer": "masked_lm_weights"}
+    if kind in name:
+        weights[:, 1:] = 0
+        labels[name[kind]] = weights
+    metrics = {
+        kind: ["accuracy"] if output is None else {output: ["accuracy"]}
+        for kind in ("metrics", "weighted_metrics")
+    }
+    loss = LOSSES.get(kind, modeling.ClassifierLoss)()
+    model.compile("adam", loss, **metrics)
+    if place == "labels":
+        found = model.evaluate(inputs, labels, verbose=0, return_dict=True)
+    else:
+        features = tf.data.Dataset.from_tensors(inputs | labels)
+        found = model.evaluate(features, verbose=0, return_dict=True)
+    prefix = f"{output}_" if output else ""
+    assert found[f"{prefix}accuracy"] == pytest.approx(is_right.mean())
+    assert found[f"{prefix}weighted_accuracy"] == pytest.approx(
+        np.average(is_right, weights=weights)
+    )
+
+
+@pytest.mark.backends
+def test_a_loss_of_keras_and_metrics_of_one_output():
+    model = KINDS["pretrainer"](seed=1)
+    inputs, ids = create_inputs("pretrainer"), labels_of("pretrainer")
+    ids = ids["masked_lm_ids"]
+    name = "masked_lm_logits"
+    is_right = model.predict(inputs, verbose=0)[name].argmax(-1) == ids
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", {name: loss}, weighted_metrics={name: ["accuracy"]})
+    weights = np.arange(ids.size, dtype="float32").reshape(ids.shape)
+    found = model.evaluate(
+        inputs,
+        {name: ids},
+        sample_weight={name: weights},
+        verbose=0,
+        return_dict=True,
+    )
+    expected = np.average(is_right, weights=weights)
+    assert found[f"{name}_accuracy"] == pytest.approx(expected)
+
+
+def test_a_loss_without_labels_has_no_metrics():
+    model = modeling.BertEmbedder(CONFIG)
+    model.compile("adam", modeling.ContrastiveLoss(0.1), metrics=["accuracy"])
+    with pytest.raises(ValueError, match="ContrastiveLoss has no labels"):
+        model.fit(create_inputs("choices"), verbose=0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import modeling
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
 from tests.support.kinds import (
@@ -21,6 +22,7 @@ from tests.support.kinds import (
     V,
     assert_close,
     create_features,
+    create_inputs,
 )
 from tests.support.models import built
 
@@ -199,3 +201,18 @@ def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
     positions.flat[1] = wrong
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be from 0"):
         model.predict({**features, "masked_lm_positions": positions}, verbose=0)
+
+
+def test_an_embedder_predicts_one_text_or_several_per_example():
+    embedder = modeling.BertEmbedder(CONFIG, seed=1)
+    one = create_inputs("classifier")
+    several = create_inputs("choices")
+    dataset = tf.data.Dataset.from_tensors(several)
+    for batch in (one, several, one, dataset):
+        given = batch if isinstance(batch, dict) else several
+        vectors = embedder.predict(batch, verbose=0)
+        assert_close(vectors, embedder(given), 1e-6)
+        # A graph is made again for another rank alone.
+        graph = embedder.predict_function
+        embedder.predict(batch, verbose=0)
+        assert embedder.predict_function is graph

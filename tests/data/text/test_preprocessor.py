@@ -172,6 +172,21 @@ def test_mistakes_are_told(preprocessor):
         preprocessor(tuple(TEXTS))
 
 
+@pytest.mark.parametrize("length", [2, 0, -1, 12.5, "12", None])
+def test_a_length_without_room_for_a_word_is_told(tokenizer, length):
+    message = f"a whole number from 3, .*received {length!r}"
+    with pytest.raises(ValueError, match=message):
+        BertTextClassifierPreprocessor(tokenizer, length)
+
+
+@pytest.mark.parametrize("given", ["vocab.txt", None, modeling])
+def test_what_is_no_tokenizer_is_told(given):
+    name = type(given).__name__
+    message = f"must be a FullTokenizer; received {name}. .*from_preset"
+    with pytest.raises(TypeError, match=message):
+        BertTextClassifierPreprocessor(given)
+
+
 def test_many_texts_in_parts(preprocessor, tokenizer, monkeypatch):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
@@ -292,6 +307,20 @@ def test_keras_loads_a_model_in_a_new_process(
     code += "print(model.count_params())"
     shown = fresh_process.run("-c", code).check().stdout
     assert int(shown) == model.count_params()
+
+
+def test_keras_says_which_import_a_model_of_strings_needs(
+    preprocessor, classifier, tmp_path
+):
+    model = end_to_end(preprocessor, classifier, 1)
+    model.save(file := tmp_path / "model.keras")
+    code = f"import keras, modeling; keras.models.load_model({str(file)!r})"
+    done = fresh_process.run("-c", code)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last == (
+        "ImportError: this file contains BertTextClassifierPreprocessor: "
+        "`import data.text` before you load it"
+    )
 
 
 def test_importing_the_package_is_quick():

@@ -1,0 +1,34 @@
+"""What Keras's metrics compare with the outputs of a model."""
+
+from typing import Any
+
+from modeling.ops import Features
+from modeling.task_loss import Loss
+
+
+def of_loss(loss: Loss, features: Features) -> tuple[Any, Any]:
+    """Returns the labels and weights that a loss reads, for metrics.
+
+    They have the structure of the model's outputs: dicts if the model returns a
+    dict. The weights count in the `weighted_metrics` of `compile`.
+
+    Args:
+        loss: the loss that the model was compiled with.
+        features: dict of the batch's tensors, labels included.
+
+    Raises:
+        ValueError: the loss has no labels.
+    """
+    if not loss.labels:
+        raise ValueError(
+            f"{type(loss).__name__} has no labels, so there is nothing that "
+            "metrics could compare. Compile the model without metrics"
+        )
+    weights = loss.value_weights(features)
+    if not loss.outputs:
+        return features[loss.labels[0]], weights["loss"]
+    # The next sentence loss and its labels may be left out.
+    return (
+        {name: features.get(y) for name, (y, _) in loss.outputs.items()},
+        {name: weights[term] for name, (_, term) in loss.outputs.items()},
+    )
