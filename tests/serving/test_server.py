@@ -17,8 +17,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving import server as server_module
-from serving.served_model import ServedModel
+from serving import server_process
+from serving.engines import Input
+from serving.limits import Limits
+from serving.served_model import Job, ServedModel
 from serving.server import HTTPException, Server
 from serving.tasks.base import TaskOptions, TextTask
 from tests.support import script_runner
@@ -91,7 +93,7 @@ def test_64_clients_get_the_answers_of_one(server):
 TABLE = [
     ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
     ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
-    ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
+    ("POST", "/v1/models/ner:classify", {"instances": []}, 404, "paths are"),
     ("POST", TAG, "[" * 50_000, 400, "JSON"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
@@ -250,13 +252,13 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
     assert "--model=x" in script_runner.run("serve.py", tmp_path, "x").error
 
 
-class EchoTask(TextTask):
-    def ask(self, model, requests, options):
-        return model.answer(self.name, requests)
-
-
 TASK, OTHER = (
-    EchoTask(name, encode=None, decode=None, fields={"text": True})
+    TextTask(
+        name,
+        encode=lambda model, each: ([Input([each["text"]], 1)], each["text"]),
+        decode=lambda model, text, outputs, options: model.decode(text),
+        fields={"text": True},
+    )
     for name in ("task", "other")
 )
 
@@ -264,20 +266,29 @@ TASK, OTHER = (
 class Echo:
     """A model that answers with the request itself, and knows its batches."""
 
+    max_seq_length, pads = 8, False
+
     def __init__(self, reply=None):
         self.batches, self.reply = [], reply
+        self.engine = self
         self.may_run = threading.Event()
 
-    def answer(self, name, requests):
+    def run_all(self, inputs, *_):
         self.may_run.wait()
-        texts = [each["text"] for each in requests]
-        self.batches.append((name, texts))
+        texts = [each.ids[0] for (each,) in inputs.values()]
+        self.batches.append(texts)
         if "broken" in texts:
             raise RuntimeError("broken")
-        return [
-            ValueError("bad") if each["text"] == "bad" else self.reply or each
-            for each in requests
-        ]
+        for number in inputs:
+            yield number, []
+            yield None
+
+    def decode(self, text):
+        if text == "slow":
+            time.sleep(0.03)
+        if text == "bad":
+            raise ValueError("bad")
+        return {"text": self.reply or text}
 
 
 def served(echo):
@@ -287,7 +298,7 @@ def served(echo):
 
 
 def submit(model, task, *texts):
-    return model.submit(task, [{"text": text} for text in texts])
+    return model.submit(Job(task, [{"text": text} for text in texts]))
 
 
 def test_what_waits_is_the_next_batch():
@@ -312,18 +323,19 @@ def test_what_waits_is_the_next_batch():
         return echo.batches, found
 
     batches, found = asyncio.run(main())
-    ours = [texts for name, texts in batches if name == "task"]
+    # A job of many texts has its turn between any two batches.
+    batches.remove(["e"] * 40)
     # A batch that fails is computed again, each request by itself.
-    assert ours == [
+    assert batches == [
         ["first"],
         ["a", "c", "bad", "broken"],
         ["a"],
-        ["c", "bad"],
+        ["c"],
+        ["bad"],
         ["broken"],
+        ["b"],
         ["d"] * 30,
-        ["e"] * 40,
     ]
-    assert ("other", ["b"]) in batches and len(batches) == len(ours) + 1
     errors = [found.pop(3), found.pop()]
     assert [error.status_code for error in errors] == [400, 500]
     assert errors[0].detail == "text 2: bad"
@@ -336,24 +348,54 @@ def test_what_waits_is_the_next_batch():
     ]
 
 
-def test_a_client_does_not_wait_longer_than_the_timeout():
+def test_a_long_job_takes_turns_and_ends_with_its_client():
+    async def main():
+        echo = Echo()
+        echo.may_run.set()
+        model = served(echo)
+        long, other = (submit(model, TASK, *["slow"] * 100) for _ in range(2))
+        begin = time.monotonic()
+        for _ in range(3):
+            await submit(model, TASK, "short")
+        assert time.monotonic() - begin < 1.5
+        assert not long.done() and not other.done()
+        long.cancel()
+        other.cancel()
+        await submit(model, TASK, "short")
+        await asyncio.sleep(0.3)
+        # Nothing is left.
+        return model._worker
+
+    assert asyncio.run(main()) is None
+
+
+@pytest.mark.parametrize(
+    "texts, advice",
+    [
+        (["a"], "the server is busy; try again later"),
+        (["a"] * 40, "send less text"),
+        (["a" * 5000], "send less text"),
+    ],
+)
+def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
     async def main():
         echo = Echo()
         model = served(echo)
         first = submit(model, TASK, "first")
         await asyncio.sleep(0)
-        server = Server({"m": model}, timeout_s=0.05)
+        server = Server({"m": model}, limits=Limits(timeout_s=0.05))
+        server.is_ready = True
 
         async def stream():
-            yield b'{"text": "a"}'
+            yield json.dumps({"text": texts}).encode()
 
-        request = types.SimpleNamespace(headers={}, stream=stream)
-        with pytest.raises(HTTPException, match="504"):
+        request = types.SimpleNamespace(stream=stream, receive=asyncio.Future)
+        with pytest.raises(HTTPException, match=f"504.*{advice}"):
             await server._do_task("m", "task", request)
         echo.may_run.set()
         await first
         await submit(model, TASK, "last")
-        return [texts for _, texts in echo.batches]
+        return echo.batches
 
     # Nobody waits for the request's answer anymore.
     assert asyncio.run(main()) == [["first"], ["last"]]
@@ -364,14 +406,14 @@ def serve_long_replies(port):
     echo.may_run.set()
     model = served(echo)
     model.load = lambda: None
-    server = Server({"m": model}, timeout_s=3)
-    server_module.serve(server, "127.0.0.1", port)
+    server = Server({"m": model}, limits=Limits(timeout_s=3))
+    server_process.serve(server, "127.0.0.1", port)
 
 
 def serve_before_loading(port):
     model = ServedModel("", {})
     model.load = threading.Event().wait
-    server_module.serve(Server({"m": model}), "127.0.0.1", port)
+    server_process.serve(Server({"m": model}), "127.0.0.1", port)
 
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
