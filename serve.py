@@ -4,6 +4,7 @@
 
     GET  /                        a page to try the models in a browser
     GET  /healthz                 200 once every model is loaded
+    GET  /v1/models/NAME          whether the model is loaded
     POST /api/models/NAME/TASK    what predict.py answers to the same JSON
     POST /v1/models/NAME:predict  {"instances": [texts or objects]}
 
@@ -25,6 +26,7 @@ from command_line.installation import install_command
 from files import paths
 from files.paths import Kind, PathFlag
 from serving.engines import EngineFlags, find_export
+from serving.limits import Limits
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,20 +59,14 @@ class Config(flags.Config):
         "File that contains the bearer token that clients must send.",
         kind=Kind.INPUT_FILE,
     )
-    max_body_bytes: int = flag(
-        1 << 18, "Maximum size of a request's body, in bytes.", at_least=1
+    allow_origin: Sequence[str] = flag(
+        (),
+        "Origin of web pages that may use the server, such as "
+        "https://example.com. Repeat the flag for each origin. * allows all "
+        "pages. By default, only the server's own page may.",
+        is_repeated=True,
     )
-    max_texts: int = flag(
-        128,
-        "Maximum number of texts in a request. A pair of texts counts as one.",
-        at_least=1,
-    )
-    timeout_s: float = flag(
-        30.0,
-        "Maximum seconds to receive a request, maximum seconds to compute its "
-        "reply, and maximum seconds to send the reply.",
-        at_least=0.1,
-    )
+    limits: Limits = group(Limits)
 
 
 def parse_models(given: Sequence[str]) -> dict[str, str]:
@@ -112,6 +108,25 @@ def read_token(path: str | None) -> str:
     return token
 
 
+def check_origins(origins: Sequence[str], token: str) -> None:
+    """Checks the values of --allow_origin.
+
+    Raises:
+        ValueError: a value is not an origin, or all origins may use a token.
+    """
+    for origin in origins:
+        if origin == "*" and token:
+            raise ValueError(
+                "--allow_origin=* lets every page use the server, but "
+                "--token_file keeps it for some; name the origins"
+            )
+        if not re.fullmatch(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+            raise ValueError(
+                f"--allow_origin={origin} must be SCHEME://HOST or "
+                "SCHEME://HOST:PORT, without a path or a slash at the end"
+            )
+
+
 def find_exports(config: Config) -> dict[str, str]:
     """Returns {name: folder of the export} of --model. Checks all paths.
 
@@ -140,7 +155,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving import served_model, server
+        from serving import served_model, server, server_process
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -159,11 +174,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     app = server.Server(
         {k: served_model.ServedModel(v, options) for k, v in models.items()},
         token,
-        config.max_body_bytes,
-        config.max_texts,
-        config.timeout_s,
+        config.limits,
+        config.allow_origin,
     )
-    server.serve(app, config.host, config.port)
+    server_process.serve(app, config.host, config.port)
 
 
 # Ends the process at SIGTERM and Ctrl-C, until the server handles them itself.
@@ -179,6 +193,7 @@ def main(parsed: flags.Parsed[Config]) -> int:
     _end_at_signals()
     models = find_exports(config)
     token = read_token(config.token_file)
+    check_origins(config.allow_origin, token)
     serve_models(config, models, token)
     return 0
 

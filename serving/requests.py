@@ -11,6 +11,8 @@ from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
 
+# Fields of a request as in TensorFlow Serving.
+_PREDICT = {"instances", "signature_name"}
 _DEFAULT = tables.Layout(has_header=None)
 
 
@@ -68,18 +70,24 @@ def read_json(
     """Returns the unchecked requests in JSON text, and whether it is a list.
 
     If `is_predict`, the text is {"instances": list of texts or objects}, as in
-    TensorFlow Serving. Otherwise it is one object, a list of objects, or an
-    object with lists of texts.
+    TensorFlow Serving, and "signature_name" may name the task. Otherwise it is
+    one object, a list of objects, or an object with lists of texts.
 
     Raises:
         ValueError: the text is not valid.
     """
     value = parse_json(text, "the body", object)
     if is_predict:
-        is_valid = isinstance(value, dict) and [*value] == ["instances"]
-        if not (is_valid and isinstance(value["instances"], list)):
+        is_valid = isinstance(value, dict) and {*value} <= _PREDICT
+        if not (is_valid and isinstance(value.get("instances"), list)):
             raise ValueError(
                 'the body must be {"instances": [texts or objects]}'
+            )
+        names = (task.name, "serving_default")
+        if value.get("signature_name", task.name) not in names:
+            raise ValueError(
+                f"'signature_name' {repr(value['signature_name'])[:80]} is not "
+                f"served; omit it, or use {' or '.join(names)}"
             )
         field = next(iter(task.fields))
         value = [

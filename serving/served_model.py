@@ -1,12 +1,16 @@
 """Computes the requests to a model of the server, in batches.
 
 Each model has a queue and a thread. While the model computes a batch, the next
-batch forms in the queue.
+batch forms in the queue. A request that needs more time than a batch is
+computed in turns, so that the others need not wait for its end.
 """
 
 import asyncio
-import dataclasses
+import collections
+import functools
 import json
+import os
+import time
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from typing import Any
@@ -17,20 +21,98 @@ from starlette.exceptions import HTTPException
 from serving.models import TextModel
 from serving.tasks.base import Reply, TaskOptions, TextTask
 
-# A batch contains the requests that wait, up to this number of texts. A request
-# of more texts is a batch by itself.
+# A batch contains the requests that wait, up to these numbers of texts and of
+# bytes, of which the network computes about a thousand WordPieces at a time.
+# A request beyond them is a batch by itself.
 _MAX_BATCH_SIZE = 32
+_MAX_BYTES = 1 << 12
+# Seconds after which another batch has its turn. A turn ends with a step of
+# `TextTask.in_steps`, which may take longer.
+_TURN_S = 0.05
 # Options of the tasks, for all clients.
 _OPTIONS = TaskOptions(top_k=8, n_best=8)
 
 
-@dataclasses.dataclass(eq=False)
-class _Job:
-    """Requests of one body, which are computed in one batch."""
+class Job:
+    """Requests of one body.
 
-    task: TextTask
-    requests: list[dict[str, Any]]
-    future: asyncio.Future[list[bytes]]
+    Args:
+        task: task that answers them.
+        requests: the requests.
+
+    Attributes:
+        future: the JSON text of each reply. If it is canceled, the job is
+            dropped.
+    """
+
+    def __init__(self, task: TextTask, requests: list[dict[str, Any]]) -> None:
+        self.task = task
+        self.requests = requests
+        loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[list[bytes]] = loop.create_future()
+
+    @functools.cached_property
+    def num_bytes(self) -> int:
+        """Bytes of all texts in UTF-8, at least as many as WordPieces.
+
+        Raises:
+            ValueError: as in `TextTask.texts`.
+        """
+        return sum(
+            max(len(text.encode()), 1)
+            for request in self.requests
+            for text in self.task.texts(request)
+        )
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the job is computed by itself, in several turns."""
+        num_requests = len(self.requests)
+        return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
+
+
+class _Batch:
+    """Jobs of one task that are computed together, in turns."""
+
+    def __init__(self, model: TextModel, jobs: Sequence[Job]) -> None:
+        self.jobs = jobs
+        requests = [request for job in jobs for request in job.requests]
+        self._steps = jobs[0].task.in_steps(model, requests, _OPTIONS)
+        self._replies: list[bytes | Exception] = [b""] * len(requests)
+
+    def run(self) -> bool:
+        """Computes for a turn. Returns whether all jobs are computed."""
+        end = time.monotonic() + _TURN_S
+        for found in self._steps:
+            if found is None:
+                if time.monotonic() > end:
+                    return False
+                continue
+            number, reply = found
+            self._replies[number] = _write(reply)
+        return True
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a client still waits for a reply."""
+        return not all(job.future.done() for job in self.jobs)
+
+    def finish(self) -> None:
+        """Gives each job its replies, or the first of its errors."""
+        replies = iter(self._replies)
+        for job in self.jobs:
+            own = [next(replies) for _ in job.requests]
+            if job.future.done():
+                continue
+            texts: list[bytes] = []
+            for reply in own:
+                if isinstance(reply, Exception):
+                    where = f"text {len(texts) + 1}: " if len(own) > 1 else ""
+                    job.future.set_exception(to_exception(reply, where))
+                    break
+                texts.append(reply)
+            else:
+                job.future.set_result(texts)
 
 
 class ServedModel:
@@ -44,15 +126,23 @@ class ServedModel:
         model: the model, once it is loaded.
         tasks: {name: TextTask} of the model, {} until it is loaded.
         about: description of the model, for `GET /api/models`.
+        version: number of the export, "1" if its folder has no number.
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
         self._path = path
+        name = os.path.basename(os.path.normpath(path))
+        self.version = name if name.isdecimal() else "1"
         self._options = options
         self.model: Any = None
         self.tasks: dict[str, TextTask] = {}
         self.about: dict[str, Any] = {}
-        self._waiting: list[_Job] = []
+        # Short jobs form batches. Turns of batches and of long jobs alternate.
+        self._short: list[Job] = []
+        self._long: collections.deque[_Batch] = collections.deque()
+        # A batch that needs more than one turn.
+        self._batch: _Batch | None = None
+        self._is_turn_of_long = False
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
@@ -71,72 +161,71 @@ class ServedModel:
             "engine": model.engine.name,
         }
 
-    def submit(
-        self, task: TextTask, requests: list[dict[str, Any]]
-    ) -> asyncio.Future[list[bytes]]:
-        """Queues requests. Returns a future of the JSON text of each reply."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Job(task, requests, future))
+    def submit(self, job: Job) -> asyncio.Future[list[bytes]]:
+        """Queues requests, which `task.texts` has checked. Returns `future`."""
+        if job.is_long:
+            self._long.append(_Batch(self.model, [job]))
+        else:
+            self._short.append(job)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
-        return future
+        return job.future
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
-            results = await loop.run_in_executor(
-                self._thread, _compute, self.model, batch
-            )
-            for job, result in zip(batch, results, strict=True):
-                if job.future.done():
-                    continue
-                if isinstance(result, Exception):
-                    job.future.set_exception(result)
-                else:
-                    job.future.set_result(result)
+            try:
+                is_done = await loop.run_in_executor(self._thread, batch.run)
+            except Exception as error:
+                for job in batch.jobs:
+                    if not job.future.done():
+                        job.future.set_exception(to_exception(error))
+                continue
+            if is_done:
+                batch.finish()
+            elif batch.jobs[0].is_long:
+                self._long.append(batch)
+            else:
+                self._batch = batch
         self._worker = None
 
-    def _next_batch(self) -> list[_Job]:
-        # The jobs of a batch are of one task, in order of arrival. Jobs whose
-        # clients do not wait anymore are dropped.
-        batch: list[_Job] = []
-        others: list[_Job] = []
-        for job in self._waiting:
-            if job.future.done():
-                continue
-            size = sum(len(each.requests) for each in (*batch, job))
-            fits = size <= _MAX_BATCH_SIZE
+    def _next_batch(self) -> _Batch | None:
+        # Jobs whose clients do not wait anymore are dropped.
+        self._short = [job for job in self._short if not job.future.done()]
+        waiting = (each for each in self._long if each.is_awaited)
+        self._long = collections.deque(waiting)
+        batch, self._batch = self._batch, None
+        if batch and not batch.is_awaited:
+            batch = None
+        self._is_turn_of_long = not self._is_turn_of_long
+        if self._long and (self._is_turn_of_long or not (batch or self._short)):
+            self._batch = batch
+            return self._long.popleft()
+        return batch or (self._form_batch() if self._short else None)
+
+    def _form_batch(self) -> _Batch:
+        # The jobs of a batch are of one task, in order of arrival.
+        batch: list[Job] = []
+        others: list[Job] = []
+        for job in self._short:
+            both = (*batch, job)
+            fits = (
+                sum(len(each.requests) for each in both) <= _MAX_BATCH_SIZE
+                and sum(each.num_bytes for each in both) <= _MAX_BYTES
+            )
             if not batch or (job.task is batch[0].task and fits):
                 batch.append(job)
             else:
                 others.append(job)
-        self._waiting = others
-        return batch
+        self._short = others
+        return _Batch(self.model, batch)
 
 
-def _compute(
-    model: TextModel, jobs: Sequence[_Job]
-) -> list[list[bytes] | Exception]:
-    requests = [request for job in jobs for request in job.requests]
-    try:
-        replies = iter(jobs[0].task.ask(model, requests, _OPTIONS))
-    except Exception as error:
-        if len(jobs) == 1:
-            return [to_exception(error)]
-        # Compute each job separately, so that only bad requests fail.
-        return [each for job in jobs for each in _compute(model, [job])]
-    return [_write([next(replies) for _ in job.requests]) for job in jobs]
-
-
-def _write(replies: Sequence[Reply | ValueError]) -> list[bytes] | Exception:
-    texts: list[bytes] = []
-    for reply in replies:
-        if isinstance(reply, ValueError):
-            where = f"text {len(texts) + 1}: " if len(replies) > 1 else ""
-            return to_exception(reply, where)
-        text = json.dumps(reply, ensure_ascii=False)
-        texts.append(text.encode("utf-8", "replace"))
-    return texts
+def _write(reply: Reply | Exception) -> bytes | Exception:
+    if isinstance(reply, Exception):
+        return reply
+    text = json.dumps(reply, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
 
 
 def to_exception(error: Exception, where: str = "") -> HTTPException:

@@ -7,8 +7,9 @@ logits. The best pairs are then mapped back to the text of the passage.
 
 import collections
 import dataclasses
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,14 +161,16 @@ def decode_question(
         spans.append(null)
     spans.sort(key=_score, reverse=True)
     word_starts = [word.start() for word in WORD.finditer(example.context)]
+
+    # Of a word of many characters, thousands of spans may be candidates.
+    @functools.lru_cache(maxsize=64)
+    def read_words(first: int, last: int) -> Words:
+        return _read_words(example, word_starts, first, last, tokenizer)
+
     nbest: list[Candidate] = []
     for span in spans:
         candidate = _create_candidate(
-            span=span,
-            example=example,
-            word_starts=word_starts,
-            tokenizer=tokenizer,
-            verbose_logging=options.verbose_logging,
+            span, example, read_words, options.verbose_logging
         )
         # Skip a text that is already in the list. Always add "no answer".
         is_new = all(candidate.text != each.text for each in nbest)
@@ -257,15 +260,62 @@ def with_probabilities(nbest: list[Candidate]) -> list[dict]:
     ]
 
 
+class Tokenized(NamedTuple):
+    """A text as the tokenizer normalizes it.
+
+    Attributes:
+        text: the words, joined by spaces.
+        places: for each character of `text` but spaces, its index in the
+            original text. None if their numbers of characters differ.
+    """
+
+    text: str
+    places: list[int] | None
+
+
+class Words(NamedTuple):
+    """Successive words of a passage.
+
+    Attributes:
+        text: the words, joined by spaces.
+        tokenized: the same words as the tokenizer normalizes them.
+        places: for each character of `text`, its index in the passage. A space
+            follows each word.
+    """
+
+    text: str
+    tokenized: Tokenized
+    places: list[int]
+
+
+def _read_words(
+    example: SquadExample,
+    word_starts: Sequence[int],
+    first: int,
+    last: int,
+    tokenizer: BasicTokenizer,
+) -> Words:
+    # Returns the words from index `first` to `last`. `word_starts` contains the
+    # index of each word's first character in the passage.
+    words = example.doc_tokens[first : last + 1]
+    text = " ".join(words)
+    places = [
+        index
+        for word, begin in zip(
+            words, word_starts[first : last + 1], strict=True
+        )
+        for index in range(begin, begin + len(word) + 1)
+    ]
+    return Words(text, _tokenize(text, tokenizer), places)
+
+
 def _create_candidate(
     span: Span,
     example: SquadExample,
-    word_starts: Sequence[int],
-    tokenizer: BasicTokenizer,
+    read_words: Callable[[int, int], Words],
     verbose_logging: bool,
 ) -> Candidate:
-    # Finds the text of a span. `word_starts` contains the index of each word's
-    # first character in the passage.
+    # Finds the text of a span.
     feature, start, end, *logits = span
     if start == 0:
         return Candidate("", -1, -1, *logits)
@@ -275,22 +325,22 @@ def _create_candidate(
         return Candidate(example.context[first:stop], first, stop, *logits)
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
-    first_word = feature.token_to_orig_map[start]
-    words = example.doc_tokens[first_word : feature.token_to_orig_map[end] + 1]
-    orig_text = " ".join(words)
-    first, stop = find_final_text(
-        " ".join(tok_text.split()), orig_text, tokenizer, verbose_logging
+    text, tokenized, places = read_words(
+        feature.token_to_orig_map[start], feature.token_to_orig_map[end]
     )
-    # For each character of the joined words, its index in the passage. A space
-    # follows each word.
-    places = [
-        index
-        for word, begin in zip(words, word_starts[first_word:], strict=False)
-        for index in range(begin, begin + len(word) + 1)
-    ]
+    first, stop = _find_tokenized(
+        " ".join(tok_text.split()), text, tokenized, verbose_logging
+    )
     return Candidate(
-        orig_text[first:stop], places[first], places[stop - 1] + 1, *logits
+        text[first:stop], places[first], places[stop - 1] + 1, *logits
     )
+
+
+def _tokenize(orig_text: str, tokenizer: BasicTokenizer) -> Tokenized:
+    tok_text = " ".join(tokenizer.tokenize(orig_text))
+    places = [i for i, char in enumerate(orig_text) if char != " "]
+    is_same = len(tok_text) - tok_text.count(" ") == len(places)
+    return Tokenized(tok_text, places if is_same else None)
 
 
 def find_final_text(
@@ -316,11 +366,19 @@ def find_final_text(
     Returns:
         (start, end) in `orig_text`, in characters.
     """
-    tok_text = " ".join(tokenizer.tokenize(orig_text))
+    tokenized = _tokenize(orig_text, tokenizer)
+    return _find_tokenized(pred_text, orig_text, tokenized, verbose_logging)
+
+
+def _find_tokenized(
+    pred_text: str, orig_text: str, tokenized: Tokenized, verbose_logging: bool
+) -> tuple[int, int]:
+    # `find_final_text` with `orig_text` as the tokenizer normalizes it.
+    tok_text, places = tokenized
     start = tok_text.find(pred_text)
     if start == -1:
         failure = "Unable to find text"
-    elif len(tok_text.replace(" ", "")) != len(orig_text.replace(" ", "")):
+    elif places is None:
         failure = "Length not equal after stripping spaces"
     # Only characters other than spaces have a position in `orig_text`, so the
     # prediction must begin and end with such a character.
@@ -330,7 +388,6 @@ def find_final_text(
         end = start + len(pred_text) - 1
         first = start - tok_text.count(" ", 0, start)
         last = end - tok_text.count(" ", 0, end)
-        places = [i for i, char in enumerate(orig_text) if char != " "]
         return places[first], places[last] + 1
     if verbose_logging:
         logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)

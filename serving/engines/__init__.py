@@ -127,7 +127,7 @@ class Engine(abc.ABC):
         longest: int,
         pads: bool,
         max_values: int,
-    ) -> Iterator[tuple[int, list[Outputs]]]:
+    ) -> Iterator[tuple[int, list[Outputs]] | None]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
@@ -137,9 +137,10 @@ class Engine(abc.ABC):
             max_values: number of values that the network outputs per WordPiece.
 
         Yields:
-            (key of a request, outputs of its inputs, without the batch's axis).
-            The outputs may need much memory, so the function yields them as
-            soon as all inputs of a request are computed.
+            (key of a request, outputs of its inputs, without the batch's axis),
+            and None after each batch. The outputs may need much memory, so the
+            function yields them as soon as all inputs of a request are
+            computed.
         """
         yield from ((key, []) for key, some in requests.items() if not some)
         rows = [
@@ -161,6 +162,7 @@ class Engine(abc.ABC):
                 if len(computed[key]) == len(requests[key]):
                     done = computed.pop(key)
                     yield key, [done[number] for number in sorted(done)]
+            yield None
 
 
 class Runtime(NamedTuple):

@@ -50,7 +50,8 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
     """
     tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
     # Models that read a text in windows read no pairs either.
-    is_single = settings["num_texts"] == 1 or settings.get("doc_stride", 0) > 0
+    has_windows = settings.get("doc_stride", 0) > 0
+    is_single = settings["num_texts"] == 1 or has_windows
     if is_single or not _scores(settings):
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
@@ -60,6 +61,9 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
                 fields={"text": True},
                 other_names={"text": ["text_a"]},
             )
+    if has_windows and "classify" in tasks:
+        classify = tasks["classify"]
+        tasks["classify"] = dataclasses.replace(classify, reads_all=True)
     return tasks
 
 

@@ -96,5 +96,9 @@ def _decode(
 
 
 ANSWER = TextTask(
-    "answer", _encode, _decode, {"question": True, "context": True}
+    "answer",
+    _encode,
+    _decode,
+    {"question": True, "context": True},
+    reads_all=True,
 )

@@ -5,8 +5,8 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -77,6 +77,8 @@ class TextTask:
         other_names: {field: other names under which a request may contain it}.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
+        reads_all: whether all of a long text is read, and not only as much as
+            fits the model's maximum length.
     """
 
     name: str
@@ -87,6 +89,7 @@ class TextTask:
         default_factory=dict
     )
     predicts_words: bool = False
+    reads_all: bool = False
 
     def ask(
         self,
@@ -100,34 +103,112 @@ class TextTask:
             a reply to each request, {} if its texts are empty, or a ValueError
             if it is wrong or the network fails on it.
         """
-        replies: list[Any] = [{} for _ in requests]
+        replies: list[Reply | ValueError] = [{} for _ in requests]
+        for found in self.in_steps(model, requests, options):
+            if found is None:
+                continue
+            number, reply = found
+            if isinstance(reply, Exception) and not isinstance(
+                reply, ValueError
+            ):
+                raise reply
+            replies[number] = reply
+        return replies
+
+    def in_steps(
+        self,
+        model: Model,
+        requests: Sequence[Request],
+        options: TaskOptions,
+    ) -> Iterator[tuple[int, Reply | Exception] | None]:
+        """Answers requests as `ask` does, but in steps.
+
+        If the network fails on several requests, runs it for each of them.
+
+        Yields:
+            (index of a request, its reply or the error that it caused), and
+            None after each step. A step encodes a request or runs a batch.
+        """
         inputs: dict[int, list[Input]] = {}
         contexts: dict[int, Any] = {}
         for i, request in enumerate(requests):
-            try:
-                # The network would guess an answer to an empty text.
-                if any(text.strip() for text in self.texts(request)):
-                    inputs[i], contexts[i] = self.encode(model, request)
-            except ValueError as error:
-                replies[i] = error
-        most = len(model.tokenizer.tokens) if self.predicts_words else 1
+            found = self._encode(model, request)
+            if isinstance(found, tuple):
+                inputs[i], contexts[i] = found
+            else:
+                yield i, found or {}
+            yield None
+        left = {*inputs}
         try:
-            for i, outputs in model.engine.run_all(
-                inputs, model.max_seq_length, model.pads, most
-            ):
-                try:
-                    reply = self.decode(model, contexts[i], outputs, options)
-                    if cut := max((x.num_cut for x in inputs[i]), default=0):
-                        reply["num_wordpieces_cut"] = cut
-                    replies[i] = to_plain(reply)
-                except ValueError as error:
-                    replies[i] = error
-        except ValueError as error:
-            # The network failed. Find out on which of the requests.
+            for computed in self._run(model, inputs):
+                if computed:
+                    i, outputs = computed
+                    left.remove(i)
+                    each = inputs[i], contexts[i], outputs
+                    yield i, self._reply(model, *each, options)
+                yield None
+        except Exception as error:
             if len(requests) == 1:
-                return [error]
-            return [self.ask(model, [each], options)[0] for each in requests]
-        return replies
+                yield 0, error
+                return
+        # The network failed. Find out on which of the requests.
+        for i in sorted(left):
+            for step in self.in_steps(model, [requests[i]], options):
+                yield step and (i, step[1])
+
+    def _encode(
+        self, model: Model, request: Request
+    ) -> tuple[list[Input], Any] | Exception | None:
+        try:
+            # The network would guess an answer to an empty text.
+            if any(text.strip() for text in self.texts(request)):
+                return self.encode(model, request)
+        except Exception as error:
+            return error
+        return None
+
+    def _run(
+        self, model: Model, inputs: Mapping[int, Sequence[Input]]
+    ) -> Iterator[tuple[int, list[Outputs]] | None]:
+        most = len(model.tokenizer.tokens) if self.predicts_words else 1
+        yield from model.engine.run_all(
+            inputs, model.max_seq_length, model.pads, most
+        )
+
+    def _reply(
+        self,
+        model: Model,
+        inputs: Sequence[Input],
+        context: object,
+        outputs: list[Outputs],
+        options: TaskOptions,
+    ) -> Reply | Exception:
+        try:
+            reply = self.decode(model, context, outputs, options)
+            if cut := max((x.num_cut for x in inputs), default=0):
+                reply["num_wordpieces_cut"] = cut
+            return cast(Reply, to_plain(reply))
+        except Exception as error:
+            return error
+
+    def count_wordpieces(self, model: Model, request: Request) -> int:
+        """Returns the number of WordPieces of a request that the model reads.
+
+        Raises:
+            ValueError: as in `texts`.
+        """
+        tokenizer = model.tokenizer
+        most = model.max_seq_length
+        # Every word of a list is read, also if the tokenizer drops all of it.
+        if self.reads_all:
+            return sum(
+                max(len(tokenizer.tokenize(text)), 1)
+                for text in self.texts(request)
+            )
+        return sum(
+            min(len(tokenizer.tokenize_beginning(text, most)), most)
+            for text in self.texts(request)
+        )
 
     def names_of(self, field: str) -> list[str]:
         """Returns the names under which a request may contain a field."""

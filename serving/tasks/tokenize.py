@@ -31,4 +31,5 @@ TOKENIZE = TextTask(
     _decode,
     {"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
+    reads_all=True,
 )

@@ -22,7 +22,7 @@ exec(program)
 PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
-from serving import server
+from serving import server_process
 from serving.served_model import ServedModel
 
 model = ServedModel(sys.argv[1], {"engine": "litert"})

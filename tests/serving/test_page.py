@@ -1,7 +1,9 @@
 """The page in a browser: choose, type, ask, read the answer."""
 
+import http.server
 import json
 import shutil
+import threading
 
 import pytest
 
@@ -12,6 +14,8 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
+from tests.support.golden import ROOT  # noqa: E402
+from tests.support.pages import blocks  # noqa: E402
 from tests.support.server_process import running  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -166,3 +170,53 @@ def test_answers_are_marked_in_the_passage(driver, ask):
     for kind in {*kinds}:
         shown = shown.replace(kind, "")
     assert kinds and shown == EVIL
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """A web site of another origin, whose page runs lines of the docs."""
+
+    code = ""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        page = f"""<title>asked</title><script type="module">
+            console.log = (text) => document.title = `answer: ${{text}}`;
+            addEventListener("unhandledrejection",
+                (event) => document.title = `failed: ${{event.reason}}`);
+            try {{ {self.code} }} catch (error) {{
+                document.title = `failed: ${{error}}` }}
+            </script>"""
+        self.wfile.write(page.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_a_page_of_another_origin_asks(driver, folders, tmp_path, is_allowed):
+    page = (ROOT / "docs/server.md").read_text("utf-8")
+    (code,) = blocks(page, "js")
+    site = http.server.HTTPServer(("127.0.0.1", 0), Site)
+    address = f"http://127.0.0.1:{site.server_port}"
+    flags = {"allow_origin": address} if is_allowed else {}
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    models = {"topics": folders["classifier"]}
+    try:
+        with running(tmp_path, models, **flags) as server:
+            Site.code = code.replace(
+                "localhost:8501", f"127.0.0.1:{server.port}"
+            )
+            driver.get(address)
+            WebDriverWait(driver, 60).until(lambda x: x.title != "asked")
+            title = driver.title
+    finally:
+        site.shutdown()
+        site.server_close()
+    driver.get_log("browser")
+    labels = [f"answer: {label}" for label in ("no", "maybe", "yes")]
+    if is_allowed:
+        assert title in labels
+    else:
+        assert title == "failed: TypeError: Failed to fetch"

@@ -76,11 +76,13 @@ def test_predict_ranks_without_tensorflow(exports, load):
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
+    from serving.limits import Limits
     from serving.served_model import ServedModel
 
     model = ServedModel(exports["ranker"], {})
     model.load()
-    few = server.Server({"m": model}, max_texts=7)
+    few = server.Server({"m": model}, limits=Limits(max_texts=7))
+    few.is_ready = True
 
     async def stream():
         yield json.dumps({"query": ["a", "b"], "passages": PASSAGES}).encode()

@@ -1,6 +1,5 @@
 """serve.py as a process, asked by many clients, good and hostile ones."""
 
-import asyncio
 import contextlib
 import json
 import random
@@ -8,19 +7,14 @@ import re
 import shlex
 import signal
 import socket
-import threading
 import time
-import types
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving import server as server_module
-from serving.served_model import ServedModel
-from serving.server import HTTPException, Server
-from serving.tasks.base import TaskOptions, TextTask
+from serving.tasks.base import TaskOptions
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.engines import run
@@ -91,7 +85,7 @@ def test_64_clients_get_the_answers_of_one(server):
 TABLE = [
     ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
     ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
-    ("POST", "/v1/models/ner:classify", {"instances": []}, 405, ""),
+    ("POST", "/v1/models/ner:classify", {"instances": []}, 404, "paths are"),
     ("POST", TAG, "[" * 50_000, 400, "JSON"),
     ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
     ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
@@ -248,177 +242,6 @@ def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
     twice = [f"--model={folders['ner']}"] * 2
     assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
     assert "--model=x" in script_runner.run("serve.py", tmp_path, "x").error
-
-
-class EchoTask(TextTask):
-    def ask(self, model, requests, options):
-        return model.answer(self.name, requests)
-
-
-TASK, OTHER = (
-    EchoTask(name, encode=None, decode=None, fields={"text": True})
-    for name in ("task", "other")
-)
-
-
-class Echo:
-    """A model that answers with the request itself, and knows its batches."""
-
-    def __init__(self, reply=None):
-        self.batches, self.reply = [], reply
-        self.may_run = threading.Event()
-
-    def answer(self, name, requests):
-        self.may_run.wait()
-        texts = [each["text"] for each in requests]
-        self.batches.append((name, texts))
-        if "broken" in texts:
-            raise RuntimeError("broken")
-        return [
-            ValueError("bad") if each["text"] == "bad" else self.reply or each
-            for each in requests
-        ]
-
-
-def served(echo):
-    model = ServedModel("", {})
-    model.model, model.tasks = echo, {"task": TASK}
-    return model
-
-
-def submit(model, task, *texts):
-    return model.submit(task, [{"text": text} for text in texts])
-
-
-def test_what_waits_is_the_next_batch():
-    async def main():
-        echo = Echo()
-        model = served(echo)
-        futures = [submit(model, TASK, "first")]
-        await asyncio.sleep(0)
-        gone = submit(model, TASK, "gone")
-        for task, texts in (
-            (TASK, ["a"]),
-            (OTHER, ["b"]),
-            (TASK, ["c", "bad"]),
-            (TASK, ["d"] * 30),
-            (TASK, ["e"] * 40),
-            (TASK, ["broken"]),
-        ):
-            futures.append(submit(model, task, *texts))
-        gone.cancel()
-        echo.may_run.set()
-        found = await asyncio.gather(*futures, return_exceptions=True)
-        return echo.batches, found
-
-    batches, found = asyncio.run(main())
-    ours = [texts for name, texts in batches if name == "task"]
-    # A batch that fails is computed again, each request by itself.
-    assert ours == [
-        ["first"],
-        ["a", "c", "bad", "broken"],
-        ["a"],
-        ["c", "bad"],
-        ["broken"],
-        ["d"] * 30,
-        ["e"] * 40,
-    ]
-    assert ("other", ["b"]) in batches and len(batches) == len(ours) + 1
-    errors = [found.pop(3), found.pop()]
-    assert [error.status_code for error in errors] == [400, 500]
-    assert errors[0].detail == "text 2: bad"
-    assert [json.loads(each[0])["text"] for each in found] == [
-        "first",
-        "a",
-        "b",
-        "d",
-        "e",
-    ]
-
-
-def test_a_client_does_not_wait_longer_than_the_timeout():
-    async def main():
-        echo = Echo()
-        model = served(echo)
-        first = submit(model, TASK, "first")
-        await asyncio.sleep(0)
-        server = Server({"m": model}, timeout_s=0.05)
-
-        async def stream():
-            yield b'{"text": "a"}'
-
-        request = types.SimpleNamespace(headers={}, stream=stream)
-        with pytest.raises(HTTPException, match="504"):
-            await server._do_task("m", "task", request)
-        echo.may_run.set()
-        await first
-        await submit(model, TASK, "last")
-        return [texts for _, texts in echo.batches]
-
-    # Nobody waits for the request's answer anymore.
-    assert asyncio.run(main()) == [["first"], ["last"]]
-
-
-def serve_long_replies(port):
-    echo = Echo(reply="a" * 15_000_000)
-    echo.may_run.set()
-    model = served(echo)
-    model.load = lambda: None
-    server = Server({"m": model}, timeout_s=3)
-    server_module.serve(server, "127.0.0.1", port)
-
-
-def serve_before_loading(port):
-    model = ServedModel("", {})
-    model.load = threading.Event().wait
-    server_module.serve(Server({"m": model}), "127.0.0.1", port)
-
-
-GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-
-
-@contextlib.contextmanager
-def served_by(target, status):
-    """A server in a process of its own with this health, until SIGTERM."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        server = types.SimpleNamespace(port=free.getsockname()[1])
-    args = [server.port]
-    process = script_runner.PROCESSES.Process(target=target, args=args)
-    process.start()
-    try:
-        health = b""
-        while status not in health:
-            time.sleep(0.05)
-            with contextlib.suppress(ConnectionRefusedError):
-                health = send(server, GET % b"/healthz")
-        yield server
-    finally:
-        process.terminate()
-        process.join()
-    assert process.exitcode == 0
-
-
-def test_a_reply_that_is_not_read_keeps_no_connection():
-    """The rest of the reply is dropped, and its memory is free."""
-    head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
-    request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
-    last = request.replace(b"Host", b"Connection: close\r\nHost")
-    with served_by(serve_long_replies, b" 200 ") as server:
-        assert len(send(server, last, shut=False)) > 15_000_000
-        with socket.create_connection(("127.0.0.1", server.port), 60) as client:
-            client.sendall(request)
-            time.sleep(8)
-            received = 0
-            with contextlib.suppress(ConnectionError):
-                while part := client.recv(1 << 16):
-                    received += len(part)
-        assert 0 < received < 15_000_000
-
-
-def test_sigterm_while_models_load_ends_the_server():
-    with served_by(serve_before_loading, b" 503 ") as server:
-        answer = send(server, GET % b"/api/models")
-        assert b" 503 " in answer and b"loading" in answer
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):

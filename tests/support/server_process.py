@@ -20,11 +20,12 @@ CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)
 class ServerProcess:
     """A server, whose models are loaded, and its port."""
 
-    def __init__(self, folder, models, **flags):
+    def __init__(self, folder, models, *arguments, **flags):
         self.script = script_runner.start(
             "serve.py",
             folder,
             *(f"--model={name}={path}" for name, path in models.items()),
+            *arguments,
             port=0,
             **flags,
         )
@@ -66,17 +67,18 @@ def ask(connection, method, path, body=None, headers=None):
     connection.request(method, path, body, headers or {})
     response = connection.getresponse()
     text = response.read().decode()
-    if response.headers.get_content_type() == "application/json":
+    is_json = response.headers.get_content_type() == "application/json"
+    if is_json and method != "HEAD":
         text = json.loads(text)
     return response.status, text, response.headers
 
 
 @contextlib.contextmanager
-def running(folder, models, **flags):
+def running(folder, models, *arguments, **flags):
     """Yields a ServerProcess that ends with the block."""
     for package in ("fastapi", "uvicorn"):
         pytest.importorskip(package, reason="needs requirements/serve.txt")
-    server = ServerProcess(folder, models, **flags)
+    server = ServerProcess(folder, models, *arguments, **flags)
     try:
         yield server
     finally:

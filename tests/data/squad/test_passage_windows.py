@@ -42,7 +42,7 @@ def create(tmp_path, tokenizer, context, *answers, training=False, **options):
     return examples, list(windows)
 
 
-def decode(examples, features, best, **kwargs):
+def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
     """Decodes where the tokens named in `best` have the highest logits."""
     results = []
     for feature in features:
@@ -54,7 +54,7 @@ def decode(examples, features, best, **kwargs):
     options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
     options = dataclasses.replace(options, **kwargs)
     return decoding.decode_predictions(
-        examples, features, results, options, TOKENIZER
+        examples, features, results, options, tokenizer
     )
 
 
@@ -238,3 +238,20 @@ def test_passages_without_a_wordpiece_have_no_answer(
     assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
     answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
     assert answers == {"q0": ""}
+
+
+def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
+    texts = []
+
+    class Counting(tokenization.BasicTokenizer):
+        def tokenize(self, text):
+            texts.append(text)
+            return super().tokenize(text)
+
+    word = "." * 400
+    examples, features = create(tmp_path, tokenizer, f"a {word} b")
+    options = {"n_best_size": 20, "max_answer_length": 3}
+    _, nbest, _ = decode(examples, features, [], Counting(), **options)
+    found = {each["text"] for each in nbest["q0"]}
+    assert {".", "..", "..."} < found
+    assert texts.count(word) == 1

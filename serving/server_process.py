@@ -1,0 +1,194 @@
+"""Runs the server in this process, from loading the models to SIGTERM."""
+
+import asyncio
+import contextlib
+import json
+import os
+import shlex
+import signal
+import socket
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+
+import uvicorn
+from absl import logging
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from serving.server import Server
+
+# Seconds for which a stopping server waits for a request on an idle connection.
+_IDLE_S = 0.5
+
+
+class _Uvicorn(uvicorn.Server):
+    # {(connection, its last request, whether the request was answered): time at
+    # which `on_tick` first saw this key}
+    _since: Mapping[tuple[object, object, bool], float] = {}
+
+    async def on_tick(self, counter: int) -> bool:
+        # Uvicorn calls this method ten times a second.
+        self._abort_late()
+        return await super().on_tick(counter)
+
+    def _abort_late(self) -> None:
+        # Close connections of clients that send no complete request or do not
+        # read their reply.
+        now = time.monotonic()
+        since = {}
+        for connection in list(self.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            is_idle = _is_idle(connection)
+            # A reply changes this key, so idle time is counted from the reply.
+            key = connection, cycle, is_idle
+            since[key] = self._since.get(key, now)
+            # Receiving a request, computing its reply and sending the reply may
+            # each take timeout_s.
+            timeout = self.config.app.limits.timeout_s
+            most = timeout * (1 if is_idle else 3)
+            if now - since[key] > most and connection.transport is not None:
+                connection.transport.abort()
+        self._since = since
+
+    async def shutdown(
+        self, sockets: list[socket.socket] | None = None
+    ) -> None:
+        # Uvicorn would close connections on which the next request may already
+        # be on its way.
+        self.config.app.is_stopping = True
+        waiting = [each for x in sockets or [] for each in _accept_all(x)]
+        for server in self.servers:
+            server.close()
+        loop = asyncio.get_running_loop()
+        for each in waiting:
+            await loop.connect_accepted_socket(self._create_protocol, each)
+        # {(idle connection, its last request, number of bytes of the next):
+        # time at which the connection was first seen so}
+        since: Mapping[tuple[object, object, int], float] = {}
+        while self.server_state.connections and not self.force_exit:
+            self._abort_late()
+            now = time.monotonic()
+            idle = {}
+            for connection in filter(_is_idle, self.server_state.connections):
+                received = len(connection.conn.trailing_data[0])
+                key = connection, connection.cycle, received
+                idle[key] = since.get(key, now)
+            since = idle
+            for (connection, *_), begin in idle.items():
+                is_open = not connection.transport.is_closing()
+                if is_open and now - begin > _IDLE_S:
+                    connection.shutdown()
+            await asyncio.sleep(_IDLE_S / 10)
+        await super().shutdown(sockets)
+
+    def _create_protocol(self) -> asyncio.Protocol:
+        create: Callable[..., asyncio.Protocol]
+        create = self.config.http_protocol_class
+        return create(
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+
+
+def _is_idle(connection: H11Protocol) -> bool:
+    # Returns whether no request on the connection waits for its reply.
+    cycle = getattr(connection, "cycle", None)
+    return cycle is None or cycle.response_complete
+
+
+def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
+    # Yields the connections that the system has accepted for the server. It
+    # would reset them when the listener is closed.
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            yield listener.accept()[0]
+
+
+def serve(server: Server, host: str, port: int) -> None:
+    """Loads the models, and answers requests until SIGTERM or Ctrl-C.
+
+    Requests that were accepted before the signal are still answered. `port` 0
+    means any free port.
+
+    Raises:
+        OSError: a model is damaged.
+        ValueError: the port is in use, or a model cannot be served.
+    """
+    # Listen before loading the models, so that an error about the address
+    # appears at once, and not after minutes of loading.
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}"
+    timeout = server.limits.timeout_s
+    config = uvicorn.Config(
+        server,
+        # Uvicorn's other parser, httptools, does not limit the size of headers.
+        http="h11",
+        ws="none",
+        lifespan="off",
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
+        timeout_keep_alive=int(max(5, timeout)),
+        # Time to receive a request, to compute its reply and to send the reply.
+        timeout_graceful_shutdown=int(3 * timeout + 1),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
+    running = _Uvicorn(config)
+    # Uvicorn installs its own handlers only while it serves, and raises the
+    # signals again when it ends. Then these handlers run, without an effect.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, running.handle_exit)
+    failures: list[Exception] = []
+
+    def load() -> None:
+        try:
+            for model in server.models.values():
+                model.load()
+            server.is_ready = True
+            command = _format_request(server, address)
+            logging.info("ready: %s\n  %s", address, command)
+        except Exception as error:
+            failures.append(error)
+            running.should_exit = True
+
+    loader = threading.Thread(target=load, daemon=True)
+    loader.start()
+    logging.info("loading the models; %s/healthz is 200 afterwards", address)
+    asyncio.run(running.serve([listener]))
+    if failures:
+        raise failures[0]
+    if loader.is_alive():
+        # Python cannot end cleanly while a thread imports TensorFlow.
+        os._exit(0)
+    logging.info("stopped: all accepted requests are answered")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ValueError(f"--port={port}: {error}; set another") from error
+    # Disable Nagle's algorithm, with which the body of a reply waits 40 ms for
+    # the client's ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _format_request(server: Server, address: str) -> str:
+    # Returns a command that asks the first model.
+    name, model = next(iter(server.models.items()))
+    task = next(iter(model.tasks.values()))
+    text = "A [MASK]." if task.predicts_words else "A text."
+    body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
+    url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
+    curl = "curl"
+    if server.has_token:
+        curl = "curl -H 'Authorization: Bearer TOKEN'"
+    return f"{curl} -d {body} {url}"

@@ -1,0 +1,176 @@
+"""serve.py asked by clients that send too much, vanish, or never pause."""
+
+import contextlib
+import http.client
+import json
+import signal
+import statistics
+import threading
+import time
+
+import pytest
+
+from tests.support.server_process import ask, running
+
+TAG = "/api/models/ner/tag"
+ANSWER = "/api/models/squad/answer"
+# Bodies of the largest allowed number of WordPieces.
+LARGEST = [
+    (ANSWER, {"question": "Who?", "context": "." * 16_000}),
+    (ANSWER, {"question": "Who?", "context": ". " * 16_000}),
+    (TAG, {"text": "a " * 16_000}),
+]
+SHORT = [
+    (ANSWER, {"question": "Who?", "context": "Anna is on the boat."}),
+    (TAG, {"text": "The harbor light is on."}),
+]
+
+
+@pytest.fixture
+def server(tmp_path, folders):
+    """Has models that read texts of any length, in windows."""
+    models = {kind: folders[kind] for kind in ("squad", "ner")}
+    with running(tmp_path, models) as process:
+        yield process
+
+
+def stop(server):
+    """Sends SIGTERM; returns seconds until the process has ended."""
+    begin = time.monotonic()
+    assert server.stop() == 0, server.script.stderr()
+    return time.monotonic() - begin
+
+
+@pytest.mark.parametrize(
+    "path, field, text, number",
+    [
+        (ANSWER, "context", "." * 250_000, 250_001),
+        (TAG, "text", "a " * 125_000, 125_000),
+        (TAG, "words", ["a"] * 50_000, 50_000),
+        ("/api/models/ner/tokenize", "text", "a " * 20_000, 20_000),
+    ],
+)
+def test_too_many_wordpieces_are_refused(server, path, field, text, number):
+    body = {field: text} | ({"question": "a"} if path == ANSWER else {})
+    status, answer = server.ask("POST", path, body)
+    assert status == 413
+    assert f"{number} WordPieces are more than 16384" in answer["error"]
+    assert "--max_pieces" in answer["error"]
+
+
+def test_a_text_that_is_cut_counts_as_far_as_it_is_read(tmp_path, folders):
+    models = {"classifier": folders["classifier"]}
+    with running(tmp_path, models, max_pieces=100) as server:
+        path = "/api/models/classifier/classify"
+        long = {"text": "a " * 5_000}
+        assert server.ask("POST", path, long)[0] == 200
+        status, answer = server.ask("POST", path, [long] * 5)
+        assert status == 413 and "120 WordPieces" in answer["error"]
+
+
+def test_a_greedy_client_delays_no_other(server):
+    """Others are answered within a second, and the server stops as soon."""
+    is_over = threading.Event()
+    ends = []
+
+    def repeat(path, body):
+        with server.connect() as connection:
+            while not is_over.is_set():
+                assert ask(connection, "POST", path, body)[0] == 200
+        ends.append(time.monotonic())
+
+    threads = [threading.Thread(target=repeat, args=each) for each in LARGEST]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    seconds = []
+    with server.connect() as connection:
+        for path, body in SHORT * 10:
+            begin = time.monotonic()
+            assert ask(connection, "POST", path, body)[0] == 200
+            seconds.append(time.monotonic() - begin)
+    # Other programs may delay a single answer on a busy machine.
+    assert statistics.median(seconds) < 1, seconds
+    is_over.set()
+    server.script.send(signal.SIGTERM)
+    for thread in threads:
+        thread.join()
+    assert server.stop() == 0, server.script.stderr()
+    assert time.monotonic() - max(ends) < 5
+
+
+def test_nothing_is_computed_for_a_client_that_is_gone(server):
+    for _ in range(30):
+        for path, body in LARGEST:
+            with server.connect() as connection:
+                connection.request("POST", path, json.dumps(body))
+    assert stop(server) < 15
+    assert "Traceback" not in server.script.stderr()
+
+
+def ask_until_the_end(server, replies, broken):
+    """Asks without a pause, on one connection as long as it stays open."""
+    connection = None
+    while True:
+        if connection is None:
+            connection = http.client.HTTPConnection(
+                "127.0.0.1", server.port, timeout=60
+            )
+            try:
+                connection.connect()
+            except ConnectionRefusedError:
+                return
+        try:
+            status, answer, headers = ask(connection, "POST", *SHORT[1])
+            assert status == 200 and len(answer["words"]) == 6
+            replies.append(headers["Connection"])
+        except Exception as error:
+            broken.append(repr(error))
+            return
+        if headers["Connection"] == "close":
+            connection.close()
+            connection = None
+
+
+@pytest.mark.slow
+def test_a_stop_breaks_no_request(tmp_path, folders):
+    """64 clients without a pause."""
+    for _ in range(3):
+        replies, broken = [], []
+        with running(tmp_path, {"ner": folders["ner"]}) as server:
+            threads = [
+                threading.Thread(
+                    target=ask_until_the_end, args=(server, replies, broken)
+                )
+                for _ in range(64)
+            ]
+            for thread in threads:
+                thread.start()
+            while len(replies) < 500:
+                time.sleep(0.1)
+            server.script.send(signal.SIGTERM)
+            for thread in threads:
+                thread.join()
+            assert stop(server) < 5
+        assert not broken, (len(replies), broken)
+        assert replies.count("close") == 64
+
+
+def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
+    with contextlib.ExitStack() as stack:
+        late, half, idle = (
+            stack.enter_context(server.connect()) for _ in range(3)
+        )
+        for each in (late, half, idle):
+            assert ask(each, "GET", "/healthz")[0] == 200
+        server.script.send(signal.SIGTERM)
+        time.sleep(0.2)
+        # The rest of this request comes later.
+        half.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
+        status, _, headers = ask(late, "POST", *SHORT[0])
+        assert status == 200 and headers["Connection"] == "close"
+        time.sleep(0.3)
+        half.sock.sendall(b"Host: a\r\n\r\n")
+        received = half.sock.recv(1000).lower()
+        assert b" 200 " in received and b"connection: close" in received
+        assert stop(server) < 5

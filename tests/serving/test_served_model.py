@@ -1,0 +1,232 @@
+"""The queue of a model of serve.py, and servers of models of its own."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+import types
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving import server_process
+from serving.engines import Input
+from serving.limits import Limits
+from serving.served_model import Job, ServedModel
+from serving.server import HTTPException, Server
+from serving.tasks.base import TextTask
+from tests.support import script_runner
+from tests.support.server_process import send
+
+TASK, OTHER = (
+    TextTask(
+        name,
+        encode=lambda model, each: ([Input([each["text"]], 1)], each["text"]),
+        decode=lambda model, text, outputs, options: model.decode(text),
+        fields={"text": True},
+    )
+    for name in ("task", "other")
+)
+
+
+class Echo:
+    """A model that answers with the request itself, and knows its batches."""
+
+    max_seq_length, pads = 8, False
+
+    def __init__(self, reply=None):
+        self.batches, self.reply = [], reply
+        self.engine = self
+        self.may_run = threading.Event()
+
+    def run_all(self, inputs, *_):
+        self.may_run.wait()
+        texts = [each.ids[0] for (each,) in inputs.values()]
+        self.batches.append(texts)
+        if "broken" in texts:
+            raise RuntimeError("broken")
+        for number in inputs:
+            yield number, []
+            yield None
+
+    def decode(self, text):
+        if text == "slow":
+            time.sleep(0.03)
+        if text == "bad":
+            raise ValueError("bad")
+        return {"text": self.reply or text}
+
+
+def served(echo):
+    model = ServedModel("", {})
+    model.model, model.tasks = echo, {"task": TASK}
+    return model
+
+
+def submit(model, task, *texts):
+    return model.submit(Job(task, [{"text": text} for text in texts]))
+
+
+def test_what_waits_is_the_next_batch():
+    async def main():
+        echo = Echo()
+        model = served(echo)
+        futures = [submit(model, TASK, "first")]
+        await asyncio.sleep(0)
+        gone = submit(model, TASK, "gone")
+        for task, texts in (
+            (TASK, ["a"]),
+            (OTHER, ["b"]),
+            (TASK, ["c", "bad"]),
+            (TASK, ["d"] * 30),
+            (TASK, ["e"] * 40),
+            (TASK, ["broken"]),
+        ):
+            futures.append(submit(model, task, *texts))
+        gone.cancel()
+        echo.may_run.set()
+        found = await asyncio.gather(*futures, return_exceptions=True)
+        return echo.batches, found
+
+    batches, found = asyncio.run(main())
+    # A job of many texts has its turn between any two batches.
+    batches.remove(["e"] * 40)
+    # A batch that fails is computed again, each request by itself.
+    assert batches == [
+        ["first"],
+        ["a", "c", "bad", "broken"],
+        ["a"],
+        ["c"],
+        ["bad"],
+        ["broken"],
+        ["b"],
+        ["d"] * 30,
+    ]
+    errors = [found.pop(3), found.pop()]
+    assert [error.status_code for error in errors] == [400, 500]
+    assert errors[0].detail == "text 2: bad"
+    assert [json.loads(each[0])["text"] for each in found] == [
+        "first",
+        "a",
+        "b",
+        "d",
+        "e",
+    ]
+
+
+def test_a_long_job_takes_turns_and_ends_with_its_client():
+    async def main():
+        echo = Echo()
+        echo.may_run.set()
+        model = served(echo)
+        long, other = (submit(model, TASK, *["slow"] * 100) for _ in range(2))
+        begin = time.monotonic()
+        for _ in range(3):
+            await submit(model, TASK, "short")
+        assert time.monotonic() - begin < 1.5
+        assert not long.done() and not other.done()
+        long.cancel()
+        other.cancel()
+        await submit(model, TASK, "short")
+        await asyncio.sleep(0.3)
+        # Nothing is left.
+        return model._worker
+
+    assert asyncio.run(main()) is None
+
+
+@pytest.mark.parametrize(
+    "texts, advice",
+    [
+        (["a"], "the server is busy; try again later"),
+        (["a"] * 40, "send less text"),
+        (["a" * 5000], "send less text"),
+    ],
+)
+def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
+    async def main():
+        echo = Echo()
+        model = served(echo)
+        first = submit(model, TASK, "first")
+        await asyncio.sleep(0)
+        server = Server({"m": model}, limits=Limits(timeout_s=0.05))
+        server.is_ready = True
+
+        async def stream():
+            yield json.dumps({"text": texts}).encode()
+
+        request = types.SimpleNamespace(stream=stream, receive=asyncio.Future)
+        with pytest.raises(HTTPException, match=f"504.*{advice}"):
+            await server._do_task("m", "task", request)
+        echo.may_run.set()
+        await first
+        await submit(model, TASK, "last")
+        return echo.batches
+
+    # Nobody waits for the request's answer anymore.
+    assert asyncio.run(main()) == [["first"], ["last"]]
+
+
+def serve_long_replies(port):
+    echo = Echo(reply="a" * 15_000_000)
+    echo.may_run.set()
+    model = served(echo)
+    model.load = lambda: None
+    server = Server({"m": model}, limits=Limits(timeout_s=3))
+    server_process.serve(server, "127.0.0.1", port)
+
+
+def serve_before_loading(port):
+    model = ServedModel("", {})
+    model.load = threading.Event().wait
+    server_process.serve(Server({"m": model}), "127.0.0.1", port)
+
+
+GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+@contextlib.contextmanager
+def served_by(target, status):
+    """A server in a process of its own with this health, until SIGTERM."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        server = types.SimpleNamespace(port=free.getsockname()[1])
+    args = [server.port]
+    process = script_runner.PROCESSES.Process(target=target, args=args)
+    process.start()
+    try:
+        health = b""
+        while status not in health:
+            time.sleep(0.05)
+            with contextlib.suppress(ConnectionRefusedError):
+                health = send(server, GET % b"/healthz")
+        yield server
+    finally:
+        process.terminate()
+        process.join()
+    assert process.exitcode == 0
+
+
+def test_a_reply_that_is_not_read_keeps_no_connection():
+    """The rest of the reply is dropped, and its memory is free."""
+    head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
+    request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
+    last = request.replace(b"Host", b"Connection: close\r\nHost")
+    with served_by(serve_long_replies, b" 200 ") as server:
+        assert len(send(server, last, shut=False)) > 15_000_000
+        with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+            client.sendall(request)
+            time.sleep(8)
+            received = 0
+            with contextlib.suppress(ConnectionError):
+                while part := client.recv(1 << 16):
+                    received += len(part)
+        assert 0 < received < 15_000_000
+
+
+def test_sigterm_while_models_load_ends_the_server():
+    with served_by(serve_before_loading, b" 503 ") as server:
+        answer = send(server, GET % b"/api/models")
+        assert b" 503 " in answer and b"loading" in answer

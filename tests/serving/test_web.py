@@ -1,0 +1,198 @@
+"""What web developers expect of serve.py: methods, paths, origins, snippets."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import script_runner
+from tests.support.golden import ROOT
+from tests.support.pages import blocks
+from tests.support.server_process import ask, running
+
+ORIGINS = ["https://example.com", "http://localhost:3000"]
+PREDICT = "/v1/models/topics:predict"
+CLASSIFY = "/api/models/topics/classify"
+TEXT = {"text": "The harbor light is on."}
+ADDRESS = "http://localhost:8501"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, folders):
+    """Has version 7 of the model of docs/server.md, for two web sites."""
+    folder = tmp_path_factory.mktemp("web")
+    shutil.copytree(folders["classifier"], folder / "7")
+    allowed = [f"--allow_origin={origin}" for origin in ORIGINS]
+    with running(folder, {"topics": folder}, *allowed) as process:
+        yield process
+
+
+def ask_with(server, method, path, body=None, **headers):
+    headers = {k.replace("_", "-"): v for k, v in headers.items()}
+    with server.connect() as connection:
+        return ask(connection, method, path, body, headers)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/index.html",
+        "/page.js",
+        "/healthz",
+        "/api/models",
+        "/v1/models/topics",
+        "/openapi.json",
+    ],
+)
+def test_head_is_get_without_a_body(server, path):
+    status, text, headers = ask_with(server, "GET", path)
+    assert status == 200 and text
+    status, text, others = ask_with(server, "HEAD", path)
+    assert status == 200 and text == ""
+    assert others["Content-Length"] == headers["Content-Length"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS", "DELETE"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/none",
+        "/healthz/",
+        "/api/model",
+        "/api/models/topics",
+        "/api/models/topics/classify/",
+        "/v1/models/topics/versions/1",
+        "/v1/models",
+        "/predict",
+    ],
+)
+def test_unknown_paths_list_the_paths(server, method, path):
+    status, answer = server.ask(method, path, TEXT)
+    assert status == 404
+    assert "POST /api/models/NAME/TASK, GET /v1/models/" in answer["error"]
+
+
+@pytest.mark.parametrize(
+    "method, path, allowed",
+    [
+        ("POST", "/healthz", "GET, HEAD"),
+        ("PUT", "/", "GET, HEAD"),
+        ("DELETE", "/v1/models/topics", "GET, HEAD"),
+        ("GET", CLASSIFY, "POST"),
+        ("HEAD", CLASSIFY, "POST"),
+        ("PUT", CLASSIFY, "POST"),
+        ("GET", PREDICT, "POST"),
+        ("PUT", PREDICT, "POST"),
+    ],
+)
+def test_other_methods_name_the_right_ones(server, method, path, allowed):
+    status, answer, headers = ask_with(server, method, path)
+    assert status == 405 and headers["Allow"] == allowed
+    if method != "HEAD":
+        assert answer == {"error": f"use {allowed}"}
+
+
+def test_a_status_is_as_in_tensorflow_serving(server):
+    status = {"error_code": "OK", "error_message": ""}
+    version = {"version": "7", "state": "AVAILABLE", "status": status}
+    assert server.ask("GET", "/v1/models/topics") == (
+        200,
+        {"model_version_status": [version]},
+    )
+    status, answer = server.ask("GET", "/v1/models/none")
+    assert status == 404 and "choose from topics" in answer["error"]
+
+
+@pytest.mark.parametrize("name", [None, "serving_default", "classify"])
+def test_the_main_signature_may_be_named(server, name):
+    body = {"instances": ["A boat."]}
+    status, expected = server.ask("POST", PREDICT, body)
+    assert status == 200
+    named = {"signature_name": name} if name else {}
+    assert server.ask("POST", PREDICT, named | body) == (200, expected)
+
+
+@pytest.mark.parametrize(
+    "body, part",
+    [
+        ({"signature_name": "ids", "instances": ["a"]}, "'ids' is not served"),
+        ({"signature_name": "tokenize", "instances": []}, "or serving_default"),
+        ({"signature_name": 3, "instances": ["a"]}, "3 is not served"),
+        ({"signature_name": "classify"}, "instances"),
+        ({"inputs": {"text": ["a"]}}, "instances"),
+    ],
+)
+def test_other_signatures_are_named(server, body, part):
+    status, answer = server.ask("POST", PREDICT, body)
+    assert status == 400 and part in answer["error"]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_named_origins_may_ask(server, origin):
+    asked = {
+        "Origin": origin,
+        "Access_Control_Request_Method": "POST",
+        "Access_Control_Request_Headers": "authorization,content-type",
+    }
+    status, _, headers = ask_with(server, "OPTIONS", CLASSIFY, **asked)
+    assert status == 200
+    assert headers["Access-Control-Allow-Origin"] == origin
+    for path, body, expected in (
+        (CLASSIFY, TEXT, 200),
+        (CLASSIFY, {}, 400),
+        ("/none", TEXT, 404),
+    ):
+        status, _, headers = ask_with(server, "POST", path, body, Origin=origin)
+        assert status == expected
+        assert headers["Access-Control-Allow-Origin"] == origin
+
+
+def test_other_origins_may_not_ask(server, tmp_path, folders):
+    for other in ("https://example.org", "http://example.com", "null"):
+        _, _, headers = ask_with(server, "GET", "/healthz", Origin=other)
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "flags, part",
+    [
+        ({"allow_origin": "*", "token_file": "token"}, "--allow_origin=*"),
+        ({"allow_origin": "https://a.b/"}, "without a path"),
+        ({"allow_origin": "a.b"}, "SCHEME://HOST"),
+    ],
+)
+def test_wrong_origins_are_said_before_models_load(
+    tmp_path, folders, flags, part
+):
+    (tmp_path / "token").write_text("a-secret-word")
+    flags = {"model": folders["classifier"], "port": 0} | flags
+    done = script_runner.run("serve.py", tmp_path, **flags)
+    assert part in done.error and "loading" not in done.stderr
+
+
+def test_the_lines_of_the_page_ask_from_python(server):
+    pytest.importorskip("requests")
+    page = (ROOT / "docs/server.md").read_text("utf-8")
+    code = next(x for x in blocks(page, "py") if "import requests" in x)
+    assert ADDRESS in code
+    code = code.replace(ADDRESS, f"http://localhost:{server.port}")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=script_runner.TIMEOUT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("no", "maybe", "yes")
+
+
+def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
+    if not shutil.which("curl"):
+        pytest.skip("needs curl")
+    page = (ROOT / "docs/server.md").read_text("utf-8")
+    code = next(x for x in blocks(page, "bash") if x.startswith("curl -s "))
+    code = code.replace(ADDRESS, f"http://localhost:{server.port}")
+    done = subprocess.run(code, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0 and '"label": "' in done.stdout
