@@ -111,6 +111,9 @@ def run(
     sys.argv[0] = _name_of(script)
     required = parsing.define(config, sys.argv[0])
     parsing.define(_CommonConfig, sys.argv[0])
+    # Otherwise absl leaves the flags that follow `--name value` of another
+    # library unparsed.
+    flags.FLAGS.set_gnu_getopt(passes_rest)
     _install_handlers()
 
     def run_main(argv: list[str]) -> int | None:
