@@ -281,6 +281,15 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
+# Returns whether TensorFlow could not reach another worker of the training. Its
+# message is a stack of calls.
+def _lost_worker(error: Exception) -> bool:
+    return (
+        type(error).__name__ in ("AbortedError", "UnavailableError")
+        and "Collective ops is aborted" in str(error)
+    )
+
+
 def _describe_error(
     error: Exception, given: Sequence[paths.PathFlag]
 ) -> object:
@@ -288,6 +297,11 @@ def _describe_error(
     # file in the error.
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: {installation.install_command(error.name)}"
+    if _lost_worker(error):
+        return (
+            "another worker was lost: start all of them again. They resume "
+            "from the last checkpoint"
+        )
     if isinstance(error, MemoryError):
         # Python's own MemoryError has no message, and NumPy's names the array.
         reason = (
