@@ -25,13 +25,11 @@ VALUE = re.compile(r"\.\.\.|(?:process )?\b[0N]\b|--FLAG=|--[a-z_]+(?:=|, |$)")
 # Flags of Beam on the pages, which a script takes with --pipeline=beam.
 BEAM_FLAGS = {
     "dask_client_address",
-    "flink_master",
+    "environment_config",
     "environment_type",
-    "project",
-    "region",
+    "flink_master",
+    "parallelism",
     "runner",
-    "sdk_container_image",
-    "temp_location",
 }
 COMMAND = re.compile(r"^.*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
 
