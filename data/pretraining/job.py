@@ -3,7 +3,7 @@
 The corpus is split into parts of about 4 MB. Each task writes some TFRecord
 files, the shards, from some of the parts, in bounded memory. The random draws
 depend only on the seed and the part, so any number of processes can work on the
-tasks, in any order. manifest.py describes how a job resumes.
+tasks, in any order. sharded_job.py describes how a job resumes.
 """
 
 import contextlib
@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 from command_line import progress
 from data.io import records, text_files
+from data.io.sharded_job import Output
 from data.pretraining import documents, instances
 from data.pretraining.documents import Document, Part, TextReader
 from data.pretraining.instances import shuffle
-from data.pretraining.manifest import Output
 from data.pretraining.options import InstanceOptions
 from files import lock
 from files.atomic import write_json

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from data.io import records
+from data.io.sharded_job import Output
 from data.pretraining import record_files
-from data.pretraining.manifest import Output
 
 
 def write(path, numbers):
