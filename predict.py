@@ -29,16 +29,18 @@ answers each text of the command line:
 import dataclasses
 import functools
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from absl import logging
 
-from command_line import cli, flags
+from command_line import cli, flags, signals
 from command_line.flags import flag, group
+from command_line.progress import Progress
 from data.io import tables, text_files
 from files.paths import Kind
-from serving import answers, requests
+from serving import answering, answers, requests
 from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
@@ -240,27 +242,45 @@ def write_answers(
     Raises:
         OSError: the answers cannot be written.
         ValueError: --output_fields or the format does not suit the answers.
+        signals.Stopped: a signal ended the script.
     """
     path = config.output_file
-    rows = answers.answer(
-        model,
-        task,
-        options=config.options,
-        items=items,
+    row_options = answering.RowOptions(
         batch_size=1 if num_items is None else config.batch_size,
+        sorts=num_items is not None,
         fields=config.output_fields or (),
         keeps_columns=form != "npy",
     )
-    counts = answers.write(path, form, rows, num_items)
-    num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(num_items, 0, "row", 1, "Predicting") as progress,
+    ):
+        answered = answering.Answered(progress if path else None)
+        rows = answering.answer(
+            model, task, config.options, items, row_options, answered
+        )
+        try:
+            counts = answers.write(path, form, rows, ignore_signals)
+        except signals.Stopped as stopped:
+            said = f"after {answered.num_yielded} rows"
+            if path:
+                said = f"after {answered.num_rows} rows; nothing was written"
+            raise stopped.saying(said) from None
+    log_counts(counts, f"; wrote {path}" if path else "")
+    return counts[answers.Failed]
+
+
+def log_counts(counts: Counter[type], written: str) -> None:
+    """Logs the numbers of answers and errors, and what was written."""
+    num_errors = counts[answers.Failed]
+    num_empty = counts[answers.Empty]
     logging.info(
         "%d answered, %d failed%s%s",
         counts.total() - num_errors,
         num_errors,
         f", {num_empty} without text" if num_empty else "",
-        f"; wrote {path}" if path else "",
+        written,
     )
-    return num_errors
 
 
 def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
