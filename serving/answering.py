@@ -32,6 +32,7 @@ class RowOptions:
         sorts: whether to read thousands of requests at once, and to sort them
             by length. False answers each batch as soon as it is read.
         fields: names of the fields of a reply to keep, () for all fields.
+        knows_fields: whether the model is known to return these fields.
         keeps_columns: whether to keep the columns of the input.
         columns: names of columns that any row of the input has, as far as they
             are known. They rename a field of a reply in all rows.
@@ -40,6 +41,7 @@ class RowOptions:
     batch_size: int = 32
     sorts: bool = False
     fields: Sequence[str] = ()
+    knows_fields: bool = False
     keeps_columns: bool = True
     columns: Collection[str] = ()
 
@@ -103,7 +105,7 @@ def answer(
     answered = answered or Answered()
     if row_options.keeps_columns:
         items = map(_checked, items)
-    is_checked = False
+    is_checked = row_options.knows_fields
     for buffer in _buffer(items, row_options):
         replies: dict[int, Any] = {}
         order = [*range(len(buffer))]

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -120,11 +120,26 @@ def is_writable(value: object) -> bool:
     return True
 
 
+class Schema(NamedTuple):
+    """What all files that contain the answers to one input have in common.
+
+    Attributes:
+        columns: {key of a cell: its name in the header} of CSV.
+        field: field that an array stores.
+        shape: shape of its values.
+    """
+
+    columns: Mapping[str, str]
+    field: str = ""
+    shape: tuple[int, ...] = ()
+
+
 def write(
     path: str | None,
     form: str,
     batches: Iterable[list[Reply]],
     complete: Callable[[], None] = lambda: None,
+    schema: Schema | None = None,
 ) -> Counter[type]:
     """Writes answers. Returns the numbers of rows: dict, Empty and Failed.
 
@@ -135,6 +150,7 @@ def write(
         form: format of the output, one of FORMS.
         batches: the rows that `answering.answer` yields.
         complete: function that is called before the file gets its name.
+        schema: what is known of the answers. None = the answers tell.
 
     Raises:
         OSError: the file cannot be written.
@@ -154,7 +170,7 @@ def write(
                 output.flush()
         else:
             each = itertools.chain.from_iterable(count())
-            (write_csv if form == "csv" else write_npy)(each, output)
+            (write_csv if form == "csv" else write_npy)(each, output, schema)
         complete()
     return counts
 
@@ -176,11 +192,14 @@ def _open(path: str | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
+def write_npy(
+    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+) -> None:
     """Writes one field of all answers as float32 [rows, ...].
 
-    The field is the only one of the first answer, or the first in _NUMBERS that
-    the first answer contains. The values of a row without an answer are NaN.
+    Without a schema, the field is the only one of the first answer, or the
+    first in _NUMBERS that the first answer contains. The values of a row
+    without an answer are NaN.
 
     The number of rows is known at the end, and stands in front of them. So a
     pipe or a packed file gets the rows from a temporary file.
@@ -192,42 +211,83 @@ def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
         file = output
         if not _is_local(output):
             file = stack.enter_context(tempfile.TemporaryFile())
-        name = ""
-        shape: tuple[int, ...] | None = None
-        num_rows = 0
+        array = _Array(file, schema)
         for row in rows:
-            if not name and row and not isinstance(row, Failed):
-                name = _find_number(row)
-            value = row.get(name)
-            value = [*value.values()] if isinstance(value, dict) else value
-            number = None if value is None else np.array(value, "<f4")
-            if number is not None and shape is None:
-                shape = number.shape
-                _write_header(file, (num_rows, *shape))
-                file.write(_unknown(num_rows, shape))
-            if number is not None and number.shape != shape:
-                raise ValueError(
-                    f"{name!r} is not always of one shape. Set "
-                    "--output_format=jsonl"
-                )
-            if number is not None:
-                file.write(number.tobytes())
-            elif shape is not None:
-                file.write(_unknown(1, shape))
-            num_rows += 1
-        if shape is None:
-            shape = ()
-            _write_header(file, (num_rows,))
-            file.write(_unknown(num_rows, shape))
-        file.seek(0)
-        _write_header(file, (num_rows, *shape))
+            array.add(row)
+        array.finish()
         if file is not output:
             file.seek(0)
             shutil.copyfileobj(file, output, 1 << 20)
 
 
-def _find_number(row: Reply) -> str:
-    # Returns the name of the field that an array stores.
+class _Array:
+    # Writes an array to a file. The rows before the first number are only
+    # counted, until their shape is known.
+
+    def __init__(self, file: IO[bytes], schema: Schema | None) -> None:
+        self._file = file
+        self._name = ""
+        self._shape: tuple[int, ...] | None = None
+        self._num_rows = 0
+        if schema:
+            self._name = schema.field
+            self._set_shape(schema.shape)
+
+    def add(self, row: Reply) -> None:
+        if not self._name and row and not isinstance(row, Failed):
+            self._name = find_number(row)
+        number = to_numbers(row.get(self._name))
+        if number is not None and self._shape is None:
+            self._set_shape(number.shape)
+        if number is not None and number.shape != self._shape:
+            raise ValueError(
+                f"{self._name!r} is not always of one shape. Set "
+                "--output_format=jsonl"
+            )
+        if number is not None:
+            self._file.write(number.tobytes())
+        elif self._shape is not None:
+            self._file.write(_unknown(1, self._shape))
+        self._num_rows += 1
+
+    def _set_shape(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._write_header()
+        self._file.write(_unknown(self._num_rows, shape))
+
+    def _write_header(self) -> None:
+        # NumPy pads the header, so that its size does not depend on the number
+        # of rows.
+        header = {
+            "descr": "<f4",
+            "fortran_order": False,
+            "shape": (self._num_rows, *(self._shape or ())),
+        }
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def finish(self) -> None:
+        if self._shape is None:
+            self._set_shape(())
+        self._file.seek(0)
+        self._write_header()
+
+
+def to_numbers(value: object) -> np.ndarray | None:
+    """Returns the values of a field as an array, None without a value.
+
+    Raises:
+        ValueError: the field is not numeric.
+    """
+    value = [*value.values()] if isinstance(value, dict) else value
+    return None if value is None else np.array(value, "<f4")
+
+
+def find_number(row: Reply) -> str:
+    """Returns the name of the field of an answer that an array stores.
+
+    Raises:
+        ValueError: there are several fields, none of which is the usual one.
+    """
     numeric = [x for x in _NUMBERS if x in row]
     if len(row) != 1 and not numeric:
         raise ValueError(
@@ -248,44 +308,55 @@ def _unknown(num_rows: int, shape: tuple[int, ...]) -> bytes:
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows
 
 
-def _write_header(file: IO[bytes], shape: tuple[int, ...]) -> None:
-    # NumPy pads the header, so that its size does not depend on the number of
-    # rows.
-    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-
-
-def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
+def write_csv(
+    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+) -> None:
     """Writes the answers as CSV.
 
-    A temporary file stores the answers, because the columns are known only when
-    all rows are answered. The header repeats a name that the table repeats.
+    Without a schema, a temporary file stores the answers, because the columns
+    are known only when all rows are answered. The header repeats a name that
+    the table repeats.
     """
+    if schema:
+        _write_table(schema.columns, map(_to_cells, rows), output)
+        return
     columns: dict[str, None] = {}
     of_errors: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
+            cells = _to_cells(row)
             names = of_errors if isinstance(row, Failed) else columns
-            cells = {k: _to_cell(v) for k, v in _flatten(row).items()}
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))
         columns |= of_errors
-        # Escape lone surrogates. An id may contain them, but UTF-8 cannot
-        # encode them.
-        text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        if columns:
-            # The table may repeat the names of columns.
-            header = (getattr(key, "name", key) for key in columns)
-            writer.writerow(header)
         lines.seek(0)
-        for line in lines:
-            cells = parse_json(line, "an answer")
-            writer.writerow([cells.get(name, "") for name in columns])
-        text.detach()
+        cells_of_rows = (parse_json(line, "an answer") for line in lines)
+        # The table may repeat the names of columns.
+        header = {key: getattr(key, "name", key) for key in columns}
+        _write_table(header, cells_of_rows, output)
 
 
-def _flatten(answer: Reply) -> Reply:
+def _to_cells(row: Reply) -> dict[str, str]:
+    return {key: _to_cell(each) for key, each in flatten(row).items()}
+
+
+def _write_table(
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, str]],
+    output: IO[bytes],
+) -> None:
+    # Escape lone surrogates. An id may contain them, but UTF-8 cannot encode
+    # them.
+    text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    if columns:
+        writer.writerow(columns.values())
+    for cells in rows:
+        writer.writerow([cells.get(key, "") for key in columns])
+    text.detach()
+
+
+def flatten(answer: Mapping[str, Any]) -> Reply:
     """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: Reply = {}
     for name, value in answer.items():

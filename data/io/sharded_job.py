@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from command_line import progress
+from command_line import progress, signals
 from data.io import records
 from files.atomic import remove_partial, write_json
 from files.json_files import read_json
@@ -37,7 +37,8 @@ class Task(Protocol):
     def result_file(self) -> str:
         """Path of a JSON file to write when the shards are complete.
 
-        Its entry "shards" describes each shard, as `records.measure_file` does.
+        Its entry "shards" contains the size and the checksum of each shard, as
+        `records.measure_shard` returns them.
         """
 
 
@@ -60,11 +61,19 @@ def run_tasks(
     Raises:
         OSError: a file cannot be written, or a process was killed.
         ValueError: a task failed.
+        signals.Stopped: a signal ended the job. The text says what is done.
     """
     left = [(task,) for task in tasks if not is_done(task)]
-    with contextlib.closing(run(write_shards, left)) as done:
-        for _ in progress.track(done, len(left), "task", label):
-            pass
+    try:
+        with contextlib.closing(run(write_shards, left)) as done:
+            for _ in progress.track(done, len(left), "task", label):
+                pass
+    except signals.Stopped as stopped:
+        num_done = sum(os.path.exists(each.result_file) for each in tasks)
+        raise stopped.saying(
+            f"after {num_done} of {len(tasks)} tasks; run the same command to "
+            "resume"
+        ) from None
     return [read_json(task.result_file) for task in tasks]
 
 
@@ -104,6 +113,7 @@ class Output:
         self.output_file = output_file
         self._prefix = output_file.removesuffix(ending)
         self._ending = ending
+        self._more = more or {}
         self._apart = apart or {}
         self._inputs = [*inputs]
         self.manifest_file = f"{output_file}.manifest.json"
@@ -116,7 +126,7 @@ class Output:
                 {"path": path, **records.measure_file(path)}
                 for path in self._inputs
             ],
-            **(more or {}),
+            **self._more,
         }
 
     def shard_paths(self, num_shards: int) -> list[str]:
@@ -179,6 +189,11 @@ class Output:
             f"--{name}={flags.get(name)}"
             for name, value in self._description["flags"].items()
             if flags.get(name) != value
+        ]
+        changed += [
+            f"another {name}"
+            for name in self._more
+            if contents.get(name) != self._more[name]
         ]
         others = "other input files, or another version of this script"
         raise ValueError(

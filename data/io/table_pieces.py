@@ -205,10 +205,10 @@ def _cut_parquet(
     group, row, end, start = 0, 0, 0, 0
     for number, count in enumerate(counts, start=1):
         end += count
-        offset = end * size // num_rows if number < len(counts) else size
-        if offset >= min(grid.border(start * size // num_rows), size):
+        offset = -(-end * size // num_rows) if number < len(counts) else size
+        if offset >= min(grid.border(start), size):
             yield Piece(path, "parquet", group, number, row + 1), offset
-            group, row, start = number, end, end
+            group, row, start = number, end, offset
 
 
 def read_rows(piece: Piece, layout: Layout) -> Iterator[Row]:
