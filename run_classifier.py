@@ -408,7 +408,7 @@ def write_rows(
     """Writes the rows of a user's table, and the answers beside them."""
     if examples[0].row is not None:
         rows = decoding.describe_rows(examples, outputs, decoder)
-        answers.write(path, "csv", [[*rows]], None)
+        answers.write(path, "csv", [[*rows]])
 
 
 def write_predictions(

@@ -94,7 +94,7 @@ def run(
 
     An error in the user's input is printed in one line and ends the script with
     status 1. --debug prints the traceback of the error. Ctrl-C ends the script
-    with status 130.
+    with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
         main: function (flags.Parsed) -> exit status. If `passes_rest` or
@@ -139,8 +139,9 @@ def run(
                 argv, required, passes_rest, script.__doc__ or ""
             ),
         )
-    except KeyboardInterrupt:
-        sys.exit(_fail("interrupted", _INTERRUPTED))
+    except KeyboardInterrupt as error:
+        status = getattr(error, "status", _INTERRUPTED)
+        sys.exit(_fail(str(error) or "interrupted", status))
     except BrokenPipeError:
         # The reader closed the pipe, as in --help | head. Exit like a process
         # that SIGPIPE ends. Python would fail to flush stdout at exit.

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from absl import logging
 
 from data.classification.classifier_flags import guess_columns
-from data.io import tables
+from data.io import table_pieces, tables
+from data.io.table_pieces import Piece
 from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
@@ -91,10 +92,11 @@ def read_json(
 
 def read(
     task: TextTask,
-    paths: Sequence[str],
+    paths: Sequence[str | Piece],
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT,
     trained_columns: Sequence[str | None] = (),
+    names_files: bool | None = None,
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
@@ -103,7 +105,8 @@ def read(
 
     Args:
         task: task that will answer the requests.
-        paths: paths of the files, or text_files.STDIN for standard input.
+        paths: paths or pieces of the files, or text_files.STDIN for standard
+            input.
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
@@ -111,6 +114,8 @@ def read(
             trained on. They are read if `columns` is None and they exist. If
             they do not exist in a table, its column of texts is found by its
             name, as in training.
+        names_files: whether an Item names its file. None = if there are several
+            paths.
 
     Raises:
         OSError: a file cannot be read.
@@ -139,11 +144,15 @@ def read(
     if by_number and layout.has_header is None:
         layout = layout._replace(has_header=False)
     layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    for path in paths:
+    if names_files is None:
+        names_files = len(paths) > 1
+    for each in paths:
+        piece = each if isinstance(each, Piece) else Piece(each)
+        path = piece.path
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
-        rows = tables.read_rows(path, layout)
-        file = path if len(paths) > 1 else ""
+        rows = table_pieces.read_rows(piece, layout)
+        file = path if names_files else ""
         with named_errors(path):
             for number, row in rows:
                 if isinstance(row, ValueError):
