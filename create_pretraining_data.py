@@ -191,7 +191,7 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, Config, passes_rest=True)
+command = functools.partial(cli.run, main, Config, takes_beam_flags=True)
 
 if __name__ == "__main__":
     command()

@@ -30,15 +30,17 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
 from command_line import cli, flags, signals
+from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.progress import Progress
-from data.io import tables, text_files, workers
-from files.paths import Kind, is_remote
+from data.io import beam_workers, tables, text_files, workers
+from data.io.sharded_job import RunTasks
+from files.paths import Kind, absolute, is_remote
 from serving import answering, answers, requests
 from serving.bulk.job import answer_files
 from serving.bulk.questions import Questions, load_model
@@ -46,6 +48,9 @@ from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, TaskOptions, TextTask
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 _TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
 
@@ -57,6 +62,7 @@ class Config(flags.Config):
     engine: EngineFlags = group(EngineFlags)
     options: TaskOptions = group(TaskOptions)
     layout: tables.LayoutOptions = group(tables.LayoutOptions)
+    beam: BeamFlags = group(BeamFlags)
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -141,9 +147,8 @@ class Config(flags.Config):
     @property
     def is_bulk(self) -> bool:
         """Whether a flag splits the work into tasks that write shards."""
-        return any(
-            value is not None for value in (self.num_processes, self.num_shards)
-        )
+        values = (self.num_processes, self.num_shards, self.beam.pipeline)
+        return any(value is not None for value in values)
 
 
 def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
@@ -210,23 +215,27 @@ def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
 def read_items(
     config: Config,
     task: TextTask,
+    texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
 ) -> tuple[Iterator[requests.Item], int | None]:
-    """Returns the requests in files or in a pipe, and their number.
+    """Returns the requests in texts, files or a pipe, and their number.
 
-    The number is None for a pipe. Files are read twice, to find errors before
-    the script answers any request.
+    The number is None for texts and for a pipe. Files are read twice, to find
+    errors before the script answers any request.
 
     Args:
         config: flags of the script.
         task: task that will answer the requests.
+        texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
         OSError, ValueError: as `requests.read` raises them.
     """
+    if texts:
+        return items_of(task, texts), None
     read = functools.partial(
         requests.read,
         task,
@@ -309,13 +318,19 @@ def log_counts(
     )
 
 
-def answer_in_bulk(config: Config, form: str, paths: Sequence[str]) -> int:
+def answer_in_bulk(
+    config: Config,
+    form: str,
+    paths: Sequence[str],
+    beam_options: "PipelineOptions | None",
+) -> int:
     """Answers the requests of files in tasks, which write shards.
 
     Args:
         config: flags of the script.
         form: format of the answers.
         paths: paths of the files.
+        beam_options: options of a Beam pipeline, None to run in processes.
 
     Returns:
         the number of requests that failed.
@@ -327,11 +342,20 @@ def answer_in_bulk(config: Config, form: str, paths: Sequence[str]) -> int:
     output_file = config.output_file
     if not (config.input_file and output_file) or is_remote(output_file):
         raise ValueError(
-            "--num_processes and --num_shards write several files: set "
-            "--input_file, and --output_file to a local path"
+            "--num_processes, --num_shards and --pipeline write several "
+            "files: set --input_file, and --output_file to a local path"
         )
+    folder = config.model
+    number = 1 if config.num_processes is None else config.num_processes
+    run: RunTasks = functools.partial(workers.run, num_processes=number)
+    if beam_options is not None:
+        # The workers of Beam may run in other folders.
+        paths = [*map(absolute, paths)]
+        output_file = absolute(output_file)
+        folder = absolute(folder)
+        run = functools.partial(beam_workers.run, options=beam_options)
     engine = config.engine
-    model = load_model(config.model, engine.num_threads or 1, engine.engine)
+    model = load_model(folder, engine.num_threads or 1, engine.engine)
     questions = Questions(
         model=model.path,
         engine=model.engine.name,
@@ -345,8 +369,6 @@ def answer_in_bulk(config: Config, form: str, paths: Sequence[str]) -> int:
         output_format=form,
         output_fields=tuple(config.output_fields or ()),
     )
-    number = 1 if config.num_processes is None else config.num_processes
-    run = functools.partial(workers.run, num_processes=number)
     with signals.stoppable():
         counts, written = answer_files(
             questions, paths, output_file, config.num_shards or 0, run
@@ -362,27 +384,28 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     Returns the exit status.
     """
     config = parsed.config
+    beam_options = config.beam.parse(arguments)
+    if beam_options is not None:
+        arguments = []
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
     form = answers.find_form(config.output_format, config.output_file)
     if config.is_bulk:
-        return int(answer_in_bulk(config, form, paths) > 0)
+        return int(answer_in_bulk(config, form, paths, beam_options) > 0)
     engine = config.engine
     model = TextModel(config.model, engine.num_threads, engine.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    num_items = None
-    if arguments:
-        items = items_of(task, arguments)
-    else:
-        items, num_items = read_items(config, task, paths, model.columns)
+    items, num_items = read_items(config, task, arguments, paths, model.columns)
     num_errors = write_answers(
         config, form, model, task, items=items, num_items=num_items
     )
     return int(num_errors > 0)
 
 
-command = functools.partial(cli.run, main, Config, takes_arguments=True)
+command = functools.partial(
+    cli.run, main, Config, takes_beam_flags=True, takes_arguments=True
+)
 
 if __name__ == "__main__":
     command()

@@ -7,6 +7,7 @@ then run a job with the default.
 import argparse
 import dataclasses
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,11 +46,12 @@ class BeamFlags:
         """Returns the options of the pipeline, None for --pipeline=local.
 
         Args:
-            arguments: the arguments that are no flags of the script.
+            arguments: the arguments that are no flags of the script. They are
+                ignored with --pipeline=local.
 
         Raises:
-            ValueError: the script does not run on Beam, and an argument is a
-                flag of Beam or unknown. Or an error of `parse_options`.
+            ValueError: --beam_option is set without --pipeline=beam. Or an
+                error of `parse_options`.
         """
         others = self.beam_option or []
         if self.pipeline == "beam":
@@ -59,9 +61,15 @@ class BeamFlags:
                 f"--beam_option={others[0]} is for --pipeline=beam. Set both "
                 "flags, or neither"
             )
-        if arguments:
-            raise ValueError(_describe_unknown(arguments))
         return None
+
+
+def is_asked(arguments: Iterable[str]) -> bool:
+    """Returns whether a command line contains --pipeline=beam."""
+    joined = "\0".join(arguments)
+    return bool(
+        re.search(r"\0--?pipeline[=\0]beam(\0|$)", joined, re.IGNORECASE)
+    )
 
 
 def parse_options(
@@ -123,9 +131,8 @@ def parse_options(
 
 
 # Returns an error message about arguments of which nobody knows the first flag.
-# `beam_names` are Beam's flags, () if the script does not run on Beam.
 def _describe_unknown(
-    arguments: Sequence[str], beam_names: Iterable[str] = ()
+    arguments: Sequence[str], beam_names: Iterable[str]
 ) -> str:
     given = [name for name in arguments if name.startswith("-")]
     if not given:
@@ -138,11 +145,6 @@ def _describe_unknown(
     # Names with a few wrong letters. A lower cutoff suggests other flags.
     similar = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
     hint = f"; perhaps {similar[0]}" if similar else ""
-    if not beam_names:
-        return (
-            f"unknown flag {name}{hint} (--help lists the flags; those of Beam "
-            "need --pipeline=beam)"
-        )
     return (
         f"unknown flag {name}{hint}: neither this script nor Beam with this "
         "--runner knows it. An option that only a service knows is written "

@@ -116,16 +116,24 @@ def test_options_that_beam_does_not_know():
     assert got["dataflow_secret"] == "a=b" and got["fast"] is True
 
 
+def test_options_of_beam_need_beam():
+    with pytest.raises(ValueError, match="--beam_option=a=b is for --pipel"):
+        BeamFlags(beam_option=["a=b"]).parse([])
+    # The texts of predict.py.
+    assert BeamFlags().parse(["--a text"]) is None
+
+
 @pytest.mark.parametrize(
-    "flags, arguments, message",
+    "arguments, is_asked",
     [
-        ({"beam_option": ["a=b"]}, [], "--beam_option=a=b is for --pipeline"),
-        ({}, ["--runner=DirectRunner"], "unknown flag --runner "),
-        ({}, ["--pipelin=beam"], "unknown flag --pipelin"),
-        ({"pipeline": "local"}, ["text"], "every argument must be a flag"),
+        ("--pipeline=beam", True),
+        ("--a --pipeline beam --runner b", True),
+        ("-pipeline=Beam", True),
+        ("--pipeline=local", False),
+        ("--pipeline=beams", False),
+        ("--pipeline --beam", False),
+        ("--a=--pipeline=beam", False),
     ],
 )
-def test_without_beam_its_flags_are_unknown(flags, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        BeamFlags(**flags).parse(arguments)
-    assert BeamFlags().parse([]) is None
+def test_who_runs_on_beam(arguments, is_asked):
+    assert beam_flags.is_asked(["run.py", *arguments.split()]) == is_asked

@@ -61,8 +61,8 @@ def test_beam_makes_the_same_bytes(tmp_path, arguments):
         ("--runnr DirectRunner", {}, "--runnr; perhaps --runner"),
         ("--dupe_facter=2", {}, "--dupe_facter; perhaps --dupe_factor"),
         ("--dask_npartitions=2", {}, "unknown flag --dask_npartitions: nei"),
-        ("--dupe_facter=2", {"pipeline": None}, "perhaps --dupe_factor"),
-        ("--runner=DirectRunner", {"pipeline": None}, "need --pipeline=beam"),
+        ("--dupe_facter=2", {"pipeline": None}, "Did you mean: dupe_factor"),
+        ("--runner=DirectRunner", {"pipeline": "local"}, "flag 'runner'"),
     ],
 )
 def test_typing_errors_are_errors(tmp_path, arguments, flags, part):
