@@ -96,7 +96,7 @@ def read(
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT,
     trained_columns: Sequence[str | None] = (),
-    names_files: bool | None = None,
+    file_names: Sequence[str] | None = None,
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
@@ -114,8 +114,8 @@ def read(
             trained on. They are read if `columns` is None and they exist. If
             they do not exist in a table, its column of texts is found by its
             name, as in training.
-        names_files: whether an Item names its file. None = if there are several
-            paths.
+        file_names: name of the file in each Item of a path. None = the path, or
+            "" if there is only one path.
 
     Raises:
         OSError: a file cannot be read.
@@ -144,15 +144,14 @@ def read(
     if by_number and layout.has_header is None:
         layout = layout._replace(has_header=False)
     layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    if names_files is None:
-        names_files = len(paths) > 1
-    for each in paths:
-        piece = each if isinstance(each, Piece) else Piece(each)
+    pieces = [x if isinstance(x, Piece) else Piece(x) for x in paths]
+    if file_names is None:
+        file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
+    for piece, file in zip(pieces, file_names, strict=True):
         path = piece.path
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
         rows = table_pieces.read_rows(piece, layout)
-        file = path if names_files else ""
         with named_errors(path):
             for number, row in rows:
                 if isinstance(row, ValueError):

@@ -175,13 +175,14 @@ def write_shard(task: AnswerTask) -> None:
         ),
         answered,
     )
-    (path,) = task.shards
+    (shard,) = task.shards
+    path = questions.locate(shard)
     form = questions.output_format
     counts = answers.write(path, form, rows, schema=task.schema)
     result = {
         "shards": [
             {
-                "path": path,
+                "path": shard,
                 "num_records": counts.total(),
                 **records.measure_shard(path),
             }
@@ -193,7 +194,7 @@ def write_shard(task: AnswerTask) -> None:
         },
         "errors": answered.errors,
     }
-    write_json(task.result_file, result)
+    write_json(questions.locate(task.result_file), result)
 
 
 def _combine(results: Sequence[dict[str, Any]]) -> dict[str, Any]:

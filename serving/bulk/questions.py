@@ -1,11 +1,13 @@
 """What a job asks of its input, and the model that each process loads once."""
 
 import dataclasses
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from data.io import tables
 from data.io.table_pieces import Piece
+from files.paths import is_remote
 from serving import requests
 from serving.models import TextModel
 from serving.tasks.base import TaskOptions, TextTask
@@ -27,6 +29,7 @@ class Questions:
         batch_size: number of requests in a batch.
         output_format: format of the answers, one of answers.FORMS.
         output_fields: fields of the answers to write, () for all fields.
+        folder: folder from which relative paths begin, in any process.
     """
 
     model: str
@@ -40,6 +43,7 @@ class Questions:
     batch_size: int
     output_format: str
     output_fields: tuple[str, ...]
+    folder: str = dataclasses.field(default_factory=os.getcwd)
 
     def flags(self) -> dict[str, Any]:
         """Returns {name: value} of the flags that determine the answers."""
@@ -60,25 +64,31 @@ class Questions:
 
     def load(self) -> tuple[TextModel, TextTask]:
         """Returns the model and its task. A process loads the model once."""
-        model = load_model(self.model, self.num_threads, self.engine)
+        model = load_model(
+            self.locate(self.model), self.num_threads, self.engine
+        )
         return model, model.task(self.task)
+
+    def locate(self, path: str) -> str:
+        """Returns an absolute path. Workers may run in other folders."""
+        return path if is_remote(path) else os.path.join(self.folder, path)
 
     def table_layout(self) -> tables.Layout:
         """Returns how the input is written."""
         return self.layout.layout(self.input_format, None)
 
     def read(
-        self, pieces: Sequence[str | Piece], names_files: bool
+        self, pieces: Sequence[Piece], names_files: bool = False
     ) -> Iterator[requests.Item]:
-        """Yields the requests in files or pieces, as `requests.read` does."""
+        """Yields the requests in pieces of files, as `requests.read` does."""
         model, task = self.load()
         return requests.read(
             task,
-            pieces,
+            [x._replace(path=self.locate(x.path)) for x in pieces],
             self.columns,
             self.table_layout(),
             model.columns,
-            names_files,
+            [x.path if names_files else "" for x in pieces],
         )
 
 
@@ -89,9 +99,11 @@ _kept: dict[tuple[str, int, str], TextModel] = {}
 
 def load_model(path: str, num_threads: int, engine: str | None) -> TextModel:
     """Returns a model, as `serving.load` does. A process loads it only once."""
-    model = _kept.get((path, num_threads, engine or ""))
+    model = _kept.get((os.path.abspath(path), num_threads, engine or ""))
     if model is None:
         model = TextModel(path, num_threads, engine)
         _kept.clear()
-        _kept[model.path, num_threads, model.engine.name] = model
+        _kept[os.path.abspath(model.path), num_threads, model.engine.name] = (
+            model
+        )
     return model

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data.io import table_forms, table_pieces, tables
+from data.io.table_pieces import Piece
 from serving import answering, answers
 from serving.answers import Schema
 from serving.bulk.questions import Questions
@@ -57,7 +58,7 @@ def find_columns(questions: Questions, paths: Sequence[str]) -> Columns:
             most = 1
         elif kind == "text" or (kind and questions.output_format != "csv"):
             most = _FIRST_ROWS
-        items = questions.read([path], names_files=False)
+        items = questions.read([Piece(path)])
         for item in itertools.islice(items, most):
             if item.error:
                 continue

@@ -1,5 +1,6 @@
 """predict.py in tasks and processes: the same bytes, whatever happens."""
 
+import contextlib
 import csv
 import functools
 import gzip
@@ -274,8 +275,14 @@ def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
     assert "would replace" in error and "same-00000-of-00001.csv" in error
 
 
-def test_tasks_that_run_twice_write_the_same(folder, folders, tmp_path):
-    model = questions.load_model(str(folders["classifier"]), 1, None)
+def test_tasks_that_run_twice_or_elsewhere_write_the_same(
+    folder, folders, tmp_path, monkeypatch
+):
+    for name in ("in.jsonl", "part-1.csv"):
+        shutil.copy(folder / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    path = os.path.relpath(folders["classifier"])
+    model = questions.load_model(path, 1, None)
     asked = questions.Questions(
         model=model.path,
         engine=model.engine.name,
@@ -295,18 +302,26 @@ def test_tasks_that_run_twice_write_the_same(folder, folders, tmp_path):
         tasks = [task for task in tasks for _ in range(2)]
         return workers.run(function, tasks, num_processes)
 
+    def elsewhere(function, tasks):
+        """Runs in another folder, as workers of a cluster may."""
+        for task in tasks:
+            with contextlib.chdir("/"):
+                yield function(*task)
+
     def write(name, run):
-        output = str(tmp_path / name)
-        paths = [str(folder / "in.jsonl")]
-        found, _ = job.answer_files(asked, paths, output, 6, run)
+        paths = ["in.jsonl", "part-1.csv"]
+        found, _ = job.answer_files(asked, paths, name, 6, run)
         counts.append(found)
 
     write("once.jsonl", functools.partial(workers.run, num_processes=1))
     write("twice.jsonl", functools.partial(twice, num_processes=2))
+    write("else.jsonl", elsewhere)
     once = shards_of(tmp_path, "once")
     assert len(once) == 6 and once == shards_of(tmp_path, "twice")
-    assert counts[0] == counts[1]
-    assert counts[0] == {"num_rows": 1501, "num_failed": 2, "num_empty": 1}
+    assert once == shards_of(tmp_path, "else")
+    assert b'"file": "in.jsonl", "line": 12' in b"".join(once.values())
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0] == {"num_rows": 1551, "num_failed": 2, "num_empty": 1}
 
 
 @pytest.fixture(scope="module")
