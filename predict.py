@@ -40,7 +40,7 @@ from command_line.flags import flag, group
 from command_line.progress import Progress
 from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
-from files.paths import Kind, absolute, is_remote
+from files.paths import Kind, is_remote
 from serving import answering, answers, requests
 from serving.bulk.job import answer_files
 from serving.bulk.questions import Questions, load_model
@@ -345,17 +345,12 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    folder = config.model
     number = 1 if config.num_processes is None else config.num_processes
     run: RunTasks = functools.partial(workers.run, num_processes=number)
     if beam_options is not None:
-        # The workers of Beam may run in other folders.
-        paths = [*map(absolute, paths)]
-        output_file = absolute(output_file)
-        folder = absolute(folder)
         run = functools.partial(beam_workers.run, options=beam_options)
     engine = config.engine
-    model = load_model(folder, engine.num_threads or 1, engine.engine)
+    model = load_model(config.model, engine.num_threads or 1, engine.engine)
     questions = Questions(
         model=model.path,
         engine=model.engine.name,
