@@ -16,21 +16,24 @@ import dataclasses
 import functools
 import gc
 import time
-from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from absl import logging
 
 from command_line import cli, flags
+from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
-from command_line.installation import install_command
-from data.io import records, text_files, workers
+from data.io import beam_workers, records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files.paths import Kind, is_remote
+from files.paths import Kind, absolute, is_remote
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,7 @@ class Config(flags.Config):
     """Flags of the script: the corpus to read, and the records to write."""
 
     instances: InstanceOptions = group(InstanceOptions)
+    beam: BeamFlags = group(BeamFlags)
     input_file: str = flag(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
@@ -61,13 +65,6 @@ class Config(flags.Config):
         at_least=1,
         at_most=99_999,
     )
-    pipeline: str | None = flag(
-        None,
-        "local: run in processes on this machine. beam: run on Apache Beam. "
-        "With beam, the script also accepts Beam's own flags, and all workers "
-        "must be able to read and write the files under the same paths.",
-        choices=["local", "beam"],
-    )
 
     @property
     def is_scalable(self) -> bool:
@@ -75,7 +72,7 @@ class Config(flags.Config):
         values = (
             self.num_processes,
             self.num_shards,
-            self.pipeline,
+            self.beam.pipeline,
             self.instances.sentence_split,
         )
         is_any_set = any(value is not None for value in values)
@@ -84,11 +81,13 @@ class Config(flags.Config):
 
 
 def create_at_scale(
-    config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
+    config: Config,
+    input_files: Sequence[str],
+    options: "PipelineOptions | None" = None,
 ) -> tuple[int, str]:
     """Writes the instances in the scalable mode, to shards and a manifest.
 
-    `beam_arguments` are flags to pass to Apache Beam, such as `--runner=...`.
+    `options` are those of a Beam pipeline, None to run in processes.
 
     Returns:
         (number of instances, text for the log that names the written files).
@@ -105,13 +104,20 @@ def create_at_scale(
             "the script adds the numbers of the shards to it"
         )
     run: RunTasks
-    if config.pipeline == "beam":
-        run = _create_beam_runner(beam_arguments)
+    instance_options = config.instances
+    if options is not None:
+        # The workers of Beam may run in other folders.
+        input_files = [*map(absolute, input_files)]
+        output_file = absolute(output_file)
+        instance_options = dataclasses.replace(
+            instance_options, vocab_file=absolute(instance_options.vocab_file)
+        )
+        run = functools.partial(beam_workers.run, options=options)
     else:
         number = 1 if config.num_processes is None else config.num_processes
         run = functools.partial(workers.run, num_processes=number)
     manifest, is_new = create_shards(
-        config.instances,
+        instance_options,
         input_files,
         output_file,
         config.num_shards or 0,
@@ -124,56 +130,6 @@ def create_at_scale(
         manifest["corpus"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
-
-
-def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
-    # Returns a function that runs all tasks in one Apache Beam pipeline. Beam's
-    # workers read and write the same paths as this script, so a runner on many
-    # machines needs a file system that all of them mount. `arguments` are
-    # Beam's own flags, such as `--runner=FlinkRunner`.
-    try:
-        import apache_beam as beam
-        from apache_beam.options import pipeline_options
-    except ImportError as error:
-        raise ValueError(
-            f"--pipeline=beam needs Apache Beam: "
-            f"{install_command('apache_beam')}"
-        ) from error
-    options = pipeline_options.PipelineOptions(arguments)
-    known = options.get_all_options(drop_default=True)
-    unknown = [
-        argument
-        for argument in arguments
-        if argument.lstrip("-").split("=")[0] not in known
-    ]
-    if unknown:
-        raise ValueError(
-            f"unknown arguments {unknown}. Use flags of this script or of "
-            "Apache Beam"
-        )
-
-    def run(
-        function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
-    ) -> Generator[None]:
-        if not tasks:
-            return
-        try:
-            with beam.Pipeline(options=options) as pipeline:
-                _ = (
-                    pipeline
-                    | beam.Create(tasks)
-                    # Distribute the tasks. Otherwise one worker of Beam might
-                    # run all of them.
-                    | beam.Reshuffle()
-                    | beam.MapTuple(function)
-                )
-        except Exception as error:
-            raise OSError(
-                f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
-            ) from error
-        yield from [None] * len(tasks)
-
-    return run
 
 
 def create_in_order(config: Config, input_files: Sequence[str]) -> int:
@@ -217,13 +173,14 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
     config = parsed.config
-    if rest and config.pipeline != "beam":
-        raise ValueError(f"unknown arguments. See --help. Received: {rest}")
+    beam_options = config.beam.parse(rest)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = find_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
-        num_instances, place = create_at_scale(config, input_files, rest)
+        num_instances, place = create_at_scale(
+            config, input_files, beam_options
+        )
     else:
         num_instances = create_in_order(config, input_files)
         num_files = len(config.output_file.split(","))
@@ -234,7 +191,7 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, Config, passes_rest=True)
+command = functools.partial(cli.run, main, Config, takes_beam_flags=True)
 
 if __name__ == "__main__":
     command()

@@ -30,19 +30,27 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
-from command_line import cli, flags
+from command_line import cli, flags, signals
+from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
-from data.io import tables, text_files
-from files.paths import Kind
-from serving import answers, requests
+from command_line.progress import Progress
+from data.io import beam_workers, tables, text_files, workers
+from data.io.sharded_job import RunTasks
+from files.paths import Kind, is_remote
+from serving import answering, answers, requests
+from serving.bulk.job import answer_files
+from serving.bulk.questions import Questions, load_model
 from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, TaskOptions, TextTask
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 _TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
 
@@ -54,6 +62,7 @@ class Config(flags.Config):
     engine: EngineFlags = group(EngineFlags)
     options: TaskOptions = group(TaskOptions)
     layout: tables.LayoutOptions = group(tables.LayoutOptions)
+    beam: BeamFlags = group(BeamFlags)
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -118,6 +127,28 @@ class Config(flags.Config):
         "answered one by one.",
         at_least=1,
     )
+    num_processes: int | None = flag(
+        None,
+        "Number of processes that answer the requests of files, each with "
+        "--num_threads, which is 1 by default. 0 = one for each processor. "
+        "They write files such as OUTPUT-00007-of-00128.csv. The same command "
+        "resumes a job that was interrupted.",
+        at_least=0,
+        at_most=1024,
+    )
+    num_shards: int | None = flag(
+        None,
+        "Maximum number of files to write in this way. The default depends on "
+        "the size of the input.",
+        at_least=1,
+        at_most=99_999,
+    )
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether a flag splits the work into tasks that write shards."""
+        values = (self.num_processes, self.num_shards, self.beam.pipeline)
+        return any(value is not None for value in values)
 
 
 def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
@@ -184,23 +215,27 @@ def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
 def read_items(
     config: Config,
     task: TextTask,
+    texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
 ) -> tuple[Iterator[requests.Item], int | None]:
-    """Returns the requests in files or in a pipe, and their number.
+    """Returns the requests in texts, files or a pipe, and their number.
 
-    The number is None for a pipe. Files are read twice, to find errors before
-    the script answers any request.
+    The number is None for texts and for a pipe. Files are read twice, to find
+    errors before the script answers any request.
 
     Args:
         config: flags of the script.
         task: task that will answer the requests.
+        texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
         OSError, ValueError: as `requests.read` raises them.
     """
+    if texts:
+        return items_of(task, texts), None
     read = functools.partial(
         requests.read,
         task,
@@ -240,27 +275,102 @@ def write_answers(
     Raises:
         OSError: the answers cannot be written.
         ValueError: --output_fields or the format does not suit the answers.
+        signals.Stopped: a signal ended the script.
     """
     path = config.output_file
-    rows = answers.answer(
-        model,
-        task,
-        options=config.options,
-        items=items,
+    row_options = answering.RowOptions(
         batch_size=1 if num_items is None else config.batch_size,
+        sorts=num_items is not None,
         fields=config.output_fields or (),
         keeps_columns=form != "npy",
     )
-    counts = answers.write(path, form, rows, num_items)
-    num_empty, num_errors = counts[answers.Empty], counts[answers.Failed]
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(num_items, 0, "row", 1, "Predicting") as progress,
+    ):
+        answered = answering.Answered(progress if path else None)
+        rows = answering.answer(
+            model, task, config.options, items, row_options, answered
+        )
+        try:
+            counts = answers.write(path, form, rows, ignore_signals)
+        except signals.Stopped as stopped:
+            said = f"after {answered.num_yielded} rows"
+            if path:
+                said = f"after {answered.num_rows} rows; nothing was written"
+            raise stopped.saying(said) from None
+    num_failed, num_empty = counts[answers.Failed], counts[answers.Empty]
+    written = f"; wrote {path}" if path else ""
+    log_counts(counts.total(), num_failed, num_empty, written)
+    return num_failed
+
+
+def log_counts(
+    num_rows: int, num_failed: int, num_empty: int, written: str
+) -> None:
+    """Logs the numbers of answers and errors, and what was written."""
     logging.info(
         "%d answered, %d failed%s%s",
-        counts.total() - num_errors,
-        num_errors,
+        num_rows - num_failed,
+        num_failed,
         f", {num_empty} without text" if num_empty else "",
-        f"; wrote {path}" if path else "",
+        written,
     )
-    return num_errors
+
+
+def answer_in_bulk(
+    config: Config,
+    form: str,
+    paths: Sequence[str],
+    beam_options: "PipelineOptions | None",
+) -> int:
+    """Answers the requests of files in tasks, which write shards.
+
+    Args:
+        config: flags of the script.
+        form: format of the answers.
+        paths: paths of the files.
+        beam_options: options of a Beam pipeline, None to run in processes.
+
+    Returns:
+        the number of requests that failed.
+
+    Raises:
+        OSError, ValueError: as `answer_files` raises them.
+        signals.Stopped: a signal ended the script.
+    """
+    output_file = config.output_file
+    if not (config.input_file and output_file) or is_remote(output_file):
+        raise ValueError(
+            "--num_processes, --num_shards and --pipeline write several "
+            "files: set --input_file, and --output_file to a local path"
+        )
+    number = 1 if config.num_processes is None else config.num_processes
+    run: RunTasks = functools.partial(workers.run, num_processes=number)
+    if beam_options is not None:
+        run = functools.partial(beam_workers.run, options=beam_options)
+    engine = config.engine
+    model = load_model(config.model, engine.num_threads or 1, engine.engine)
+    questions = Questions(
+        model=model.path,
+        engine=model.engine.name,
+        num_threads=engine.num_threads or 1,
+        task=model.task(config.task).name,
+        options=config.options,
+        layout=config.layout,
+        input_format=config.input_format,
+        columns=(config.text_column, config.text_b_column),
+        batch_size=config.batch_size,
+        output_format=form,
+        output_fields=tuple(config.output_fields or ()),
+    )
+    with signals.stoppable():
+        counts, written = answer_files(
+            questions, paths, output_file, config.num_shards or 0, run
+        )
+    num_failed, num_empty = counts["num_failed"], counts["num_empty"]
+    log_counts(counts["num_rows"], num_failed, num_empty, f"; {written}")
+    return num_failed
 
 
 def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
@@ -269,25 +379,28 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     Returns the exit status.
     """
     config = parsed.config
+    beam_options = config.beam.parse(arguments)
+    if beam_options is not None:
+        arguments = []
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
     form = answers.find_form(config.output_format, config.output_file)
+    if config.is_bulk:
+        return int(answer_in_bulk(config, form, paths, beam_options) > 0)
     engine = config.engine
     model = TextModel(config.model, engine.num_threads, engine.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    num_items = None
-    if arguments:
-        items = items_of(task, arguments)
-    else:
-        items, num_items = read_items(config, task, paths, model.columns)
+    items, num_items = read_items(config, task, arguments, paths, model.columns)
     num_errors = write_answers(
         config, form, model, task, items=items, num_items=num_items
     )
     return int(num_errors > 0)
 
 
-command = functools.partial(cli.run, main, Config, takes_arguments=True)
+command = functools.partial(
+    cli.run, main, Config, takes_beam_flags=True, takes_arguments=True
+)
 
 if __name__ == "__main__":
     command()

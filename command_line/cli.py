@@ -14,7 +14,7 @@ from typing import Any
 
 from absl import app, flags, logging
 
-from command_line import chatter, installation, parsing
+from command_line import beam_flags, chatter, installation, parsing
 from command_line import flags as script_flags
 from files import lock, paths
 
@@ -87,22 +87,23 @@ PACKAGES = (
 def run(
     main: Callable[..., int | None],
     config: type[script_flags.Config],
-    passes_rest: bool = False,
+    takes_beam_flags: bool = False,
     takes_arguments: bool = False,
 ) -> None:
     """Defines the flags of a script, and runs `main` with absl's app.run.
 
     An error in the user's input is printed in one line and ends the script with
     status 1. --debug prints the traceback of the error. Ctrl-C ends the script
-    with status 130.
+    with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.Parsed) -> exit status. If `passes_rest` or
-            `takes_arguments` is True, `main` receives the list of all other
-            arguments as its second parameter.
+        main: function (flags.Parsed) -> exit status. If
+            `takes_beam_flags` or `takes_arguments` is True, `main` receives the
+            list of all other arguments as its second parameter.
         config: class of the script's flags. See command_line/flags.py.
-        passes_rest: True if `main` handles flags that the script does not
-            define, such as another library's. Otherwise such flags are errors.
+        takes_beam_flags: True if `config` contains `BeamFlags`. With
+            --pipeline=beam, `main` then receives all flags that the script does
+            not define. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
             Otherwise such arguments are errors.
     """
@@ -112,6 +113,10 @@ def run(
     required = parsing.define(config, sys.argv[0])
     parsing.define(_CommonConfig, sys.argv[0])
     _install_handlers()
+    is_on_beam = takes_beam_flags and beam_flags.is_asked(sys.argv)
+    # Otherwise absl leaves the flags that follow `--name value` of Beam
+    # unparsed.
+    flags.FLAGS.set_gnu_getopt(is_on_beam)
 
     def run_main(argv: list[str]) -> int | None:
         options = flags.FLAGS
@@ -121,23 +126,24 @@ def run(
             logging.set_verbosity(level)
         if not options.debug:
             chatter.silence_tensorflow()
-        if passes_rest or takes_arguments:
-            return _guarded(lambda parsed: main(parsed, rest), config)
-        if rest:
+        if rest and not (is_on_beam or takes_arguments):
             return _fail(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
+        if takes_beam_flags or takes_arguments:
+            return _guarded(lambda parsed: main(parsed, rest), config)
         return _guarded(main, config)
 
     try:
         app.run(
             run_main,
             flags_parser=lambda argv: _parse_flags(
-                argv, required, passes_rest, script.__doc__ or ""
+                argv, required, is_on_beam, script.__doc__ or ""
             ),
         )
-    except KeyboardInterrupt:
-        sys.exit(_fail("interrupted", _INTERRUPTED))
+    except KeyboardInterrupt as error:
+        status = getattr(error, "status", _INTERRUPTED)
+        sys.exit(_fail(str(error) or "interrupted", status))
     except BrokenPipeError:
         # The reader closed the pipe, as in --help | head. Exit like a process
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
@@ -278,6 +284,15 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
+# Returns whether TensorFlow could not reach another worker of the training. Its
+# message is a stack of calls.
+def _lost_worker(error: Exception) -> bool:
+    return type(error).__name__ in (
+        "AbortedError",
+        "UnavailableError",
+    ) and "Collective ops is aborted" in str(error)
+
+
 def _describe_error(
     error: Exception, given: Sequence[paths.PathFlag]
 ) -> object:
@@ -285,6 +300,11 @@ def _describe_error(
     # file in the error.
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: {installation.install_command(error.name)}"
+    if _lost_worker(error):
+        return (
+            "another worker was lost: start all of them again. They resume "
+            "from the last checkpoint"
+        )
     if isinstance(error, MemoryError):
         # Python's own MemoryError has no message, and NumPy's names the array.
         reason = (

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
     "ai_edge_litert": "predict",
     "apache_beam": "beam",
+    "dask": "beam",
+    "distributed": "beam",
     "fastapi": "serve",
     "huggingface_hub": "hub",
     "matplotlib": "plot",

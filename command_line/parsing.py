@@ -60,10 +60,19 @@ def parse(config: type[ConfigT]) -> Parsed[ConfigT]:
     values: dict[str, Any] = {
         each.name: flags.FLAGS[each.name].value for each in flags_of(config)
     }
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    command = {each.name: each.value for each in own if each.present}
+    command = {
+        name: flags.FLAGS[name].value
+        for name in defined_names()
+        if flags.FLAGS[name].present
+    }
     for each in flags_of(config):
         value = values[each.name]
         if each.meta.kind is not None and value is not None:
             values[each.name] = paths.expand_home(value, each.meta.kind)
     return Parsed(create_config(config, **values), command)
+
+
+def defined_names() -> list[str]:
+    """Returns the names of the flags of the script that runs."""
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    return [each.name for each in own]

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterator
 from typing import IO
 
@@ -22,9 +23,12 @@ from files.paths import StrPath, is_remote, named_errors
 def partial_path(path: StrPath) -> str:
     """Returns the temporary name under which this process writes `path`.
 
-    The name contains the process id, so no other process uses it.
+    The name ends with a number of this machine and the process id, so no other
+    process uses it, even if several machines write to one file system.
+    Processes in containers often have the same id.
     """
-    return f"{os.fspath(path)}.partial-{os.getpid()}"
+    machine = zlib.crc32(os.uname().nodename.encode())
+    return f"{os.fspath(path)}.partial-{machine}{os.getpid():07d}"
 
 
 def sync(path: StrPath) -> None:

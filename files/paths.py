@@ -113,6 +113,11 @@ def is_remote(path: StrPath) -> bool:
     return "://" in os.fspath(path)
 
 
+def absolute(path: str) -> str:
+    """Returns a path that names the same file in processes of other folders."""
+    return path if is_remote(path) else os.fspath(Path(path).absolute())
+
+
 def named_folders(value: str) -> list[tuple[str, str]]:
     """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
 

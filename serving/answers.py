@@ -1,4 +1,4 @@
-"""Answers requests, and writes the answers as JSON lines, CSV or npy."""
+"""Writes rows of answers as JSON lines, CSV or npy."""
 
 import contextlib
 import csv
@@ -9,23 +9,19 @@ import io
 import itertools
 import json
 import math
+import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any, NamedTuple
 
 import numpy as np
-from absl import logging
 
-from command_line.progress import Progress
-from data.io import tables
 from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
-from serving.models import TextModel
-from serving.requests import Item
-from serving.tasks.base import Reply, TaskOptions, TextTask
+from serving.tasks.base import Reply
 
 # Formats of answers. A format is also the extension of the output file's name.
 FORMS = ("jsonl", "csv", "npy")
@@ -34,8 +30,6 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
 _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
-# Maximum number of errors that are logged. The output contains all errors.
-_MAX_LOGGED = 10
 
 
 class Failed(dict[str, Any]):
@@ -63,92 +57,6 @@ def find_form(form: str | None, path: StrPath | None) -> str:
         )
     of_name = [each for each in FORMS if name.endswith(f".{each}")]
     return form or [*of_name, "jsonl"][0]
-
-
-def answer(
-    model: TextModel,
-    task: TextTask,
-    options: TaskOptions,
-    items: Iterator[Item],
-    batch_size: int = 32,
-    fields: Sequence[str] = (),
-    keeps_columns: bool = True,
-) -> Iterator[list[Reply]]:
-    """Yields batches of rows: the input's columns, then an answer or an error.
-
-    A field of the answer whose name is a column's begins with `predicted_`.
-
-    Args:
-        model: model that answers the requests.
-        task: task of the model.
-        options: options of the task.
-        items: the requests.
-        batch_size: number of requests in a batch.
-        fields: names of the fields of a reply to keep, () for all fields.
-        keeps_columns: whether to keep the columns of the input.
-
-    Raises:
-        ValueError: the first reply lacks one of the fields.
-    """
-    num_errors = 0
-    is_checked = False
-    if keeps_columns:
-        items = map(_checked, items)
-    while batch := [*itertools.islice(items, batch_size)]:
-        asked = [item.request for item in batch if not item.error]
-        replies = iter(task.ask(model, asked, options))
-        rows: list[Reply] = []
-        for item in batch:
-            reply = item.error or next(replies)
-            row = dict(item.row) if keeps_columns else {}
-            if isinstance(reply, ValueError):
-                num_errors += 1
-                if num_errors <= _MAX_LOGGED:
-                    logging.warning("%s: %s", item, reply)
-                rows.append(_create_failed(row, item, reply))
-            elif not reply:
-                rows.append(Empty(row))
-            else:
-                # Later replies may lack an optional field.
-                if not is_checked:
-                    _check_fields(fields, reply)
-                    is_checked = True
-                rows.append(_create_answered(row, reply, task, fields))
-        yield rows
-
-
-def _check_fields(fields: Sequence[str], reply: Reply) -> None:
-    if not {*fields} <= {*reply}:
-        raise ValueError(
-            f"--output_fields={','.join(fields)}: choose from "
-            f"{', '.join(reply)}"
-        )
-
-
-def _create_answered(
-    row: Reply, reply: Reply, task: TextTask, fields: Sequence[str]
-) -> Reply:
-    # A reply may repeat the texts or the words of its request.
-    sent = [x for x in (*task.fields, "words") if x in reply]
-    repeated = {x for x in sent if row.get(x) == reply[x]}
-    chosen = [x for x in fields or reply if x not in repeated]
-    kept = {name: reply[name] for name in chosen if name in reply}
-    return tables.add_answer(row, kept)
-
-
-def _create_failed(row: Reply, item: Item, error: ValueError) -> Failed:
-    fields: Reply = {"file": item.file} if item.file else {}
-    fields |= {"line": item.line, "error": str(error)}
-    return Failed(tables.add_answer(row, fields))
-
-
-def _checked(item: Item) -> Item:
-    # Finds a row that cannot be copied before it is answered.
-    nested = [x for x in item.row.values() if isinstance(x, list | dict)]
-    if _is_writable(nested):
-        return item
-    error = ValueError("a column is nested too deeply")
-    return item._replace(error=error, row={})
 
 
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
@@ -200,8 +108,11 @@ def _to_cell(value: object) -> str:
     return _to_text(value)
 
 
-def _is_writable(value: object) -> bool:
-    # Python may read JSON that is nested too deeply for its writer.
+def is_writable(value: object) -> bool:
+    """Returns whether a value can be written as JSON.
+
+    Python may read JSON that is nested too deeply for its writer.
+    """
     try:
         _to_json(value)
     except RecursionError:
@@ -209,11 +120,26 @@ def _is_writable(value: object) -> bool:
     return True
 
 
+class Schema(NamedTuple):
+    """What all files that contain the answers to one input have in common.
+
+    Attributes:
+        columns: {key of a cell: its name in the header} of CSV.
+        field: field that an array stores.
+        shape: shape of its values.
+    """
+
+    columns: Mapping[str, str]
+    field: str = ""
+    shape: tuple[int, ...] = ()
+
+
 def write(
     path: str | None,
     form: str,
     batches: Iterable[list[Reply]],
-    num_rows: int | None,
+    complete: Callable[[], None] = lambda: None,
+    schema: Schema | None = None,
 ) -> Counter[type]:
     """Writes answers. Returns the numbers of rows: dict, Empty and Failed.
 
@@ -222,8 +148,9 @@ def write(
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
         form: format of the output, one of FORMS.
-        batches: the rows that `answer` yields.
-        num_rows: number of rows in all batches, or None if unknown.
+        batches: the rows that `answering.answer` yields.
+        complete: function that is called before the file gets its name.
+        schema: what is known of the answers. None = the answers tell.
 
     Raises:
         OSError: the file cannot be written.
@@ -231,24 +158,20 @@ def write(
     """
     counts = Counter[type]()
 
-    def track() -> Iterator[list[Reply]]:
-        # Counts the rows, and shows a progress bar.
-        with Progress(num_rows, 0, "row", 1, "Predicting") as progress:
-            for rows in batches:
-                yield rows
-                for row in rows:
-                    counts[type(row)] += 1
-                if path and progress.due(counts.total()):
-                    progress.update(counts.total())
+    def count() -> Iterator[list[Reply]]:
+        for rows in batches:
+            yield rows
+            counts.update(map(type, rows))
 
     with _open(path) as output:
         if form == "jsonl":
-            for rows in track():
+            for rows in count():
                 output.writelines(map(to_json_line, rows))
                 output.flush()
         else:
-            each = (row for rows in track() for row in rows)
-            (write_csv if form == "csv" else write_npy)(each, output)
+            each = itertools.chain.from_iterable(count())
+            (write_csv if form == "csv" else write_npy)(each, output, schema)
+        complete()
     return counts
 
 
@@ -269,78 +192,171 @@ def _open(path: str | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
+def write_npy(
+    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+) -> None:
     """Writes one field of all answers as float32 [rows, ...].
 
-    The field is the only one of the first answer, or the first in _NUMBERS that
-    the first answer contains. The values of a row without an answer are NaN.
+    Without a schema, the field is the only one of the first answer, or the
+    first in _NUMBERS that the first answer contains. The values of a row
+    without an answer are NaN.
+
+    The number of rows is known at the end, and stands in front of them. So a
+    pipe or a packed file gets the rows from a temporary file.
 
     Raises:
         ValueError: the field is not numeric, or its shape changes.
     """
-    name = ""
-    numbers: list[np.ndarray | None] = []
-    shapes: set[tuple[int, ...]] = set()
-    for row in rows:
-        if not name and row and not isinstance(row, Failed):
-            numeric = [x for x in _NUMBERS if x in row]
-            if len(row) != 1 and not numeric:
-                raise ValueError(
-                    "npy stores one numeric field: set --output_fields to one "
-                    f"of {', '.join(row)}"
-                )
-            name = [*numeric, *row][0]
-        value = row.get(name)
-        value = [*value.values()] if isinstance(value, dict) else value
-        number = None if value is None else np.array(value, "<f4")
-        if number is not None:
-            # Stop at once, not when all rows are answered.
-            shapes.add(number.shape)
-        if len(shapes) > 1:
+    with contextlib.ExitStack() as stack:
+        file = output
+        if not _is_local(output):
+            file = stack.enter_context(tempfile.TemporaryFile())
+        array = _Array(file, schema)
+        for row in rows:
+            array.add(row)
+        array.finish()
+        if file is not output:
+            file.seek(0)
+            shutil.copyfileobj(file, output, 1 << 20)
+
+
+class _Array:
+    # Writes an array to a file. The rows before the first number are only
+    # counted, until their shape is known.
+
+    def __init__(self, file: IO[bytes], schema: Schema | None) -> None:
+        self._file = file
+        self._name = ""
+        self._shape: tuple[int, ...] | None = None
+        self._num_rows = 0
+        if schema:
+            self._name = schema.field
+            self._set_shape(schema.shape)
+
+    def add(self, row: Reply) -> None:
+        if not self._name and row and not isinstance(row, Failed):
+            self._name = find_number(row)
+        number = to_numbers(row.get(self._name))
+        if number is not None and self._shape is None:
+            self._set_shape(number.shape)
+        if number is not None and number.shape != self._shape:
             raise ValueError(
-                f"{name!r} is not always of one shape. Set "
+                f"{self._name!r} is not always of one shape. Set "
                 "--output_format=jsonl"
             )
-        numbers.append(number)
-    unknown = np.full(next(iter(shapes), ()), np.nan)
-    array = np.array([unknown if x is None else x for x in numbers], "<f4")
-    # np.save cannot write to a pipe.
-    header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
-    np.lib.format.write_array_header_1_0(output, header)
-    output.write(array.data)
+        if number is not None:
+            self._file.write(number.tobytes())
+        elif self._shape is not None:
+            self._file.write(_unknown(1, self._shape))
+        self._num_rows += 1
+
+    def _set_shape(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._write_header()
+        self._file.write(_unknown(self._num_rows, shape))
+
+    def _write_header(self) -> None:
+        # NumPy pads the header, so that its size does not depend on the number
+        # of rows.
+        header = {
+            "descr": "<f4",
+            "fortran_order": False,
+            "shape": (self._num_rows, *(self._shape or ())),
+        }
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def finish(self) -> None:
+        if self._shape is None:
+            self._set_shape(())
+        self._file.seek(0)
+        self._write_header()
 
 
-def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
+def to_numbers(value: object) -> np.ndarray | None:
+    """Returns the values of a field as an array, None without a value.
+
+    Raises:
+        ValueError: the field is not numeric.
+    """
+    value = [*value.values()] if isinstance(value, dict) else value
+    return None if value is None else np.array(value, "<f4")
+
+
+def find_number(row: Reply) -> str:
+    """Returns the name of the field of an answer that an array stores.
+
+    Raises:
+        ValueError: there are several fields, none of which is the usual one.
+    """
+    numeric = [x for x in _NUMBERS if x in row]
+    if len(row) != 1 and not numeric:
+        raise ValueError(
+            "npy stores one numeric field: set --output_fields to one "
+            f"of {', '.join(row)}"
+        )
+    return [*numeric, *row][0]
+
+
+def _is_local(file: IO[bytes]) -> bool:
+    # Returns whether the beginning of a file can be written at the end.
+    is_plain = isinstance(file, io.BufferedWriter) and file.seekable()
+    return is_plain and file is not sys.stdout.buffer
+
+
+def _unknown(num_rows: int, shape: tuple[int, ...]) -> bytes:
+    # Returns rows without an answer.
+    return np.full(shape, np.nan, "<f4").tobytes() * num_rows
+
+
+def write_csv(
+    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+) -> None:
     """Writes the answers as CSV.
 
-    A temporary file stores the answers, because the columns are known only when
-    all rows are answered. The header repeats a name that the table repeats.
+    Without a schema, a temporary file stores the answers, because the columns
+    are known only when all rows are answered. The header repeats a name that
+    the table repeats.
     """
+    if schema:
+        _write_table(schema.columns, map(_to_cells, rows), output)
+        return
     columns: dict[str, None] = {}
     of_errors: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
+            cells = _to_cells(row)
             names = of_errors if isinstance(row, Failed) else columns
-            cells = {k: _to_cell(v) for k, v in _flatten(row).items()}
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))
         columns |= of_errors
-        # Escape lone surrogates. An id may contain them, but UTF-8 cannot
-        # encode them.
-        text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        if columns:
-            # The table may repeat the names of columns.
-            header = (getattr(key, "name", key) for key in columns)
-            writer.writerow(header)
         lines.seek(0)
-        for line in lines:
-            cells = parse_json(line, "an answer")
-            writer.writerow([cells.get(name, "") for name in columns])
-        text.detach()
+        cells_of_rows = (parse_json(line, "an answer") for line in lines)
+        # The table may repeat the names of columns.
+        header = {key: getattr(key, "name", key) for key in columns}
+        _write_table(header, cells_of_rows, output)
 
 
-def _flatten(answer: Reply) -> Reply:
+def _to_cells(row: Reply) -> dict[str, str]:
+    return {key: _to_cell(each) for key, each in flatten(row).items()}
+
+
+def _write_table(
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, str]],
+    output: IO[bytes],
+) -> None:
+    # Escape lone surrogates. An id may contain them, but UTF-8 cannot encode
+    # them.
+    text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    if columns:
+        writer.writerow(columns.values())
+    for cells in rows:
+        writer.writerow([cells.get(key, "") for key in columns])
+    text.detach()
+
+
+def flatten(answer: Mapping[str, Any]) -> Reply:
     """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: Reply = {}
     for name, value in answer.items():

@@ -6,6 +6,8 @@
 predict.py and serve.py call `TextTask.ask` with a model (tasks/base.py).
 """
 
+import functools
+import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
@@ -34,6 +36,12 @@ class TextModel:
     predict.py. The dict for an empty text is empty. Positions in texts count
     characters, except `start_byte` and `end_byte`. Several threads may use one
     model. `serving.load` is another name of this class.
+
+    A pickled model is the absolute path of its folder, the name of the engine
+    and the number of threads. The process that unpickles it, such as a worker
+    of multiprocessing or Dask, loads the folder, and keeps the model for the
+    next time. That raises a ValueError if the folder contains another model by
+    then.
 
     A method raises a ValueError if the model does not support the task or if a
     text is invalid, and a TypeError if an argument is not a list either.
@@ -72,16 +80,24 @@ class TextModel:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
         self.engine = engines.open_engine(folder, engine, num_threads)
+        self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
+        self._checksum = _checksum(folder)
         described = presets.read(folder)
         self.settings = {**described.settings, "labels": described.labels}
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
             self._prepare(folder, described)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns what pickle writes: how to load the model again."""
+        path = os.path.abspath(self.path)
+        arguments = path, self._num_threads, self.engine.name, self._checksum
+        return _load_again, arguments
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
         self.tokenizer = FullTokenizer(
@@ -233,6 +249,29 @@ class TextModel:
 
 # A shorter name for calls: `serving.load(path)`.
 load = TextModel
+
+
+# A process keeps the model for its next task, because each task of a pool is
+# pickled by itself.
+@functools.lru_cache(maxsize=1)
+def _load_again(
+    path: str, num_threads: int | None, engine: str, checksum: str | None
+) -> TextModel:
+    model = TextModel(path, num_threads, engine)
+    if model._checksum != checksum:
+        raise ValueError(
+            f"{path} contains another model than when serving.load() read it. "
+            "Load the folder again, and then start the workers"
+        )
+    return model
+
+
+def _checksum(folder: Path) -> str | None:
+    # Returns a checksum of model.json, None if there is no such file.
+    file = folder / model_json.FILE
+    if not file.is_file():
+        return None
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from absl import logging
 
 from data.classification.classifier_flags import guess_columns
-from data.io import tables
+from data.io import table_pieces, tables
+from data.io.table_pieces import Piece
 from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
@@ -101,10 +102,11 @@ def read_json(
 
 def read(
     task: TextTask,
-    paths: Sequence[str],
+    paths: Sequence[str | Piece],
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT,
     trained_columns: Sequence[str | None] = (),
+    file_names: Sequence[str] | None = None,
 ) -> Iterator[Item]:
     """Yields an unchecked Item for each row of the files.
 
@@ -113,7 +115,8 @@ def read(
 
     Args:
         task: task that will answer the requests.
-        paths: paths of the files, or text_files.STDIN for standard input.
+        paths: paths or pieces of the files, or text_files.STDIN for standard
+            input.
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
@@ -121,6 +124,8 @@ def read(
             trained on. They are read if `columns` is None and they exist. If
             they do not exist in a table, its column of texts is found by its
             name, as in training.
+        file_names: name of the file in each Item of a path. None = the path, or
+            "" if there is only one path.
 
     Raises:
         OSError: a file cannot be read.
@@ -149,11 +154,14 @@ def read(
     if by_number and layout.has_header is None:
         layout = layout._replace(has_header=False)
     layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    for path in paths:
+    pieces = [x if isinstance(x, Piece) else Piece(x) for x in paths]
+    if file_names is None:
+        file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
+    for piece, file in zip(pieces, file_names, strict=True):
+        path = piece.path
         form = layout.form or tables.form_of(path)
         is_table = form not in ("jsonl", "text", None)
-        rows = tables.read_rows(path, layout)
-        file = path if len(paths) > 1 else ""
+        rows = table_pieces.read_rows(piece, layout)
         with named_errors(path):
             for number, row in rows:
                 if isinstance(row, ValueError):

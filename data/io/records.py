@@ -8,6 +8,7 @@ process that only writes records need not load TensorFlow, and building a
 
 import contextlib
 import functools
+import io
 import math
 import os
 import struct
@@ -187,7 +188,7 @@ class RecordWriter(contextlib.ExitStack):
             {
                 "path": path,
                 "num_records": len(range(number, self.num_records, step)),
-                **measure_file(path),
+                **measure_shard(path),
             }
             for number, path in enumerate(self._paths)
         ]
@@ -320,11 +321,24 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
         yield key >> 3, message[position - size : position]
 
 
-def measure_file(path: str) -> dict[str, Any]:
-    """Returns a file's size and checksum, {"bytes": int, "crc32c": str}."""
-    checksum = google_crc32c.Checksum()
+def measure_file(path: StrPath) -> dict[str, Any]:
+    """Returns a file's size and checksum, {"bytes": int, "crc32c": str}.
+
+    Of a packed file, they are those of the unpacked bytes.
+    """
     with text_files.open_binary(path) as file:
-        size = sum(map(len, checksum.consume(file, 1 << 20)))
+        return _measure(file)
+
+
+def measure_shard(path: StrPath) -> dict[str, Any]:
+    """Returns what `measure_file` does, of the bytes of a local file."""
+    with open(path, "rb") as file:
+        return _measure(file)
+
+
+def _measure(file: io.BufferedReader) -> dict[str, Any]:
+    checksum = google_crc32c.Checksum()
+    size = sum(map(len, checksum.consume(file, 1 << 20)))
     return {"bytes": size, "crc32c": checksum.hexdigest().decode()}
 
 
@@ -334,5 +348,5 @@ def is_whole(path: str, entry: dict[str, Any]) -> bool:
     return (
         os.path.isfile(path)
         and os.path.getsize(path) == entry["bytes"]
-        and measure_file(path)["crc32c"] == entry["crc32c"]
+        and measure_shard(path)["crc32c"] == entry["crc32c"]
     )

@@ -1,5 +1,6 @@
 """Reads the forms of tables: CSV, TSV, JSON, Excel, Parquet and plain text."""
 
+import contextlib
 import csv
 import itertools
 import re
@@ -125,7 +126,7 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
     """
     form = layout.form or form_of(path)
     if form == "parquet":
-        yield from _read_parquet(path)
+        yield from read_parquet(path)
     elif form == "xlsx":
         yield from _read_workbook(path, layout)
     else:
@@ -133,14 +134,15 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
             if form in ("csv", "tsv"):
                 yield from _read_separated(path, lines, layout, form)
             elif form == "text":
-                yield from _read_text(enumerate(lines, 1), layout.encoding)
+                yield from read_text(enumerate(lines, 1), layout.encoding)
             else:
                 yield from _read_json(path, lines, form, layout.encoding)
 
 
-def _read_text(
-    lines: Iterator[tuple[int, str]], encoding: str | None
+def read_text(
+    lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[Row]:
+    """Yields a row for each numbered line of a plain text."""
     for number, line in lines:
         try:
             text = encodings.check(line, encoding).rstrip("\r\n")
@@ -153,24 +155,47 @@ def _read_text(
 def _read_json(
     path: StrPath, lines: IO[str], form: str | None, encoding: str | None
 ) -> Iterator[Row]:
-    # The first line that is not blank tells the format.
     numbered = enumerate(lines, 1)
+    first, kind = find_kind(numbered, form)
+    every = itertools.chain(first, numbered)
+    if kind == "text":
+        yield from read_text(every, encoding)
+    elif kind == "jsonl":
+        yield from read_json_lines(every, encoding)
+    else:
+        text = "".join(line for _, line in every)
+        yield from _read_list(path, encodings.check(text, encoding))
+
+
+def find_kind(
+    lines: Iterator[tuple[int, str]], form: str | None
+) -> tuple[list[tuple[int, str]], str]:
+    """Returns what the first line that is not blank tells of a text.
+
+    Args:
+        lines: numbered lines, of which only the first ones are read.
+        form: "jsonl", or None if the text may be plain.
+
+    Returns:
+        (the lines that were read, kind). The kind is "text", "jsonl", or "list"
+        if the whole text is one JSON value.
+    """
     first = []
-    for each in numbered:
+    for each in lines:
         first.append(each)
         if each[1].strip():
             break
     head = first[-1][1] if first else ""
-    every = itertools.chain(first, numbered)
     if form is None and not _JSON.match(head):
-        yield from _read_text(every, encoding)
-        return
-    if _is_list(head):
-        rest = "".join(line for _, line in numbered)
-        text = encodings.check(head + rest, encoding)
-        yield from _read_list(path, text)
-        return
-    for number, line in every:
+        return first, "text"
+    return first, "list" if _is_list(head) else "jsonl"
+
+
+def read_json_lines(
+    lines: Iterable[tuple[int, str]], encoding: str | None = None
+) -> Iterator[Row]:
+    """Yields a row for each numbered line that is not blank."""
+    for number, line in lines:
         try:
             encodings.check(line, encoding)
             if line.strip():
@@ -395,7 +420,38 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
             yield number, header.row(row)
 
 
-def _read_parquet(path: StrPath) -> Iterator[Row]:
+def read_parquet(
+    path: StrPath, row_groups: Sequence[int] | None = None, first: int = 1
+) -> Iterator[Row]:
+    """Yields the rows of a file of Parquet.
+
+    Args:
+        path: path of the file.
+        row_groups: numbers of the groups of rows to read. None = all.
+        first: number of the first row.
+
+    Raises:
+        OSError, ValueError: as `read_rows` raises them.
+    """
+    with open_parquet(path) as table:
+        number = first - 1
+        for batch in table.iter_batches(256, row_groups):
+            keys = _unique(batch.schema.names)
+            columns = [_parquet_cells(column) for column in batch.columns]
+            for cells in zip(*columns, strict=True):
+                number += 1
+                row = dict(zip(keys, cells, strict=True))
+                yield number, _without_nan(row)
+
+
+@contextlib.contextmanager
+def open_parquet(path: StrPath) -> Iterator[Any]:
+    """Opens a file of Parquet as a pyarrow.parquet.ParquetFile.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is damaged, or the package is missing.
+    """
     try:
         # An optional package.
         import pyarrow.parquet
@@ -408,14 +464,23 @@ def _read_parquet(path: StrPath) -> Iterator[Row]:
             table = pyarrow.parquet.ParquetFile(file)
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path}: {error}") from error
-        number = 0
-        for batch in table.iter_batches(256):
-            keys = _unique(batch.schema.names)
-            columns = [_parquet_cells(column) for column in batch.columns]
-            for cells in zip(*columns, strict=True):
-                number += 1
-                row = dict(zip(keys, cells, strict=True))
-                yield number, _without_nan(row)
+        yield table
+
+
+def describe_parquet(path: StrPath) -> dict[str, Any]:
+    """Returns a row of empty cells: {column: None or {inner column: None}}.
+
+    Raises the errors of `open_parquet`.
+    """
+    with open_parquet(path) as table:
+        schema = table.schema_arrow
+        kinds = [schema.field(number).type for number in range(len(schema))]
+        return {
+            key: {each.name: None for each in kind} or None
+            if str(kind).startswith("struct<")
+            else None
+            for key, kind in zip(_unique(schema.names), kinds, strict=True)
+        }
 
 
 def _parquet_cells(column: Any) -> list[Any]:  # noqa: ANN401  pyarrow is optional

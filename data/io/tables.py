@@ -252,17 +252,23 @@ def accepted_rows(
 
 
 def add_answer(
-    row: Mapping[str, Any], answer: Mapping[str, Any]
+    row: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    columns: Collection[str] = (),
 ) -> dict[str, Any]:
     """Returns a row of a table, and beside it an answer.
 
-    A field of the answer begins with `predicted_` if the row has its name.
+    A field of the answer begins with `predicted_` if the row has its name, or
+    if another row has it, whose `columns` are known.
     """
+
+    def is_taken(name: str) -> bool:
+        return name in row or name in columns
 
     def has(name: str, value: object) -> bool:
         # In CSV, {"a": {"b": 1}} is the column a.b.
         inner = value if isinstance(value, dict) else ()
-        return name in row or any(f"{name}.{key}" in row for key in inner)
+        return is_taken(name) or any(is_taken(f"{name}.{x}") for x in inner)
 
     return {**row} | {
         f"predicted_{name}" if has(name, value) else name: value

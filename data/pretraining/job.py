@@ -3,30 +3,29 @@
 The corpus is split into parts of about 4 MB. Each task writes some TFRecord
 files, the shards, from some of the parts, in bounded memory. The random draws
 depend only on the seed and the part, so any number of processes can work on the
-tasks, in any order. manifest.py describes how a job resumes.
+tasks, in any order. sharded_job.py describes how a job resumes.
 """
 
-import contextlib
 import dataclasses
 import functools
 import itertools
 import os
 import random
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from command_line import progress
 from data.io import records, text_files
+from data.io.sharded_job import Output, RunTasks, run_tasks
 from data.pretraining import documents, instances
 from data.pretraining.documents import Document, Part, TextReader
 from data.pretraining.instances import shuffle
-from data.pretraining.manifest import Output
 from data.pretraining.options import InstanceOptions
 from files import lock
 from files.atomic import write_json
-from files.json_files import read_json
 
+# Increase this number whenever you change the code so that the records change.
+_VERSION = 4
 # Default size of a shard: number of bytes of its text, times the number of
 # passes over the text.
 _SHARD_BYTES = 128 << 20
@@ -43,9 +42,6 @@ _MAX_RECORD_BYTES = 128 << 20
 _NUM_HASHES = 10_000
 
 T = TypeVar("T")
-# Type of functions such as workers.run. They receive another function and the
-# arguments of each of its calls.
-RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,36 +97,50 @@ def create_shards(
     # Fail before any file is written if the vocabulary cannot be read.
     _create_reader(options)
     with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
-        flags = {**dataclasses.asdict(options), "num_shards": num_shards}
-        inputs = [*input_files, options.vocab_file]
-        output = Output(output_file, flags, inputs)
+        output = create_output(
+            output_file,
+            {**dataclasses.asdict(options), "num_shards": num_shards},
+            [*input_files, options.vocab_file],
+        )
         tasks = _create_tasks(options, input_files, output, num_shards)
-        written = [path for task in tasks for path in task.shards]
-        written = [*map(os.path.realpath, [*written, output.manifest_file])]
-        if replaced := {*written}.intersection(map(os.path.realpath, inputs)):
-            raise ValueError(
-                f"--output_file={output_file} would replace {replaced.pop()}, "
-                "which is an input; use another --output_file"
-            )
+        output.check_tasks(tasks)
         if manifest := output.find_manifest():
             output.remove_work()
             return manifest, False
         output.begin()
-        left = [(task,) for task in tasks if not _is_done(task)]
         try:
-            with contextlib.closing(run(write_shards, left)) as done:
-                for _ in progress.track(done, len(left), "task", "shard"):
-                    pass
-            results = _combine(tasks, options, input_files)
+            results = run_tasks(tasks, write_shards, run, "shard")
+            combined = _combine(results, options, input_files)
         except ValueError:
-            # Remove the shards that the tasks wrote. They will not be reused,
-            # because the user must change the input or a flag.
-            for task in filter(_is_done, tasks):
-                for path in task.shards:
-                    os.remove(path)
-            output.remove_work()
+            # The shards will not be reused, because the user must change the
+            # input or a flag.
+            output.discard(tasks)
             raise
-        return output.finish(results), True
+        return output.finish(combined), True
+
+
+def create_output(
+    output_file: str, flags: dict[str, Any], inputs: Sequence[str]
+) -> Output:
+    """Returns the files of a job, which are named as `sharded_job` says.
+
+    Args:
+        output_file: path of the output.
+        flags: {name: value} of the flags that determine the records.
+        inputs: paths of the text files and of the vocabulary.
+    """
+    held_out = {"eval_shards": eval_file(output_file)}
+    return Output(output_file, _VERSION, flags, inputs, apart=held_out)
+
+
+def eval_file(output_file: str) -> str:
+    """Returns the path of the shard of held-out documents.
+
+    It begins with "eval-", so that the pattern OUTPUT*, with which users name
+    the training shards, does not match it.
+    """
+    folder, name = os.path.split(output_file)
+    return os.path.join(folder, f"eval-{name}")
 
 
 # A process keeps the reader for its next task, because the vocabulary and the
@@ -159,14 +169,14 @@ def _create_tasks(
         zip(_share(numbered, number), _share(shards, number), strict=True)
     )
     if options.eval_fraction:
-        shares.insert(0, (numbered, [output.eval_file]))
+        shares.insert(0, (numbered, [eval_file(output.output_file)]))
     return [
         ShardTask(
             options,
             dict(some),
             paths,
-            os.path.join(output.work_dir, f"task-{task:05d}.json"),
-            is_evaluation=paths == [output.eval_file],
+            output.result_file(task),
+            is_evaluation=bool(options.eval_fraction) and task == 0,
         )
         for task, (some, paths) in enumerate(shares)
     ]
@@ -276,22 +286,13 @@ def _create_records(
     yield from batch
 
 
-def _is_done(task: ShardTask) -> bool:
-    # The result file appears when the task is finished.
-    if not os.path.exists(task.result_file):
-        return False
-    entries = read_json(task.result_file)["shards"]
-    return all(map(records.is_whole, task.shards, entries))
-
-
 def _combine(
-    tasks: Sequence[ShardTask],
+    results: list[dict[str, Any]],
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> dict[str, Any]:
-    # Combines the tasks' result files for the manifest. Raises a ValueError if
+    # Combines the results of the tasks for the manifest. Raises a ValueError if
     # the input contains no text, or if all documents or none are held out.
-    results = [read_json(task.result_file) for task in tasks]
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])

@@ -3,6 +3,7 @@
 import os
 import stat
 import threading
+import types
 
 import pytest
 
@@ -14,8 +15,17 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
     (tmp_path / "link").symlink_to(tmp_path / "new" / "out")
     atomic.write_text(tmp_path / "link", "text")
     folder = str(tmp_path / "new")
-    partial = f"out.partial-{os.getpid()}"
+    partial = os.path.basename(atomic.partial_path("out"))
     assert synced == [(f"{folder}/{partial}", [partial]), (folder, ["out"])]
+
+
+def test_processes_of_other_machines_have_other_partial_files(monkeypatch):
+    names = set()
+    for machine in ("a", "b"):
+        host = types.SimpleNamespace(nodename=machine)
+        monkeypatch.setattr(os, "uname", lambda host=host: host)
+        names.add(atomic.partial_path("out"))
+    assert len(names) == 2
 
 
 def test_a_file_appears_only_when_all_is_written(tmp_path):
@@ -84,7 +94,8 @@ def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
         (tmp_path / name).touch()
     process = fresh_process.start("-c", WRITE, path)
     assert process.stdout.readline() == "begun\n"
-    partial = tmp_path / f"out.partial-{process.pid}"
+    (partial,) = tmp_path.glob("out.partial-[0-9]*[0-9]")
+    assert partial.name.endswith(str(process.pid))
     atomic.write_text(path, "text")
     assert partial.exists(), "another process still writes it"
     process.kill()

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from files import folders
+from files.atomic import partial_path
 from tests.support.script_runner import snapshot
 
 
@@ -119,7 +120,7 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     write(path, "before")
     synced.clear()
     write(path)
-    partial = f"{path}.partial-{os.getpid()}"
+    partial = partial_path(path)
     found = [name for name, _ in synced]
     assert {f"{partial}/part/file", f"{partial}/part", partial} <= {*found}
     assert found[-1] == str(tmp_path) and "model" in synced[-1][1]

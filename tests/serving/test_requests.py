@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.io import tables
-from serving import answers, requests
+from serving import answering, answers, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of
 from serving.tasks.classify import CLASSIFY
@@ -110,7 +110,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
     engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    (written,) = answers.answer(model, SCORE, base.DEFAULTS, iter(batch))
+    (written,) = answering.answer(model, SCORE, base.DEFAULTS, iter(batch))
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
         answer = written[number - 1]
@@ -195,7 +195,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         run_all=lambda inputs, *_: [(x, []) for x in inputs]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    ((first, second),) = answers.answer(model, SCORE, base.DEFAULTS, items)
+    ((first, second),) = answering.answer(model, SCORE, base.DEFAULTS, items)
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
     file = io.BytesIO()

@@ -7,6 +7,7 @@ import keras
 import pytest
 import tensorflow as tf
 
+from files.atomic import partial_path
 from training import checkpointing
 
 # The user's own: copies, archives, other tools' files. None is a checkpoint
@@ -94,7 +95,7 @@ def test_a_checkpoint_is_on_the_disk_before_it_is_named(
     tmp_path, checkpointer, synced
 ):
     checkpointer.save(6)
-    partial = f".partial-{os.getpid()}"
+    partial = partial_path("")
     names = [os.path.basename(path) for path, _ in synced]
     assert names == [
         f"model.ckpt-6{partial}.data-00000-of-00001",

@@ -16,6 +16,10 @@ from training import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
+LOST = (
+    "error: another worker was lost: start all of them again. They resume from "
+    "the last checkpoint"
+)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +154,16 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
         lost.stderr
     )
-    assert lost.error
+    assert lost.error == LOST
+
+
+@pytest.mark.slow
+def test_a_lost_chief_is_one_sentence(flags, tmp_path):
+    flags = flags | {"save_checkpoints_steps": 10}
+    with workers(flags, tmp_path / "run") as (chief, worker):
+        wait_for_step(tmp_path / "run", 10)
+        chief.send(signal.SIGKILL)
+        assert worker.finish().error == LOST
 
 
 def test_workers_need_their_addresses(monkeypatch):

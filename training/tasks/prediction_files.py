@@ -31,7 +31,7 @@ def write_rows(
     """
     if examples[0].row is not None:
         rows = decoding.describe_rows(examples, outputs, decoder)
-        answers.write(path, "csv", [[*rows]], None)
+        answers.write(path, "csv", [[*rows]])
 
 
 def write(

@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from data.io import records
-from data.pretraining import record_files
-from data.pretraining.manifest import Output
+from data.pretraining import job, record_files
 
 
 def write(path, numbers):
@@ -26,8 +25,9 @@ def write(path, numbers):
 @pytest.fixture
 def shards(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
-    output = Output(str(tmp_path / "made"), {"max_predictions_per_seq": 3}, [])
-    paths = [*output.shard_paths(2), output.eval_file]
+    made = str(tmp_path / "made")
+    output = job.create_output(made, {"max_predictions_per_seq": 3}, [])
+    paths = [*output.shard_paths(2), job.eval_file(made)]
     entries = [
         write(path, range(start, start + 20))
         for start, path in enumerate(paths)

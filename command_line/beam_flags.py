@@ -1,0 +1,179 @@
+"""Parses the flags of Apache Beam, which a script takes beside its own.
+
+Beam itself ignores a flag that it does not know. A typing error in a flag would
+then run a job with the default.
+"""
+
+import argparse
+import dataclasses
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from command_line import parsing
+from command_line.flags import flag
+from command_line.installation import install_command
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+# {runner that Beam only knows by the name of its class: this name}.
+_RUNNERS = {
+    "daskrunner": "apache_beam.runners.dask.dask_runner.DaskRunner",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BeamFlags:
+    """Flags of a script whose work Apache Beam can distribute."""
+
+    pipeline: str | None = flag(
+        None,
+        "local: run in processes on this machine. beam: run on Apache Beam. "
+        "With beam, the script also accepts Beam's own flags, and all workers "
+        "must be able to read and write the files under the same paths.",
+        choices=["local", "beam"],
+    )
+    beam_option: Sequence[str] | None = flag(
+        None,
+        "NAME=VALUE, an option that a service reads and that the installed "
+        "Beam does not know. Repeat the flag for more options.",
+        is_repeated=True,
+    )
+
+    def parse(self, arguments: Sequence[str]) -> "PipelineOptions | None":
+        """Returns the options of the pipeline, None for --pipeline=local.
+
+        Args:
+            arguments: the arguments that are no flags of the script. They are
+                ignored with --pipeline=local.
+
+        Raises:
+            ValueError: --beam_option is set without --pipeline=beam. Or an
+                error of `parse_options`.
+        """
+        others = self.beam_option or []
+        if self.pipeline == "beam":
+            return parse_options(arguments, others)
+        if others:
+            raise ValueError(
+                f"--beam_option={others[0]} is for --pipeline=beam. Set both "
+                "flags, or neither"
+            )
+        return None
+
+
+def is_asked(arguments: Iterable[str]) -> bool:
+    """Returns whether a command line contains --pipeline=beam."""
+    joined = "\0".join(arguments)
+    return bool(
+        re.search(r"\0--?pipeline[=\0]beam(\0|$)", joined, re.IGNORECASE)
+    )
+
+
+def parse_options(
+    arguments: Sequence[str], others: Sequence[str] = ()
+) -> "PipelineOptions":
+    """Returns the options of a Beam pipeline.
+
+    Args:
+        arguments: Beam's flags, in every form that Beam accepts.
+        others: "name=value" of each option that a service or a runner reads,
+            and that the installed Beam does not know.
+
+    Raises:
+        ValueError: Apache Beam or the runner is not installed, a value is
+            wrong, or neither Beam nor the script knows a flag. The message
+            names the flag that is spelled most alike.
+    """
+    try:
+        # Only a job on Beam needs Beam, whose import takes seconds.
+        import apache_beam as beam
+    except ImportError as error:
+        raise ValueError(
+            f"--pipeline=beam needs Apache Beam: "
+            f"{install_command('apache_beam')}"
+        ) from error
+    # The flags of some runners exist once the module of the runner is imported.
+    kind = beam.options.pipeline_options.PipelineOptions
+    runner = _parse(_create_parser(kind), arguments)[0].runner or ""
+    short = runner.lower().removesuffix("runner") + "runner"
+    if name := _RUNNERS.get(short):
+        runner = name
+        arguments = [*arguments, f"--runner={name}"]
+    try:
+        if runner:
+            beam.runners.create_runner(runner)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"--runner={runner} cannot be imported: {error}. Install what it "
+            f"needs; for Beam with Dask: {install_command('apache_beam')}"
+        ) from error
+    parser = _create_parser(kind)
+    values, unknown = _parse(parser, arguments)
+    names = {name for each in parser._actions for name in each.option_strings}
+    if unknown:
+        raise ValueError(_describe_unknown(unknown, names))
+    added = [f"--{name}" for name in others]
+    if values.no_wait_until_finish:
+        raise ValueError(
+            "--no_wait_until_finish cannot be used, because the script "
+            "combines the results of the pipeline"
+        )
+    if "--dask_partition_size" in names and not (
+        values.npartitions or values.partition_size
+    ):
+        # By default, Beam puts 128 tasks into one partition, which one worker
+        # computes.
+        added.append("--dask_partition_size=1")
+    return kind([*arguments, *added])
+
+
+# Returns an error message about arguments of which nobody knows the first flag.
+def _describe_unknown(
+    arguments: Sequence[str], beam_names: Iterable[str]
+) -> str:
+    given = [name for name in arguments if name.startswith("-")]
+    if not given:
+        return (
+            "every argument must be a flag, --name=value. Received: "
+            f"{list(arguments)}"
+        )
+    name = f"--{given[0].lstrip('-').partition('=')[0]}"
+    known = {*beam_names, *(f"--{each}" for each in parsing.defined_names())}
+    # Names with a few wrong letters. A lower cutoff suggests other flags.
+    similar = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+    hint = f"; perhaps {similar[0]}" if similar else ""
+    return (
+        f"unknown flag {name}{hint}: neither this script nor Beam with this "
+        "--runner knows it. An option that only a service knows is written "
+        "--beam_option=NAME=VALUE"
+    )
+
+
+def _create_parser(
+    kind: type["PipelineOptions"],
+) -> argparse.ArgumentParser:
+    # Returns a parser of all flags of Beam that exist now.
+    parsers: list[argparse.ArgumentParser] = []
+    kind([]).get_all_options(add_extra_args_fn=parsers.append)
+    (parser,) = parsers
+    # Raise errors, instead of printing 100 lines and ending the process.
+    parser.exit_on_error = False
+    return parser
+
+
+def _parse(
+    parser: argparse.ArgumentParser, arguments: Sequence[str]
+) -> tuple[argparse.Namespace, list[str]]:
+    try:
+        return parser.parse_known_args(arguments)
+    except argparse.ArgumentError as error:
+        name = error.argument_name
+        raise ValueError(f"{name}: {error.message} (a flag of Beam)") from error
+    except TypeError as error:
+        # A JSON value is no object.
+        raise ValueError(
+            f"{' '.join(arguments)}: a flag of Beam has a wrong value: {error}"
+        ) from error

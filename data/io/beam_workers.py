@@ -1,0 +1,117 @@
+"""Runs a function on the workers of Apache Beam.
+
+Beam's workers read and write the same paths as this process, so a runner on
+many machines needs a file system that all of them mount.
+"""
+
+import builtins
+import itertools
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+# How a traceback begins, which runners with other processes put into messages.
+_TRACEBACK = "Traceback (most recent call last):\n"
+# What Beam adds to the message of an exception.
+_STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
+
+
+def run(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    options: "PipelineOptions",
+) -> Generator[None]:
+    """Calls a function for each task, in one pipeline.
+
+    A runner may call the function for a task again, or twice at the same time.
+
+    Args:
+        function: function to call. It must be picklable.
+        tasks: the function's arguments in each call.
+        options: what `command_line.beam_flags.parse` returns.
+
+    Yields:
+        None for each task, once all tasks are done.
+
+    Raises:
+        ValueError: the function raised it, or an option is wrong.
+        OSError: the pipeline failed in another way.
+    """
+    # Only a job on Beam needs Beam.
+    import apache_beam as beam
+
+    if not tasks:
+        return
+    pipeline = None
+    try:
+        with beam.Pipeline(options=options) as pipeline:
+            _ = (
+                pipeline
+                | beam.Create(tasks)
+                # Distribute the tasks. Otherwise one worker of Beam might run
+                # all of them.
+                | beam.Reshuffle()
+                | beam.MapTuple(function)
+            )
+    except Exception as error:
+        raise explain(error) from error
+    finally:
+        # Beam leaves the client of Dask open. A task that still runs after an
+        # error ends with it.
+        result = getattr(pipeline, "result", None)
+        if client := getattr(result, "client", None):
+            client.close()
+    yield from [None] * len(tasks)
+
+
+def explain(error: BaseException) -> ValueError | OSError:
+    """Returns an error for the user, whose message is the cause.
+
+    If the error was raised in another process, its message contains the
+    traceback there, which other lines may follow. Dask's scheduler raises an
+    error whose cause says what is wrong.
+    """
+    text = _STEP.sub("", str(error))
+    if _TRACEBACK in text:
+        name, message = _read_traceback(text)
+    else:
+        if not isinstance(error, ValueError | OSError):
+            *_, error = _causes(error)
+        name = type(error).__name__
+        message = _STEP.sub("", str(error))
+    kind = getattr(builtins, name, Exception)
+    if issubclass(kind, ValueError):
+        return ValueError(message)
+    if not issubclass(kind, OSError):
+        message = f"{name}: {message}" if message else name
+    if issubclass(kind, ModuleNotFoundError):
+        message += (
+            ". Install this project on every worker, and where Dask's "
+            "scheduler runs"
+        )
+    return OSError(f"the Beam pipeline failed: {message}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def _read_traceback(text: str) -> tuple[str, str]:
+    # Returns the name of the class and the message of the exception with which
+    # the last traceback of a text ends. They begin in the first line that is
+    # not indented.
+    lines = text.rpartition(_TRACEBACK)[2].splitlines()
+    lines = [*itertools.dropwhile(lambda line: line.startswith(" "), lines)]
+    # An empty line, or the Java stack of the runner, ends the message.
+    message = itertools.takewhile(
+        lambda line: line.strip() and not line.startswith("\t"), lines
+    )
+    joined = "\n".join(message)
+    name, _, message_text = joined.partition(": ")
+    return name.rpartition(".")[2], message_text

@@ -1,0 +1,254 @@
+"""Runs jobs of many tasks, each of which writes shards, and resumes them.
+
+A task writes some files, the shards, and then its result file, which contains
+the sizes and checksums of its shards. The tasks of a job may run in any order,
+in any processes, and twice: what they write depends only on the input.
+
+Until the job is finished, the folder OUTPUT.work contains a result file for
+each finished task, and job.json, which records the flags and the inputs. At the
+end the job writes OUTPUT.manifest.json, which also lists the shards with their
+sizes and checksums.
+"""
+
+import contextlib
+import glob
+import os
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from command_line import progress, signals
+from data.io import records
+from files.atomic import remove_partial, write_json
+from files.json_files import read_json
+
+# Type of functions such as workers.run. They receive another function and the
+# arguments of each of its calls.
+RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
+
+
+class Task(Protocol):
+    """A task of a job."""
+
+    @property
+    def shards(self) -> list[str]:
+        """Paths of the files that the task writes."""
+
+    @property
+    def result_file(self) -> str:
+        """Path of a JSON file to write when the shards are complete.
+
+        Its entry "shards" contains the size and the checksum of each shard, as
+        `records.measure_shard` returns them.
+        """
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    write_shards: Callable[..., Any],
+    run: RunTasks,
+    label: str = "",
+) -> list[dict[str, Any]]:
+    """Runs the tasks that are not done, and returns the results of all tasks.
+
+    Args:
+        tasks: tasks of the job.
+        write_shards: function that writes the shards and the result file of
+            the task that it receives.
+        run: function that calls `write_shards` for each task, as `workers.run`
+            does.
+        label: name of the work for the progress.
+
+    Raises:
+        OSError: a file cannot be written, or a process was killed.
+        ValueError: a task failed.
+        signals.Stopped: a signal ended the job. The text says what is done.
+    """
+    left = [(task,) for task in tasks if not is_done(task)]
+    try:
+        with contextlib.closing(run(write_shards, left)) as done:
+            for _ in progress.track(done, len(left), "task", label):
+                pass
+    except signals.Stopped as stopped:
+        num_done = sum(os.path.exists(each.result_file) for each in tasks)
+        raise stopped.saying(
+            f"after {num_done} of {len(tasks)} tasks; run the same command to "
+            "resume"
+        ) from None
+    return [read_json(task.result_file) for task in tasks]
+
+
+def is_done(task: Task) -> bool:
+    """Returns whether a task's result file exists and its shards are whole."""
+    # The result file appears when the task is finished.
+    if not os.path.exists(task.result_file):
+        return False
+    entries = read_json(task.result_file)["shards"]
+    return all(map(records.is_whole, task.shards, entries))
+
+
+class Output:
+    """The files of a job.
+
+    Args:
+        output_file: path with which the names of the shards begin.
+        version: number that is increased whenever the code changes so that the
+            shards change.
+        flags: {name: value} of the flags that determine the shards.
+        inputs: paths of the files that determine the shards.
+        ending: ending of `output_file` that stays the ending of the shards.
+        more: other entries of the manifest that determine the shards.
+        apart: {entry of the manifest: path} of a shard with a name of its own.
+    """
+
+    def __init__(
+        self,
+        output_file: str,
+        version: int,
+        flags: dict[str, Any],
+        inputs: Iterable[str],
+        ending: str = "",
+        more: Mapping[str, Any] | None = None,
+        apart: Mapping[str, str] | None = None,
+    ) -> None:
+        self.output_file = output_file
+        self._prefix = output_file.removesuffix(ending)
+        self._ending = ending
+        self._more = more or {}
+        self._apart = apart or {}
+        self._inputs = [*inputs]
+        self.manifest_file = f"{output_file}.manifest.json"
+        self._work_dir = f"{output_file}.work"
+        self._begun_file = os.path.join(self._work_dir, "job.json")
+        self._description: dict[str, Any] = {
+            "version": version,
+            "flags": flags,
+            "inputs": [
+                {"path": path, **records.measure_file(path)}
+                for path in self._inputs
+            ],
+            **self._more,
+        }
+
+    def shard_paths(self, num_shards: int) -> list[str]:
+        """Returns the paths of the numbered shards."""
+        return [
+            f"{self._prefix}-{shard:05d}-of-{num_shards:05d}{self._ending}"
+            for shard in range(num_shards)
+        ]
+
+    def pattern(self, num_shards: int) -> str:
+        """Returns a pattern that matches the numbered shards."""
+        return f"{self._prefix}-*-of-{num_shards:05d}{self._ending}"
+
+    def result_file(self, number: int) -> str:
+        """Returns the path of a task's result file."""
+        return os.path.join(self._work_dir, f"task-{number:05d}.json")
+
+    def check_tasks(self, tasks: Iterable[Task]) -> None:
+        """Raises a ValueError if a shard of a task would replace an input."""
+        written = [path for task in tasks for path in task.shards]
+        written = [*map(os.path.realpath, [*written, self.manifest_file])]
+        inputs = map(os.path.realpath, self._inputs)
+        if replaced := {*written}.intersection(inputs):
+            raise ValueError(
+                f"--output_file={self.output_file} would replace "
+                f"{replaced.pop()}, which is an input; use another "
+                "--output_file"
+            )
+
+    def find_manifest(self) -> dict[str, Any] | None:
+        """Returns the manifest if the job is finished and its shards intact.
+
+        Raises:
+            ValueError: the manifest records other flags or inputs.
+        """
+        manifest = self._read_same(self.manifest_file)
+        if manifest is None:
+            return None
+        # Do not use the paths in the manifest, because the user may have moved
+        # the files together with the manifest.
+        entries = [*manifest["shards"]]
+        paths = self.shard_paths(len(entries))
+        for name, path in self._apart.items():
+            if name in manifest:
+                entries += manifest[name]
+                paths.append(path)
+        is_intact = all(map(records.is_whole, paths, entries))
+        return manifest if is_intact else None
+
+    def _read_same(self, path: str) -> dict[str, Any] | None:
+        # Reads a manifest or job.json, None if the file does not exist.
+        try:
+            contents = read_json(path)
+        except FileNotFoundError:
+            return None
+        if {**contents, **self._description} == contents:
+            return contents
+        flags = contents.get("flags", {})
+        changed = [
+            f"--{name}={flags.get(name)}"
+            for name, value in self._description["flags"].items()
+            if flags.get(name) != value
+        ]
+        changed += [
+            f"another {name}"
+            for name in self._more
+            if contents.get(name) != self._more[name]
+        ]
+        others = "other input files, or another version of this script"
+        raise ValueError(
+            f"{path} was written with {', '.join(changed) or others}; use "
+            f"another --output_file, or remove {self.manifest_file} and "
+            f"{self._work_dir} to start again"
+        )
+
+    def has_begun(self) -> bool:
+        """Returns whether OUTPUT.work contains unfinished work.
+
+        Raises:
+            ValueError: the work has other flags or inputs.
+        """
+        return self._read_same(self._begun_file) is not None
+
+    def begin(self) -> None:
+        """Creates OUTPUT.work with job.json, or checks them.
+
+        Raises:
+            ValueError: the work that the folder contains has other flags or
+                inputs, or the folder contains files of the user.
+        """
+        if self.has_begun():
+            return
+        remove_partial(self._begun_file)
+        if os.path.isdir(self._work_dir) and os.listdir(self._work_dir):
+            raise ValueError(
+                f"{self._work_dir}, the folder for unfinished work, contains "
+                "files that this script did not write; use another "
+                "--output_file, or move the folder"
+            )
+        write_json(self._begun_file, self._description)
+
+    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+        """Writes and returns the manifest, which also contains `results`."""
+        manifest = {**self._description, **results}
+        write_json(self.manifest_file, manifest)
+        self.remove_work()
+        return manifest
+
+    def discard(self, tasks: Iterable[Task]) -> None:
+        """Removes the shards of the tasks that are done, and OUTPUT.work."""
+        for task in filter(is_done, tasks):
+            for path in task.shards:
+                os.remove(path)
+        self.remove_work()
+
+    def remove_work(self) -> None:
+        """Removes OUTPUT.work, unless it contains a user's file."""
+        if os.path.exists(self._begun_file):
+            # Remove job.json last, because it shows that a job created the
+            # folder. An interrupted removal can then be repeated.
+            for path in glob.glob(f"{glob.escape(self._work_dir)}/task-*.json"):
+                os.remove(path)
+            os.remove(self._begun_file)
+            with contextlib.suppress(OSError):
+                os.rmdir(self._work_dir)

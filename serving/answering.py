@@ -1,0 +1,208 @@
+"""Answers the requests of files and pipes: each becomes a row to write.
+
+The rows of a file are answered in batches of texts of similar length, because
+the network computes the padding of the shorter ones. Their order stays.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from absl import logging
+
+from command_line.progress import Progress
+from data.io import tables
+from serving.answers import Empty, Failed, is_writable
+from serving.requests import Item
+from serving.tasks.base import Model, Reply, TaskOptions, TextTask
+
+# Maximum number of errors that are logged. The output contains all errors.
+MAX_LOGGED = 10
+# Rows of a file to sort by length, and their maximum number of characters.
+_BUFFER_ROWS = 4096
+_BUFFER_CHARACTERS = 8 << 20
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """How rows are computed, and what they contain.
+
+    Attributes:
+        batch_size: number of requests in a batch.
+        sorts: whether to read thousands of requests at once, and to sort them
+            by length. False answers each batch as soon as it is read.
+        fields: names of the fields of a reply to keep, () for all fields.
+        knows_fields: whether the model is known to return these fields.
+        keeps_columns: whether to keep the columns of the input.
+        columns: names of columns that any row of the input has, as far as they
+            are known. They rename a field of a reply in all rows.
+    """
+
+    batch_size: int = 32
+    sorts: bool = False
+    fields: Sequence[str] = ()
+    knows_fields: bool = False
+    keeps_columns: bool = True
+    columns: Collection[str] = ()
+
+
+@dataclasses.dataclass
+class Answered:
+    """Counts the requests that are answered, and shows the progress.
+
+    Attributes:
+        progress: shows the number of rows, or None.
+        num_rows: number of requests that are answered, or failed.
+        num_yielded: number of rows that were yielded, and are written.
+        errors: the first errors, "line 3: why".
+        logs: whether to log the first errors.
+    """
+
+    progress: Progress | None = None
+    num_rows: int = 0
+    num_yielded: int = 0
+    errors: list[str] = dataclasses.field(default_factory=list)
+    logs: bool = True
+
+    def add(self, num_rows: int) -> None:
+        """Counts a batch."""
+        self.num_rows += num_rows
+        if self.progress and self.progress.due(self.num_rows):
+            self.progress.update(self.num_rows)
+
+    def note(self, item: Item, error: ValueError) -> None:
+        """Keeps the error of a row, if it is one of the first."""
+        if len(self.errors) < MAX_LOGGED:
+            self.errors.append(f"{item}: {error}")
+            if self.logs:
+                logging.warning("%s", self.errors[-1])
+
+
+def answer(
+    model: Model,
+    task: TextTask,
+    options: TaskOptions,
+    items: Iterable[Item],
+    row_options: RowOptions = RowOptions(),
+    answered: Answered | None = None,
+) -> Iterator[list[Reply]]:
+    """Yields lists of rows: the input's columns, then an answer or an error.
+
+    The rows are in the order of the requests. A field of the answer whose name
+    is a column's begins with `predicted_`.
+
+    Args:
+        model: model that answers the requests.
+        task: task of the model.
+        options: options of the task.
+        items: the requests.
+        row_options: what the rows contain.
+        answered: counts the rows.
+
+    Raises:
+        ValueError: the first reply lacks one of the fields to keep.
+    """
+    answered = answered or Answered()
+    if row_options.keeps_columns:
+        items = map(_checked, items)
+    is_checked = row_options.knows_fields
+    for buffer in _buffer(items, row_options):
+        replies: dict[int, Any] = {}
+        order = [*range(len(buffer))]
+        if row_options.sorts:
+            order.sort(key=[-_length_of(task, x) for x in buffer].__getitem__)
+        for first in range(0, len(order), row_options.batch_size):
+            places = order[first : first + row_options.batch_size]
+            asked = [x for x in places if not buffer[x].error]
+            requests = [buffer[x].request for x in asked]
+            given = task.ask(model, requests, options)
+            replies |= zip(asked, given, strict=True)
+            # Later replies may lack an optional field.
+            for reply in given if not is_checked else ():
+                if isinstance(reply, dict) and reply:
+                    check_fields(row_options.fields, reply)
+                    is_checked = True
+                    break
+            answered.add(len(places))
+        rows: list[Reply] = []
+        for place, item in enumerate(buffer):
+            reply = item.error or replies[place]
+            if isinstance(reply, ValueError):
+                answered.note(item, reply)
+            rows.append(_create_row(item, reply, task, row_options))
+        yield rows
+        answered.num_yielded += len(rows)
+
+
+def _buffer(
+    items: Iterable[Item], row_options: RowOptions
+) -> Iterator[list[Item]]:
+    # Yields the lists of requests among which batches are formed. Long texts
+    # must not fill the memory.
+    most = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
+    buffer: list[Item] = []
+    num_characters = 0
+    for item in items:
+        buffer.append(item)
+        num_characters += _count(item.request.values())
+        if len(buffer) >= most or num_characters > _BUFFER_CHARACTERS:
+            yield buffer
+            buffer = []
+            num_characters = 0
+    if buffer:
+        yield buffer
+
+
+def _length_of(task: TextTask, item: Item) -> int:
+    names = [name for field in task.fields for name in task.names_of(field)]
+    return _count(item.request.get(name) for name in names)
+
+
+def _count(values: Iterable[object]) -> int:
+    # Counts the characters of texts and of lists of texts.
+    total = 0
+    for value in values:
+        if isinstance(value, str):
+            total += len(value)
+        elif isinstance(value, list | tuple):
+            total += sum(len(x) for x in value if isinstance(x, str))
+    return total
+
+
+def check_fields(fields: Sequence[str], known: Iterable[str]) -> None:
+    """Raises a ValueError if a field to keep is not one of the known ones."""
+    if not {*fields} <= {*known}:
+        raise ValueError(
+            f"--output_fields={','.join(fields)}: choose from "
+            f"{', '.join(known)}"
+        )
+
+
+def _create_row(
+    item: Item,
+    reply: Reply | ValueError,
+    task: TextTask,
+    row_options: RowOptions,
+) -> Reply:
+    row = dict(item.row) if row_options.keeps_columns else {}
+    if isinstance(reply, ValueError):
+        fields: Reply = {"file": item.file} if item.file else {}
+        fields |= {"line": item.line, "error": str(reply)}
+        return Failed(tables.add_answer(row, fields, row_options.columns))
+    if not reply:
+        return Empty(row)
+    # A reply may repeat the texts or the words of its request.
+    sent = [x for x in (*task.fields, "words") if x in reply]
+    repeated = {x for x in sent if row.get(x) == reply[x]}
+    chosen = [x for x in row_options.fields or reply if x not in repeated]
+    kept = {name: reply[name] for name in chosen if name in reply}
+    return tables.add_answer(row, kept, row_options.columns)
+
+
+def _checked(item: Item) -> Item:
+    # Finds a row that cannot be copied before it is answered.
+    nested = [x for x in item.row.values() if isinstance(x, list | dict)]
+    if is_writable(nested):
+        return item
+    error = ValueError("a column is nested too deeply")
+    return item._replace(error=error, row={})

@@ -1,0 +1,210 @@
+"""Runs the tasks that answer a large input, and resumes earlier work."""
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from absl import logging
+
+from data.io import records, table_pieces
+from data.io.sharded_job import Output, RunTasks, run_tasks
+from data.io.table_pieces import Piece
+from files import lock
+from files.atomic import write_json
+from serving import answering, answers, engines
+from serving.answers import Schema
+from serving.bulk.questions import Questions
+from serving.bulk.schema import create_schema, find_columns
+
+# Increase this number whenever you change the code so that the answers change.
+_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerTask:
+    """A task of the job: the pieces to read, and the shard to write.
+
+    Attributes:
+        questions: what is asked.
+        names_files: whether errors name the file.
+        columns: names that rename a field of an answer.
+        schema: what the shards have in common.
+        pieces: pieces of files to read.
+        shards: path of the shard.
+        result_file: path of a JSON file to write when the shard is complete.
+    """
+
+    questions: Questions
+    names_files: bool
+    columns: frozenset[str]
+    schema: Schema
+    pieces: list[Piece]
+    shards: list[str]
+    result_file: str
+
+
+def answer_files(
+    questions: Questions,
+    paths: Sequence[str],
+    output_file: str,
+    num_shards: int,
+    run: RunTasks,
+) -> tuple[dict[str, int], str]:
+    """Writes the shards and the manifest, or resumes unfinished work.
+
+    Args:
+        questions: what is asked.
+        paths: paths of the files with the requests.
+        output_file: path of the output. The numbers of the shards stand before
+            its ending.
+        num_shards: maximum number of shards. 0 = the size of the input
+            determines the number.
+        run: function that calls another function for each task, as
+            `workers.run` does.
+
+    Returns:
+        (numbers of rows, text for the log that names the written files). The
+        numbers are "num_rows", "num_failed" and "num_empty".
+
+    Raises:
+        ValueError: a file has no column of texts, the fields to write do not
+            exist, the output would replace the input, or an earlier command
+            began this output with other flags, inputs or another model.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process writes the same output.
+    """
+    model, _ = questions.load()
+    with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
+        output = Output(
+            output_file,
+            _VERSION,
+            {**questions.flags(), "num_shards": num_shards},
+            paths,
+            ending=_find_ending(output_file),
+            more={"model": _measure_model(Path(model.path), questions.engine)},
+        )
+        if manifest := output.find_manifest():
+            output.remove_work()
+            written = output.pattern(len(manifest["shards"]))
+            return manifest["answers"], f"already wrote {written}"
+        # Raises an error for other flags, before the files are read.
+        output.has_begun()
+        tasks = _create_tasks(questions, paths, output, num_shards)
+        output.check_tasks(tasks)
+        output.begin()
+        results = run_tasks(tasks, write_shard, run, "Predicting")
+        manifest = output.finish(_combine(results))
+        return manifest["answers"], f"wrote {output.pattern(len(tasks))}"
+
+
+def _find_ending(path: str) -> str:
+    # Returns the ending that the shards have too, such as ".csv.gz".
+    name = os.path.basename(path)
+    packing = ".gz" if name.endswith(".gz") else ""
+    return os.path.splitext(name.removesuffix(packing))[1] + packing
+
+
+def _measure_model(folder: Path, engine: str) -> list[dict[str, Any]]:
+    # Returns the size and checksum of each file that determines the answers.
+    network = engines.RUNTIMES[engine].file
+    patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
+    patterns += [f"assets.extra/{each}" for each in patterns[:2]]
+    files = {path for each in patterns for path in folder.glob(each)}
+    return [
+        {"path": str(path.relative_to(folder)), **records.measure_file(path)}
+        for path in sorted(filter(Path.is_file, files))
+    ]
+
+
+def _create_tasks(
+    questions: Questions, paths: Sequence[str], output: Output, num_shards: int
+) -> list[AnswerTask]:
+    layout = questions.table_layout()
+    shares = table_pieces.split(paths, layout, num_shards)
+    names_files = len(paths) > 1
+    columns = find_columns(questions, paths)
+    schema = create_schema(questions, columns, names_files)
+    # An array stores no columns, so they rename no field.
+    is_array = questions.output_format == "npy"
+    taken = frozenset(() if is_array else columns.taken)
+    shards = output.shard_paths(len(shares))
+    return [
+        AnswerTask(
+            questions,
+            names_files,
+            taken,
+            schema,
+            pieces,
+            [shard],
+            output.result_file(number),
+        )
+        for number, (pieces, shard) in enumerate(
+            zip(shares, shards, strict=True)
+        )
+    ]
+
+
+def write_shard(task: AnswerTask) -> None:
+    """Writes a task's shard, and then its result file.
+
+    The result file contains the size and checksum of the shard, the numbers of
+    answers and errors, and the first errors.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: a file changed since the job began.
+    """
+    questions = task.questions
+    model, text_task = questions.load()
+    answered = answering.Answered(logs=False)
+    rows = answering.answer(
+        model,
+        text_task,
+        questions.options,
+        questions.read(task.pieces, task.names_files),
+        answering.RowOptions(
+            batch_size=questions.batch_size,
+            sorts=True,
+            fields=questions.output_fields,
+            knows_fields=True,
+            keeps_columns=questions.output_format != "npy",
+            columns=task.columns,
+        ),
+        answered,
+    )
+    (shard,) = task.shards
+    path = questions.locate(shard)
+    form = questions.output_format
+    counts = answers.write(path, form, rows, schema=task.schema)
+    result = {
+        "shards": [
+            {
+                "path": shard,
+                "num_records": counts.total(),
+                **records.measure_shard(path),
+            }
+        ],
+        "counts": {
+            "num_rows": counts.total(),
+            "num_failed": counts[answers.Failed],
+            "num_empty": counts[answers.Empty],
+        },
+        "errors": answered.errors,
+    }
+    write_json(questions.locate(task.result_file), result)
+
+
+def _combine(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    # Combines the results of the tasks for the manifest, and logs the first
+    # errors.
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
+    errors = [error for result in results for error in result["errors"]]
+    for error in errors[: answering.MAX_LOGGED]:
+        logging.warning("%s", error)
+    shards = [entry for result in results for entry in result["shards"]]
+    return {"answers": dict(counts), "shards": shards}

@@ -1,0 +1,109 @@
+"""What a job asks of its input, and the model that each process loads once."""
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from data.io import tables
+from data.io.table_pieces import Piece
+from files.paths import is_remote
+from serving import requests
+from serving.models import TextModel
+from serving.tasks.base import TaskOptions, TextTask
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Questions:
+    """What is asked of each share of the input.
+
+    Attributes:
+        model: folder of the export, `TextModel.path`.
+        engine: name of the runtime.
+        num_threads: number of threads of a process.
+        task: name of the task.
+        options: options of the task.
+        layout: flags of tables.
+        input_format: format of the requests, None = their names tell.
+        columns: names of the columns of the texts, as for `requests.read`.
+        batch_size: number of requests in a batch.
+        output_format: format of the answers, one of answers.FORMS.
+        output_fields: fields of the answers to write, () for all fields.
+        folder: folder from which relative paths begin, in any process.
+    """
+
+    model: str
+    engine: str
+    num_threads: int
+    task: str
+    options: TaskOptions
+    layout: tables.LayoutOptions
+    input_format: str | None
+    columns: tuple[str | None, str | None]
+    batch_size: int
+    output_format: str
+    output_fields: tuple[str, ...]
+    folder: str = dataclasses.field(default_factory=os.getcwd)
+
+    def flags(self) -> dict[str, Any]:
+        """Returns {name: value} of the flags that determine the answers."""
+        text_column, text_b_column = self.columns
+        return {
+            "task": self.task,
+            "engine": self.engine,
+            "num_threads": self.num_threads,
+            "input_format": self.input_format,
+            "text_column": text_column,
+            "text_b_column": text_b_column,
+            "output_format": self.output_format,
+            "output_fields": [*self.output_fields],
+            "batch_size": self.batch_size,
+            **dataclasses.asdict(self.options),
+            **dataclasses.asdict(self.layout),
+        }
+
+    def load(self) -> tuple[TextModel, TextTask]:
+        """Returns the model and its task. A process loads the model once."""
+        model = load_model(
+            self.locate(self.model), self.num_threads, self.engine
+        )
+        return model, model.task(self.task)
+
+    def locate(self, path: str) -> str:
+        """Returns an absolute path. Workers may run in other folders."""
+        return path if is_remote(path) else os.path.join(self.folder, path)
+
+    def table_layout(self) -> tables.Layout:
+        """Returns how the input is written."""
+        return self.layout.layout(self.input_format, None)
+
+    def read(
+        self, pieces: Sequence[Piece], names_files: bool = False
+    ) -> Iterator[requests.Item]:
+        """Yields the requests in pieces of files, as `requests.read` does."""
+        model, task = self.load()
+        return requests.read(
+            task,
+            [x._replace(path=self.locate(x.path)) for x in pieces],
+            self.columns,
+            self.table_layout(),
+            model.columns,
+            [x.path if names_files else "" for x in pieces],
+        )
+
+
+# The model of this process, which keeps it for its next task.
+# {(folder, number of threads, runtime): model}
+_kept: dict[tuple[str, int, str], TextModel] = {}
+
+
+def load_model(path: str, num_threads: int, engine: str | None) -> TextModel:
+    """Returns a model, as `serving.load` does. A process loads it only once."""
+    model = _kept.get((os.path.abspath(path), num_threads, engine or ""))
+    if model is None:
+        model = TextModel(path, num_threads, engine)
+        _kept.clear()
+        _kept[os.path.abspath(model.path), num_threads, model.engine.name] = (
+            model
+        )
+    return model

@@ -1,0 +1,130 @@
+"""Finds the columns that all shards of a job have, before any is written."""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data.io import table_forms, table_pieces, tables
+from data.io.table_pieces import Piece
+from serving import answering, answers
+from serving.answers import Schema
+from serving.bulk.questions import Questions
+from serving.tasks.base import LISTS, MASK, Reply
+
+# Number of rows of JSON whose keys may rename the fields of all answers.
+_FIRST_ROWS = 4096
+
+
+@dataclasses.dataclass
+class Columns:
+    """The columns of the input, as far as they are known.
+
+    Attributes:
+        names: {key of a cell: its name in the header} of CSV.
+        taken: keys of the rows, and of what JSON objects in them contain.
+        repeated: fields of a request that equal the column of their name.
+    """
+
+    names: dict[str, str]
+    taken: set[str]
+    repeated: set[str]
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Adds the columns of a row."""
+        flat = answers.flatten(row)
+        for key in flat:
+            self.names.setdefault(str(key), getattr(key, "name", key))
+        self.taken.update(map(str, itertools.chain(row, flat)))
+
+
+def find_columns(questions: Questions, paths: Sequence[str]) -> Columns:
+    """Reads the files in advance, and returns their columns.
+
+    An error in a table appears before the first answer. Of JSON lines, only the
+    first rows are read, unless CSV needs all of their keys.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file has no column of texts, or cannot be read on.
+    """
+    _, task = questions.load()
+    columns = Columns({}, set(), {*task.fields, "words"})
+    for path in paths:
+        kind = table_pieces.find_kind(path, questions.table_layout())
+        most: int | None = None
+        if kind == "parquet":
+            columns.add(table_forms.describe_parquet(path))
+            most = 1
+        elif kind == "text" or (kind and questions.output_format != "csv"):
+            most = _FIRST_ROWS
+        items = questions.read([Piece(path)])
+        for item in itertools.islice(items, most):
+            if item.error:
+                continue
+            # The file itself describes the columns of Parquet.
+            if kind != "parquet":
+                columns.add(item.row)
+            columns.repeated -= {
+                name
+                for name in columns.repeated
+                if item.row.get(name) != item.request.get(name)
+            }
+    return columns
+
+
+def create_schema(
+    questions: Questions, columns: Columns, names_files: bool
+) -> Schema:
+    """Returns the columns of CSV, or the field of an array.
+
+    Args:
+        questions: what is asked.
+        columns: columns of the input.
+        names_files: whether errors name the file.
+
+    Raises:
+        ValueError: a field to write does not exist, or is no number.
+    """
+    replies = _probe(questions)
+    if questions.output_format == "npy":
+        name = answers.find_number(replies[0])
+        arrays = [answers.to_numbers(reply[name]) for reply in replies]
+        shapes = {each.shape for each in arrays if each is not None}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{name!r} is not always of one shape. Set "
+                "--output_format=jsonl"
+            )
+        return Schema({}, name, shapes.pop())
+    kept = {
+        name: value
+        for reply in replies
+        for name, value in reply.items()
+        if not (name in columns.repeated and name in columns.taken)
+    }
+    of_errors: Reply = {"file": ""} if names_files else {}
+    of_errors |= {"line": 0, "error": ""}
+    added = tables.add_answer({}, kept, columns.taken)
+    added |= tables.add_answer({}, of_errors, columns.taken)
+    return Schema(columns.names | {key: key for key in answers.flatten(added)})
+
+
+def _probe(questions: Questions) -> list[Reply]:
+    # Asks the model about a short and a long text. Together, their replies have
+    # all fields that a reply may have. Returns the fields to write.
+    model, task = questions.load()
+    requests = [
+        {field: [text] if field in LISTS else text for field in task.fields}
+        for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
+    ]
+    replies: list[Reply] = []
+    for reply in task.ask(model, requests, questions.options):
+        if isinstance(reply, ValueError):
+            raise reply
+        replies.append(reply)
+    fields = questions.output_fields
+    if not fields:
+        return replies
+    answering.check_fields(fields, replies[0] | replies[1])
+    return [{x: each[x] for x in fields if x in each} for each in replies]

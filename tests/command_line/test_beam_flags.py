@@ -1,0 +1,139 @@
+"""Beam's flags in every form that Beam accepts, and typing errors in them."""
+
+import pytest
+
+from command_line import beam_flags
+from command_line.beam_flags import BeamFlags, parse_options
+
+# Options whose value is a dict in JSON.
+DICTS = (
+    "beam_services",
+    "gcs_custom_audit_entries",
+    "sdk_harness_log_level_overrides",
+)
+# Flags with which no job runs here.
+NO_JOB = {"-h", "--help", "--runner", "--no_wait_until_finish"}
+DASK = "apache_beam.runners.dask.dask_runner.DaskRunner"
+
+
+@pytest.fixture(autouse=True)
+def beam():
+    """Apache Beam, without which these tests are skipped."""
+    return pytest.importorskip("apache_beam")
+
+
+def values_of(*arguments, others=()):
+    """Returns {name: value} of the parsed options that are set."""
+    options = parse_options(arguments, others)
+    return options.get_all_options(
+        drop_default=True, retain_unknown_options=True
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, name, value",
+    [
+        # The default, written out.
+        ("--direct_num_workers=1", "direct_num_workers", None),
+        ("--direct_num_workers=2", "direct_num_workers", 2),
+        ("--runner DirectRunner", "runner", "DirectRunner"),
+        ("--runner=directrunner", "runner", "directrunner"),
+        ("--job_name=a --runner DirectRunner", "job_name", "a"),
+        # The name of the option is another than that of the flag.
+        ("--experiment=foo", "experiments", ["foo"]),
+        ("--no_use_public_ips", "use_public_ips", False),
+        ("--num_workers 3 --save_main_session", "num_workers", 3),
+        ("--streaming", "streaming", True),
+        ("--temp_location=a=b", "temp_location", "a=b"),
+        ("--runner=FlinkRunner --flink_master=h:1", "flink_master", "h:1"),
+        ("--runner=SparkRunner --spark_version=3", "spark_version", None),
+        ("--runner=PortableRunner --job_endpoint=h:1", "job_endpoint", "h:1"),
+    ],
+)
+def test_flags_are_accepted(arguments, name, value):
+    assert values_of(*arguments.split()).get(name) == value
+
+
+def test_every_flag_of_beam_is_accepted(beam):
+    count = 0
+    options = beam.options.pipeline_options.PipelineOptions
+    parser = beam_flags._create_parser(options)
+    for action in parser._actions:
+        # A value that the flag takes.
+        value = next(iter(action.choices or ["1"]))
+        if action.dest in DICTS:
+            value = "{}"
+        for name in {*action.option_strings} - NO_JOB:
+            count += 1
+            if action.nargs == 0:
+                parse_options([name])
+            else:
+                parse_options([f"{name}={value}"])
+                parse_options([name, str(value)])
+    assert count > 150
+
+
+@pytest.mark.parametrize("runner", [DASK, "DaskRunner", "dask", "daskrunner"])
+def test_flags_of_dask(runner):
+    pytest.importorskip("distributed")
+    address = "--dask_client_address=tcp://127.0.0.1:1"
+    got = values_of("--runner", runner, address)
+    assert got["runner"] == DASK
+    assert got["address"] == "tcp://127.0.0.1:1"
+    # One task in a partition, so that every worker works.
+    assert got["partition_size"] == 1
+    got = values_of(f"--runner={runner}", "--dask_npartitions", "4")
+    assert got["npartitions"] == 4 and "partition_size" not in got
+    got = values_of(f"--runner={runner}", "--dask_partition_size=7")
+    assert got["partition_size"] == 7
+
+
+@pytest.mark.parametrize(
+    "arguments, parts",
+    [
+        ("--direct_num_worker=2", "--direct_num_worker; perhaps .*_workers:"),
+        ("--runnr DirectRunner", "unknown flag --runnr; perhaps --runner:"),
+        ("-runner=DirectRunner", "unknown flag --runner; perhaps --runner:"),
+        ("--runner=DirectRunner x", r"must be a flag.*\['x'\]"),
+        ("--direct_num_workers=two", "--direct_num_workers.*two.*of Beam"),
+        ("--sdk_harness_log_level_overrides=1", "--sdk_har.*=1.*of Beam"),
+        ("--direct_num_workers", "--direct_num_workers.*expected one"),
+        ("--runner=DirektRunner", "DirektRunner.*DirectRunner"),
+        ("--runner=nowhere.Runner", "--runner=nowhere.Runner .*'nowhere'"),
+        ("--runner=os.Runner", "--runner=os.Runner cannot be imported"),
+        ("--zzz=1", "flag --zzz: neither .*--beam_option=NAME=VALUE"),
+        ("--no_wait_until_finish", "--no_wait_until_finish cannot be used"),
+    ],
+)
+def test_typing_errors_are_errors(arguments, parts):
+    with pytest.raises(ValueError, match=parts):
+        parse_options(arguments.split())
+
+
+def test_options_that_beam_does_not_know():
+    given = ["dataflow_secret=a=b", "fast"]
+    got = values_of("--runner=DirectRunner", others=given)
+    assert got["dataflow_secret"] == "a=b" and got["fast"] is True
+
+
+def test_options_of_beam_need_beam():
+    with pytest.raises(ValueError, match="--beam_option=a=b is for --pipel"):
+        BeamFlags(beam_option=["a=b"]).parse([])
+    # The texts of predict.py.
+    assert BeamFlags().parse(["--a text"]) is None
+
+
+@pytest.mark.parametrize(
+    "arguments, is_asked",
+    [
+        ("--pipeline=beam", True),
+        ("--a --pipeline beam --runner b", True),
+        ("-pipeline=Beam", True),
+        ("--pipeline=local", False),
+        ("--pipeline=beams", False),
+        ("--pipeline --beam", False),
+        ("--a=--pipeline=beam", False),
+    ],
+)
+def test_who_runs_on_beam(arguments, is_asked):
+    assert beam_flags.is_asked(["run.py", *arguments.split()]) == is_asked

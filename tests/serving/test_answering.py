@@ -1,0 +1,185 @@
+"""Rows of files: batches of similar length, memory, and signals."""
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from serving import answering, answers
+from serving.requests import Item
+from serving.tasks import base
+from tests.support import fresh_process, script_runner
+from tests.support.golden import ROOT
+
+
+class Asked:
+    """A task without a network, which notes the texts of each batch."""
+
+    def __init__(self):
+        self.batches = []
+        self.task = base.TextTask(
+            "size",
+            lambda model, request: ([], request["text"]),
+            lambda model, text, *_: {"size": len(text)},
+            {"text": True},
+        )
+
+    def answer(self, texts, **row_options):
+        """Returns the lists of rows for texts, and notes the batches."""
+
+        def run_all(inputs, *_):
+            self.batches.append(len(inputs))
+            return [(key, []) for key in inputs]
+
+        items = (Item(i, {"text": x}, row={"id": i}) for i, x in texts)
+        engine = SimpleNamespace(run_all=run_all)
+        model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+        options = answering.RowOptions(**row_options)
+        return [
+            *answering.answer(model, self.task, base.DEFAULTS, items, options)
+        ]
+
+
+def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
+    monkeypatch.setattr(answering, "_BUFFER_ROWS", 100)
+    texts = [*enumerate("x" * (1 + i * 37 % 100) for i in range(250))]
+    asked = Asked()
+    lengths = []
+    encode = asked.task.encode
+
+    def note(model, request):
+        lengths.append(len(request["text"]))
+        return encode(model, request)
+
+    asked.task = base.TextTask("size", note, asked.task.decode, {"text": True})
+    found = asked.answer(texts, sorts=True, batch_size=8)
+    assert [len(rows) for rows in found] == [100, 100, 50]
+    rows = [row for rows in found for row in rows]
+    assert rows == [{"id": i, "size": len(x)} for i, x in texts]
+    for first in (0, 100, 200):
+        part = lengths[first : first + 100]
+        assert part == sorted(part, reverse=True)
+    # Those of a pipe are answered as they come.
+    asked.batches.clear()
+    found = asked.answer(texts[:3], batch_size=1)
+    assert [len(rows) for rows in found] == asked.batches == [1, 1, 1]
+
+
+def test_long_texts_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(answering, "_BUFFER_CHARACTERS", 1000)
+    texts = [*enumerate(["x" * 600] * 5)]
+    found = Asked().answer(texts, sorts=True)
+    assert [len(rows) for rows in found] == [2, 2, 1]
+
+
+_WRITE_ARRAY = """
+import sys
+from serving import answers
+
+def read(key):
+    for line in open("/proc/self/status"):
+        if line.startswith(key):
+            return int(line.split()[1]) // 1024
+
+before = read("VmRSS")
+row = {"mean": [0.5] * 1024}
+with answers._open(sys.argv[1]) as file:
+    answers.write_npy((row for _ in range(50_000)), file)
+print(read("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is in /proc")
+@pytest.mark.parametrize("name", ["out.npy", "out.npy.gz"])
+def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
+    done = fresh_process.run("-c", _WRITE_ARRAY, tmp_path / name).check()
+    # The array has 195 MiB.
+    assert int(done.stdout) < 60
+    if name == "out.npy":
+        array = np.load(tmp_path / name, mmap_mode="r")
+        assert array.shape == (50_000, 1024) and array[-1, -1] == 0.5
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_an_array_goes_to_standard_output(tmp_path, mode):
+    """Also behind what a shell's >> keeps."""
+    code = (
+        "import sys; from serving import answers;"
+        "answers.write(None, 'npy', [[{'value': 1.5}, {}, {'value': 2}]])"
+    )
+    path = tmp_path / "out.npy"
+    path.write_bytes(b"kept")
+    with path.open(mode) as file:
+        subprocess.run(
+            [sys.executable, "-c", code], stdout=file, check=True, cwd=ROOT
+        )
+    kept = b"kept" if mode == "ab" else b""
+    found = path.read_bytes().removeprefix(b"kept")
+    assert path.read_bytes() == kept + found
+    array = np.load(io.BytesIO(found))
+    np.testing.assert_equal(array, np.array([1.5, np.nan, 2], np.float32))
+
+
+@pytest.fixture
+def started(tmp_path, folders):
+    """(output) -> a running predict.py that has begun to write answers."""
+    line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
+    (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
+
+    def start(name):
+        script = script_runner.start(
+            "predict.py",
+            tmp_path,
+            model=folders["classifier"],
+            input_file="in.jsonl",
+            output_file=name,
+        )
+        while not [*tmp_path.glob("*.partial-*")]:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        # Some batches are answered.
+        time.sleep(1)
+        return script
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "number, name",
+    [
+        (signal.SIGTERM, "out.jsonl"),
+        (signal.SIGTERM, "out.npy"),
+        (signal.SIGINT, "out.csv.gz"),
+    ],
+)
+def test_a_signal_leaves_nothing_half(number, name, tmp_path, started):
+    with started(name) as script:
+        script.send(number)
+        done = script.finish()
+    assert done.status == 128 + number
+    said = done.stderr.splitlines()[-1]
+    start, _, end = said.partition(" rows")
+    assert start.startswith(f"error: stopped by {number.name} after ")
+    assert int(start.rpartition(" ")[2]) > 0
+    assert end == "; nothing was written"
+    assert "Traceback" not in done.stderr
+    assert [x.name for x in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
+    """predict.py ignores signals while the file gets its name."""
+    path = tmp_path / "out.jsonl"
+    existed = []
+    answers.write(
+        str(path),
+        "jsonl",
+        [[{"value": 1}]],
+        lambda: existed.append(path.exists()),
+    )
+    assert existed == [False] and path.exists()

@@ -1,0 +1,392 @@
+"""predict.py in tasks and processes: the same bytes, whatever happens."""
+
+import contextlib
+import csv
+import functools
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from data.io import tables, workers
+from serving.bulk import job, questions
+from serving.tasks.base import TaskOptions
+from tests.support import script_runner
+
+WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
+
+
+def make_text(rng):
+    return " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """JSON lines and tables of the same texts, with bad rows and empty texts.
+
+    Row 7 has an empty text, and row 11 no text. Only row 1490 has the key
+    "late", and only row 3 a "label" of its own.
+    """
+    folder = tmp_path_factory.mktemp("bulk")
+    rng = random.Random(3)
+    rows = [{"id": i, "text": make_text(rng)} for i in range(1500)]
+    rows[7]["text"] = ""
+    rows[11]["text"] = 5
+    rows[3]["label"] = "mine"
+    rows[1490]["late"] = 'a "quoted" one'
+    lines = [json.dumps(row) for row in rows]
+    # Line 22 is no JSON, and blank lines are no rows.
+    lines[20:20] = ["", "{"]
+    (folder / "in.jsonl").write_text("\n".join(lines))
+    for part in range(4):
+        with (folder / f"part-{part}.csv").open("w") as file:
+            names = ["id", "text", *["label"] * (part == 2)]
+            writer = csv.writer(file)
+            writer.writerow(names)
+            for row in rows[part * 50 : part * 50 + 50]:
+                cells = [row["id"], row["text"], *["mine"] * (part == 2)]
+                writer.writerow(cells)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def predict(folder, folders):
+    """(output, flags) -> the Done of predict.py in a folder of its own."""
+
+    def run(output, kind="classifier", **flags):
+        flags = {"input_file": "in.jsonl", **flags}
+        return script_runner.run(
+            "predict.py",
+            folder,
+            model=folders[kind],
+            output_file=output,
+            **flags,
+        )
+
+    return run
+
+
+def shards_of(folder, stem):
+    """Returns {name without the stem: bytes} of the shards of an output."""
+    return {
+        path.name.removeprefix(stem): path.read_bytes()
+        for path in sorted(folder.glob(f"{stem}-*-of-*"))
+    }
+
+
+def read_rows(folder, stem):
+    """Returns the rows of all shards of JSON lines."""
+    parts = shards_of(folder, stem).values()
+    return [json.loads(line) for part in parts for line in part.splitlines()]
+
+
+def test_the_bytes_do_not_depend_on_the_processes(folder, predict):
+    lines = {}
+    for ending in ("jsonl", "csv", "npy", "csv.gz"):
+        made = []
+        for number in (1, 2):
+            name = f"{number}.{ending}"
+            done = predict(name, num_processes=number, num_shards=5)
+            assert done.status == 1
+            words = "1499 answered, 2 failed, 1 without text"
+            assert f"{words}; wrote {number}-*-of-00005.{ending}" in done.stderr
+            made.append(shards_of(folder, str(number)))
+            for path in folder.glob(f"{number}-*"):
+                path.unlink()
+        assert len(made[0]) == 5
+        assert [*made[0].values()] == [*made[1].values()]
+        assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
+        lines[ending] = [*made[0].values()]
+    # What one process writes to one file.
+    assert predict("whole.jsonl").status == 1
+    whole = script_runner.read_lines(folder / "whole.jsonl")
+    found = [
+        json.loads(x) for part in lines["jsonl"] for x in part.splitlines()
+    ]
+    assert len(found) == len(whole) == 1501
+    for row, expected in zip(found, whole, strict=True):
+        numbers = [*row.pop("probabilities", {}).values()]
+        wanted = [*expected.pop("probabilities", {}).values()]
+        np.testing.assert_allclose(numbers, wanted, atol=1e-5)
+        if "label" in expected and "predicted_label" not in expected:
+            expected["predicted_label"] = expected.pop("label")
+        assert row == expected
+    headers = {part.splitlines()[0] for part in lines["csv"]}
+    assert headers == {
+        b"id,text,label,late,predicted_label,probabilities.no,"
+        b"probabilities.maybe,probabilities.yes,num_wordpieces_cut,line,error"
+    }
+    cells = [
+        row
+        for part in lines["csv"]
+        for row in csv.DictReader(part.decode().splitlines())
+    ]
+    assert [row["id"] for row in cells] == [str(x.get("id", "")) for x in whole]
+    assert cells[1491]["late"] == 'a "quoted" one'
+    assert [gzip.decompress(x) for x in lines["csv.gz"]] == lines["csv"]
+
+
+def test_rows_that_cannot_be_answered(folder, predict):
+    predict("bad.jsonl", num_shards=30, output_fields="label")
+    rows = read_rows(folder, "bad")
+    errors = [row for row in rows if "error" in row]
+    assert [row["line"] for row in errors] == [12, 22]
+    assert errors[0]["id"] == 11 and "'text_a'" not in errors[0]["error"]
+    assert rows[7] == {"id": 7, "text": ""}
+    assert rows[3].keys() == {"id", "text", "label", "predicted_label"}
+    assert rows[4].keys() == {"id", "text", "predicted_label"}
+    predict("bad.npy", num_shards=30)
+    arrays = [np.load(path) for path in sorted(folder.glob("bad-*.npy"))]
+    array = np.concatenate(arrays)
+    assert array.shape == (1501, 3)
+    # Row 20 of the array is line 22.
+    is_nan = np.isnan(array).all(1)
+    assert np.flatnonzero(is_nan).tolist() == [7, 11, 20]
+    assert not np.isnan(array[~is_nan]).any()
+
+
+def test_files_are_whole_and_have_the_same_columns(folder, predict):
+    done = predict("t.csv", input_file="part-*.csv", num_shards=99)
+    assert done.status == 0, done.stderr
+    parts = shards_of(folder, "t")
+    assert len(parts) == 4
+    rows = [[*csv.DictReader(x.decode().splitlines())] for x in parts.values()]
+    assert [len(part) for part in rows] == [50] * 4
+    assert len({tuple(part[0]) for part in rows}) == 1
+    assert [*rows[0][0]][:4] == ["id", "text", "label", "predicted_label"]
+    assert [*rows[0][0]][-3:] == ["file", "line", "error"]
+    assert {row["label"] for row in rows[2]} == {"mine"}
+    assert {row["label"] for row in rows[1]} == {""}
+
+
+def test_parquet_is_answered_by_groups_of_rows(folder, predict):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
+    )
+    from pyarrow import parquet
+
+    rng = random.Random(4)
+    columns = {
+        "id": range(200),
+        "text": [make_text(rng) for _ in range(199)] + [None],
+        "more": [None] * 100 + [{"a": 1}] * 100,
+    }
+    table = pyarrow.table(columns)
+    parquet.write_table(table, folder / "in.parquet", row_group_size=50)
+    predict("p.csv", input_file="in.parquet", num_shards=4)
+    predict("whole.csv", input_file="in.parquet")
+    parts = shards_of(folder, "p").values()
+    found = [
+        row
+        for part in parts
+        for row in csv.DictReader(part.decode().splitlines())
+    ]
+    assert len(parts) == 4
+    with (folder / "whole.csv").open() as file:
+        for row, expected in zip(found, csv.DictReader(file), strict=True):
+            for name in ("id", "text", "more.a", "label"):
+                assert row[name] == expected[name]
+
+
+@pytest.mark.parametrize("kind", ["ner", "squad", "pretraining", "features"])
+def test_every_task_has_its_columns_before_the_first_answer(
+    kind, folder, predict
+):
+    texts = [" ".join(WORDS * n) + " [MASK]" for n in (1, 9, 2)]
+    fields = ("question", "context") if kind == "squad" else ("text",)
+    with (folder / f"{kind}.jsonl").open("w") as file:
+        for text in [*texts, ""]:
+            file.write(json.dumps(dict.fromkeys(fields, text)) + "\n")
+    flags = {"kind": kind, "input_file": f"{kind}.jsonl"}
+    assert predict(f"{kind}.csv", **flags).status == 0
+    done = predict(f"{kind}_all.csv", num_shards=1, **flags)
+    assert done.status == 0, done.stderr
+    with (folder / f"{kind}.csv").open() as file:
+        expected = [*csv.DictReader(file)]
+    (part,) = shards_of(folder, f"{kind}_all").values()
+    found = [*csv.DictReader(part.decode().splitlines())]
+    for row, wanted in zip(found, expected, strict=True):
+        assert row.keys() - wanted.keys() <= {
+            "num_wordpieces_cut",
+            "num_masks_cut",
+            "line",
+            "error",
+        }
+        assert {name: row[name] for name in wanted} == wanted
+
+
+def test_a_finished_job_is_not_repeated(folder, predict, folders, tmp_path):
+    flags = {"num_shards": 3, "output_fields": "label"}
+    predict("done.csv", **flags)
+    before = script_runner.snapshot(folder)
+    done = predict("done.csv", num_processes=2, **flags)
+    assert done.status == 1
+    assert "already wrote done-*-of-00003.csv" in done.stderr
+    assert script_runner.snapshot(folder) == before
+    error = predict("done.csv", **flags | {"batch_size": 4}).error
+    assert "was written with --batch_size=32; use another" in error
+    error = predict("done.csv", kind="features", **flags).error
+    assert "--task=classify, another model; use another" in error
+    changed = folder / "changed.jsonl"
+    changed.write_text('{"text": "a"}\n')
+    error = predict("done.csv", **flags, input_file="changed.jsonl").error
+    assert "other input files" in error
+    # A shard that was damaged is written again.
+    path = folder / "done-00001-of-00003.csv"
+    contents = path.read_bytes()
+    path.write_bytes(contents[:-1])
+    assert "; wrote done" in predict("done.csv", **flags).stderr
+    assert path.read_bytes() == contents
+
+
+def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
+    (folder / "no_text.csv").write_text("id,other,more\n1,2,3\n")
+    (folder / "open.csv").write_text('text,id\na,1\n"b\n' + "c,1\n" * 50)
+    (folder / "cut.jsonl.gz").write_bytes(
+        gzip.compress((folder / "in.jsonl").read_bytes())[:-200]
+    )
+    cases = [
+        ({"input_file": "part-0.csv,no_text.csv"}, "no_text.csv", "'text_a'"),
+        ({"input_file": "part-0.csv,open.csv"}, "open.csv, line 3"),
+        ({"input_file": "cut.jsonl.gz"}, "cut.jsonl.gz", "damaged"),
+        ({"output_fields": "vector"}, "--output_fields=vector", "label"),
+        ({"output_fields": "label", "output_format": "npy"}, "float"),
+        ({"text_column": "absent", "input_file": "part-0.csv"}, "'absent'"),
+        ({"input_file": None}, "--input_file"),
+        ({"output_file": None}, "--output_file"),
+        ({"output_file": "gs://a/b.csv"}, "local"),
+    ]
+    before = script_runner.snapshot(folder)
+    for flags, *words in cases:
+        flags = {"output_file": "no.csv", "num_processes": 1, **flags}
+        error = predict(flags.pop("output_file"), **flags).error
+        assert all(word in error for word in words), error
+    assert script_runner.snapshot(folder) == before
+    (folder / "same-00000-of-00001.csv").write_text("text\na\n")
+    error = predict(
+        "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
+    ).error
+    assert "would replace" in error and "same-00000-of-00001.csv" in error
+
+
+def test_tasks_that_run_twice_or_elsewhere_write_the_same(
+    folder, folders, tmp_path, monkeypatch
+):
+    for name in ("in.jsonl", "part-1.csv"):
+        shutil.copy(folder / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    path = os.path.relpath(folders["classifier"])
+    model = questions.load_model(path, 1, None)
+    asked = questions.Questions(
+        model=model.path,
+        engine=model.engine.name,
+        num_threads=1,
+        task="classify",
+        options=TaskOptions(),
+        layout=tables.LayoutOptions(),
+        input_format=None,
+        columns=(None, None),
+        batch_size=8,
+        output_format="jsonl",
+        output_fields=(),
+    )
+    counts = []
+
+    def twice(function, tasks, num_processes=1):
+        tasks = [task for task in tasks for _ in range(2)]
+        return workers.run(function, tasks, num_processes)
+
+    def elsewhere(function, tasks):
+        """Runs in another folder, as workers of a cluster may."""
+        for task in tasks:
+            with contextlib.chdir("/"):
+                yield function(*task)
+
+    def write(name, run):
+        paths = ["in.jsonl", "part-1.csv"]
+        found, _ = job.answer_files(asked, paths, name, 6, run)
+        counts.append(found)
+
+    write("once.jsonl", functools.partial(workers.run, num_processes=1))
+    write("twice.jsonl", functools.partial(twice, num_processes=2))
+    write("else.jsonl", elsewhere)
+    once = shards_of(tmp_path, "once")
+    assert len(once) == 6 and once == shards_of(tmp_path, "twice")
+    assert once == shards_of(tmp_path, "else")
+    assert b'"file": "in.jsonl", "line": 12' in b"".join(once.values())
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0] == {"num_rows": 1551, "num_failed": 2, "num_empty": 1}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A folder with 60,000 texts."""
+    folder = tmp_path_factory.mktemp("many")
+    rng = random.Random(5)
+    with (folder / "in.txt").open("w") as file:
+        for _ in range(60_000):
+            file.write(f"{make_text(rng)}\n")
+    return folder
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
+    shutil.copy(many / "in.txt", tmp_path)
+    flags = {
+        "model": folders["classifier"],
+        "input_file": "in.txt",
+        "output_file": "out.jsonl",
+        "num_shards": 40,
+        "num_processes": 2,
+    }
+    work = tmp_path / "out.jsonl.work"
+    with script_runner.start("predict.py", tmp_path, **flags) as script:
+        while len([*work.glob("task-*.json")]) < 5:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        workers_of = script_runner.children(script.pid)
+        script.send(number)
+        done = script.finish()
+    if number == signal.SIGTERM:
+        assert done.status == 143
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("error: stopped by SIGTERM after ")
+        assert last.endswith("of 40 tasks; run the same command to resume")
+        assert not [*tmp_path.glob("*.partial-*")]
+    end = time.monotonic() + 30
+    while any(map(is_running, workers_of)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    results = [x.name[5:10] for x in work.glob("task-*.json")]
+    assert 5 <= len(results) < 40
+    before = script_runner.snapshot(tmp_path)
+    assert script_runner.run("predict.py", tmp_path, **flags).status == 0
+    after = script_runner.snapshot(tmp_path)
+    for result in results:
+        path = tmp_path / f"out-{result}-of-00040.jsonl"
+        assert after[path] == before[path]
+    names = {x.name for x in tmp_path.iterdir()}
+    assert len(names) == 42
+    flags["output_file"] = "whole.jsonl"
+    flags["num_processes"] = 1
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    made = shards_of(tmp_path, "out")
+    assert made == shards_of(tmp_path, "whole")
+    num_lines = sum(part.count(b"\n") for part in made.values())
+    assert num_lines == 60_000
+
+
+def is_running(pid):
+    """Returns whether a process exists and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

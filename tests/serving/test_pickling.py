@@ -1,0 +1,104 @@
+"""Models of serving.load in the workers of other libraries."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import shutil
+
+import joblib
+import pytest
+
+import serving
+from command_line.beam_flags import parse_options
+from data.io import beam_workers
+from tests.support import dask_cluster
+from tests.support.golden import ROOT
+
+TEXTS = ["The boat left at noon.", "", "a harbor light", "Who?"]
+
+
+@pytest.fixture
+def model(folders, tmp_path):
+    """A model whose folder a test may change."""
+    path = shutil.copytree(folders["classifier"], tmp_path / "export")
+    return serving.load(path, num_threads=1, engine="litert")
+
+
+def test_a_pickled_model_answers_the_same(model, monkeypatch):
+    pickled = pickle.dumps(model)
+    # A path and three values, no weights.
+    assert len(pickled) < 500
+    monkeypatch.chdir("/")
+    loaded = pickle.loads(pickled)
+    assert loaded.path == str(model.path) and loaded.engine.name == "litert"
+    assert loaded.classify(TEXTS) == model.classify(TEXTS)
+    # The tasks of a process use one model.
+    assert pickle.loads(pickled) is loaded
+
+
+def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
+    monkeypatch.chdir(folders["classifier"].parent)
+    pickled = pickle.dumps(serving.load("classifier", engine="onnx"))
+    monkeypatch.chdir("/")
+    loaded = pickle.loads(pickled)
+    assert loaded.engine.name == "onnx" and len(loaded.classify(TEXTS)) == 4
+
+
+def test_a_changed_folder_is_an_error(model):
+    pickled = pickle.dumps(model)
+    path = os.path.join(model.path, "model.json")
+    with open(path) as file:
+        described = json.load(file)
+    with open(path, "w") as file:
+        json.dump({**described, "num_texts": 1}, file)
+    with pytest.raises(ValueError, match="another model"):
+        pickle.loads(pickled)
+    shutil.rmtree(model.path)
+    with pytest.raises(FileNotFoundError, match="export does not exist"):
+        pickle.loads(pickled)
+
+
+def test_a_pool_of_processes(model):
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.map(model.classify, TEXTS, chunksize=1)
+    assert found == [model.classify(text) for text in TEXTS]
+
+
+def test_joblib(model):
+    with joblib.parallel_config("loky", n_jobs=2):
+        calls = (joblib.delayed(model.classify)(text) for text in TEXTS)
+        found = joblib.Parallel()(calls)
+    assert found == [model.classify(text) for text in TEXTS]
+
+
+def test_dask(model, tmp_path):
+    distributed = pytest.importorskip(
+        "distributed", reason="Dask is not installed"
+    )
+    with (
+        dask_cluster.Cluster(tmp_path / "dask") as cluster,
+        distributed.Client(cluster.address) as client,
+    ):
+        found = client.gather(client.map(model.classify, TEXTS))
+    assert found == [model.classify(text) for text in TEXTS]
+
+
+def test_a_function_of_beam(model, tmp_path, monkeypatch):
+    pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
+
+    def write(number, text):
+        (tmp_path / f"{number}.json").write_text(
+            json.dumps([os.getpid(), model.classify(text)])
+        )
+
+    # Beam's worker processes import the project.
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    options = parse_options(
+        ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
+    )
+    [*beam_workers.run(write, [*enumerate(TEXTS)], options)]
+    for number, text in enumerate(TEXTS):
+        path = tmp_path / f"{number}.json"
+        pid, found = json.loads(path.read_text())
+        assert found == model.classify(text) and pid != os.getpid()

@@ -1,0 +1,110 @@
+"""predict.py --pipeline=beam: the bytes of one process, whatever is killed."""
+
+import random
+import signal
+import time
+
+import pytest
+
+from tests.support import dask_cluster, script_runner
+
+WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
+
+
+@pytest.fixture(autouse=True)
+def beam():
+    """Skips these tests without Apache Beam."""
+    pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
+
+
+def write_texts(path, number):
+    """Writes a text in each line of a file."""
+    rng = random.Random(5)
+    with path.open("w") as file:
+        for _ in range(number):
+            file.write(" ".join(rng.choices(WORDS, k=rng.randint(1, 12))))
+            file.write("\n")
+
+
+def flags_of(folders, **flags):
+    """Returns the flags that answer the texts in 12 shards."""
+    return {
+        "model": folders["classifier"],
+        "input_file": "in.txt",
+        "output_file": "out.csv",
+        "num_shards": 12,
+        **flags,
+    }
+
+
+def shards_in(folder, stem):
+    """Returns the bytes of the shards of an output, in order."""
+    return [x.read_bytes() for x in sorted(folder.glob(f"{stem}-*-of-*"))]
+
+
+def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
+    write_texts(tmp_path / "in.txt", 300)
+    run = script_runner.run
+    flags = flags_of(folders)
+    own = run("predict.py", tmp_path, **flags).check()
+    done = run(
+        "predict.py",
+        tmp_path,
+        "--runner",
+        "DirectRunner",
+        "--direct_num_workers=2",
+        **flags | {"output_file": "beam.csv", "pipeline": "beam"},
+    ).check()
+    for each in (own, done):
+        assert "300 answered, 0 failed; wrote" in each.stderr
+    made = shards_in(tmp_path, "beam")
+    assert len(made) == 12 and made == shards_in(tmp_path, "out")
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        ("--runnr DirectRunner", "unknown flag --runnr; perhaps --runner"),
+        ("--num_shard=3", "unknown flag --num_shard; perhaps --num_shards"),
+        ("text", "every argument must be a flag"),
+    ],
+)
+def test_typing_errors_are_errors(folders, tmp_path, arguments, part):
+    write_texts(tmp_path / "in.txt", 3)
+    error = script_runner.run(
+        "predict.py",
+        tmp_path,
+        *arguments.split(),
+        **flags_of(folders, pipeline="beam"),
+    ).error
+    assert part in error
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    write_texts(tmp_path / "in.txt", 30_000)
+    flags = flags_of(folders)
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    with (
+        dask_cluster.Cluster(tmp_path / "dask") as cluster,
+        script_runner.start(
+            "predict.py",
+            tmp_path,
+            "--runner=DaskRunner",
+            f"--dask_client_address={cluster.address}",
+            **flags | {"pipeline": "beam", "output_file": "dask.csv"},
+        ) as script,
+    ):
+        work = tmp_path / "dask.csv.work"
+        while not [*work.glob("task-*.json")]:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        cluster.workers[0].send_signal(signal.SIGKILL)
+        done = script.finish().check()
+        assert "Remove worker" in cluster.log()
+    assert "30000 answered, 0 failed; wrote" in done.stderr
+    made = shards_in(tmp_path, "dask")
+    assert len(made) == 12 and made == shards_in(tmp_path, "out")
+    assert not [*tmp_path.glob("*.partial-*"), *tmp_path.glob("*.work")]

@@ -1,0 +1,92 @@
+"""A Dask scheduler and workers in processes of their own, on the loopback."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+from tests.support.golden import ROOT
+
+# Seconds until a process has started.
+TIMEOUT = 120.0
+
+
+class Cluster:
+    """A scheduler with workers of one thread each, while a `with` block runs.
+
+    Args:
+        folder: folder for the log, in which the processes run.
+        num_workers: number of workers.
+        **environment: variables of the processes. By default they can import
+            the project.
+
+    Attributes:
+        address: address of the scheduler.
+        workers: subprocess.Popen of each worker.
+    """
+
+    def __init__(self, folder, num_workers=2, **environment):
+        self._folder = folder
+        self._num_workers = num_workers
+        self._environment = {"PYTHONPATH": str(ROOT)} | environment
+        self._processes = []
+
+    def __enter__(self):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._stop)
+            file = self._folder / "scheduler.json"
+            arguments = ("--port=0", f"--scheduler-file={file}")
+            self._start("dask_scheduler", "--host=127.0.0.1", *arguments)
+            self.address = self._wait(lambda: _read_address(file))
+            scratch = f"--local-directory={self._folder}"
+            arguments = (self.address, "--nthreads=1", "--no-nanny", scratch)
+            self.workers = [
+                self._start("dask_worker", *arguments)
+                for _ in range(self._num_workers)
+            ]
+            text = "Register worker"
+            self._wait(lambda: self.log().count(text) >= self._num_workers)
+            stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+
+    def log(self):
+        """Returns what all processes have logged."""
+        return (self._folder / "dask.log").read_text(errors="replace")
+
+    def _start(self, module, *arguments):
+        command = [sys.executable, "-m", f"distributed.cli.{module}"]
+        with open(self._folder / "dask.log", "ab") as log:
+            process = subprocess.Popen(
+                [*command, *arguments, "--no-dashboard"],
+                cwd=self._folder,
+                env=os.environ | self._environment,
+                stdout=log,
+                stderr=log,
+            )
+        self._processes.append(process)
+        return process
+
+    def _stop(self):
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+
+    def _wait(self, condition):
+        end = time.monotonic() + TIMEOUT
+        while not (found := condition()):
+            assert time.monotonic() < end, self.log()
+            assert all(each.poll() is None for each in self._processes)
+            time.sleep(0.05)
+        return found
+
+
+def _read_address(file):
+    with contextlib.suppress(OSError, ValueError):
+        return json.loads(file.read_text())["address"]
