@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from data.classification.decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines, formats
-from tests.support.engines import ENGINES
+from tests.support.engines import ENGINES, saturates
 from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
 
@@ -81,13 +80,6 @@ def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     exact = create_classifier()
     exact.set_weights(model.get_weights())
     assert_same(engine, BATCH, {"probabilities": tf.nn.softmax(exact(BATCH))})
-
-
-def saturates():
-    """Returns whether this CPU sums pairs of int8 products in 16 bits."""
-    cpu = Path("/proc/cpuinfo")
-    text = cpu.read_text(encoding="utf-8") if cpu.exists() else ""
-    return "avx2" in text and "vnni" not in text
 
 
 @pytest.mark.parametrize("name", FORMATS)
