@@ -218,6 +218,12 @@ def _describe(
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
-        longest = model.config.max_position_embeddings
+        # transformers cuts texts to this length, as this project does.
+        lengths = (
+            options.max_seq_length,
+            options.fixed_length,
+            model.config.max_position_embeddings,
+        )
+        longest = min(filter(None, lengths))
         contents |= tokenizer_files(tokenizer, longest)
     return contents

@@ -70,6 +70,16 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
     assert labels is None or config["id2label"] == {"0": "no", "1": "yes"}
 
 
+@pytest.mark.parametrize("fixed, longest", [(None, LENGTH), (16, 16)])
+@pytest.mark.parametrize("name", FORMATS)
+def test_transformers_cuts_texts_as_we_do(name, fixed, longest, tmp_path):
+    folder = tmp_path / "model"
+    export(folder, create_classifier(), name, fixed_length=fixed)
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    assert config["model_max_length"] == longest
+    assert serving.load(folder).max_seq_length == longest
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS)
