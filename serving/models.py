@@ -15,7 +15,7 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
-from serving import engines
+from serving import checksums, engines
 from serving.requests import split
 from serving.tasks import TASKS, tasks_of
 from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
@@ -59,7 +59,8 @@ class TextModel:
 
     Raises:
         FileNotFoundError: the folder contains no export.
-        OSError: the export is damaged.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
         ValueError: the runtime is not installed.
     """
 
@@ -77,6 +78,7 @@ class TextModel:
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
         described = presets.read(folder)
+        checksums.check(Path(self.path), self.engine.name, described.described)
         self.settings = {**described.settings, "labels": described.labels}
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}

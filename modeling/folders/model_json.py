@@ -14,6 +14,8 @@ from modeling import kinds
 from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
+# Entry with the checksums of an export's networks.
+CHECKSUMS = "checksums"
 # Entries of model.json that are whole numbers above 0.
 _COUNTS = (
     "max_answer_length",
@@ -33,6 +35,7 @@ _SWITCHES = (
 )
 # Entries of model.json that contain other entries.
 _GROUPS = (
+    CHECKSUMS,
     "bert_config",
     "command",
     "flags",
