@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
 from serving import checksums, engines
 from serving.requests import split
-from serving.tasks import TASKS, tasks_of
+from serving.tasks import TASKS, check_settings, tasks_of
 from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
@@ -99,6 +99,8 @@ class TextModel:
         flags = described.training.get("flags", {})
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         settings = self.settings
+        file = folder / model_json.FILE
+        check_settings(described.head or "", settings, file)
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
         settings["num_texts"] = described.training.get("num_texts", stated)

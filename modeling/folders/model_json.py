@@ -51,13 +51,17 @@ _GROUPS = (
 # `flags.fill` checks every entry that becomes a flag.
 _ENTRIES: dict[str, Any] = {
     "best_step": int | None,
+    "clean_fraction": int | float,
+    "dev_fraction": int | float | None,
     "doc_stride": range(2**31),
     "files": list,
+    "key": list,
     "labels": list | None,
     "max_seq_length": range(3, 2**31),
     "null_score_diff_threshold": int | float,
     "num_texts": (None, 1, 2),
     "output_mode": (None, *kinds.PROBLEM_TYPES),
+    "rule": range(2**31),
     **dict.fromkeys(_COUNTS, range(1, 2**31)),
     **dict.fromkeys(_SWITCHES, bool),
     **dict.fromkeys(_GROUPS, dict),
@@ -105,5 +109,5 @@ def check_entries(entries: Mapping[str, Any], file: str) -> None:
             is_valid = isinstance(value, allowed)
         if not is_valid:
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in ("origin", "settings", "task", "tokenizer"):
+        if name in ("origin", "settings", ENTRY, "task", "tokenizer"):
             check_entries(value, file)

@@ -96,5 +96,13 @@ def _decode(
 
 
 ANSWER = TextTask(
-    "answer", _encode, _decode, {"question": True, "context": True}
+    "answer",
+    _encode,
+    _decode,
+    {"question": True, "context": True},
+    settings=[
+        field.name
+        for kind in (passage_windows.WindowOptions, decoding.DecodingOptions)
+        for field in dataclasses.fields(kind)
+    ],
 )

@@ -77,6 +77,7 @@ class TextTask:
         other_names: {field: other names under which a request may contain it}.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
+        settings: settings of the head without which the task cannot answer.
     """
 
     name: str
@@ -87,6 +88,7 @@ class TextTask:
         default_factory=dict
     )
     predicts_words: bool = False
+    settings: Sequence[str] = ()
 
     def ask(
         self,

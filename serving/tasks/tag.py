@@ -86,4 +86,5 @@ TAG = TextTask(
     _decode,
     {"text": True},
     other_names={"text": ["words"]},
+    settings=("labels",),
 )
