@@ -3,6 +3,7 @@
 import json
 import sys
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -196,3 +197,29 @@ def test_a_missing_package_is_named_with_its_command(
     with pytest.raises(ImportError, match=message):
         export(tmp_path / "model", create_classifier(), "onnx", quantize="int8")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_saved_model_of_keras_is_named(tmp_path):
+    folder = tmp_path / "exported"
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
+    model.export(folder, verbose=False)
+    message = f"{folder} has no signature `ids`.*model.export"
+    with pytest.raises(OSError, match=message) as error:
+        serving.load(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_an_onnx_file_of_another_program_is_named(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
+    path = tmp_path / engines.RUNTIMES["onnx"].file
+    path.parent.mkdir()
+    inputs, outputs = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [1])
+        for name in ("input_ids", "output")
+    )
+    node = onnx.helper.make_node("Identity", ["input_ids"], ["output"])
+    graph = onnx.helper.make_graph([node], "other", [inputs], [outputs])
+    onnx.save(onnx.helper.make_model(graph, ir_version=10), path)
+    with pytest.raises(OSError, match="no input attention_mask"):
+        serving.load(tmp_path)
