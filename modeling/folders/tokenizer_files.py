@@ -179,7 +179,7 @@ def _special_words(values: Mapping[str, Any], path: str) -> set[str]:
         # A list, or a dict {id or name: token}.
         tokens = entries.values() if isinstance(entries, dict) else entries
         is_valid = isinstance(entries, dict | list | tuple)
-        found = [
+        found: list[Any] = [
             token.get("content") if isinstance(token, dict) else token
             for token in (tokens if is_valid else [None])
         ]
