@@ -25,6 +25,9 @@ from files.paths import StrPath
 from modeling.results import overall_scores, split_by_label
 
 Counts = collections.Counter[tuple[str, str]]
+# A normal variable is at most this many deviations from its mean in 95% of all
+# cases.
+_DEVIATIONS_95 = 1.96
 
 
 class Judged(NamedTuple):
@@ -100,7 +103,49 @@ def write_labels(
                 unread.append((len(text) - len(rest), len(text)))
         marks = {"unread": unread}
         judged.append(Judged(badness, verdict, text, example.guid, marks))
-    _write(output_file, heading, judged, counts)
+    baseline = None
+    golds: list[Any] = [example.label for example in examples]
+    if decoder.output_mode == "regression":
+        heading = heading | {"errors": _mean_errors(golds, guesses)}
+    else:
+        if decoder.output_mode == "multilabel":
+            golds = [", ".join(sorted({*names})) or "none" for names in golds]
+        baseline = _most_frequent(golds)
+    _write(output_file, heading, judged, counts, baseline)
+
+
+def _most_frequent(answers: Sequence[str]) -> tuple[str, float] | None:
+    # Returns the most frequent answer, and its share. None without answers.
+    for answer, count in collections.Counter(answers).most_common(1):
+        return answer, count / len(answers)
+    return None
+
+
+def _mean_errors(golds: Sequence[Any], guesses: np.ndarray) -> dict[str, float]:
+    # Returns the mean error of the model and of always predicting the mean.
+    right = np.array(golds, float)
+    if not len(right):
+        return {}
+    mean = right.mean()
+    return {
+        "mean": mean,
+        "always": np.abs(right - mean).mean(),
+        "model": np.abs(right - guesses).mean(),
+    }
+
+
+def interval_of(num_right: int, num_examples: int) -> tuple[float, float]:
+    """Returns Wilson's 95% interval of the share of right examples.
+
+    If the examples are a random sample of texts, 19 of 20 such intervals
+    contain the share among all texts.
+    """
+    share = num_right / num_examples
+    square = _DEVIATIONS_95**2 / num_examples
+    center = share + square / 2
+    spread = (square * (share * (1 - share) + square / 4)) ** 0.5
+    low, high = ((center + sign * spread) / (1 + square) for sign in (-1, 1))
+    return max(low, 0.0), min(high, 1.0)
 
 
 def _judge_label(
@@ -143,6 +188,7 @@ def write_answers(
     """
     counts = Counts()
     judged = []
+    num_without = 0
     for context, qa, where in file.questions:
         guess = predictions.get(field(qa, "id", str, where))
         answers = field(qa, "answers", list, where)
@@ -167,7 +213,11 @@ def write_answers(
         badness = 0 if is_right else 2 - f1
         marks = {"right": right, "predicted": places[:1]}
         judged.append(Judged(badness, verdict, context, qa["id"], marks))
-    _write(output_file, heading, judged, counts)
+        num_without += "" in texts
+    baseline = None
+    if version_2_with_negative and judged:
+        baseline = "no answer", num_without / len(judged)
+    _write(output_file, heading, judged, counts, baseline)
 
 
 def write_entities(
@@ -179,6 +229,7 @@ def write_entities(
     """Reports a tagger's entities, the sentences with most errors first."""
     counts = Counts()
     judged = []
+    num_without = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
         text = " ".join(example.words)
         starts = [0, *itertools.accumulate(len(w) + 1 for w in example.words)]
@@ -200,7 +251,11 @@ def write_entities(
         }
         verdict = "; ".join(errors) or "right"
         judged.append(Judged(len(errors), verdict, text, example.guid, marks))
-    _write(output_file, heading, judged, counts)
+        num_without += not right
+    baseline = None
+    if judged:
+        baseline = "no entity", num_without / len(judged)
+    _write(output_file, heading, judged, counts, baseline)
 
 
 def _compare(
@@ -220,14 +275,22 @@ def _write(
     heading: dict[str, Any],
     judged: list[Judged],
     counts: Counts,
+    baseline: tuple[str, float] | None,
 ) -> None:
+    # `baseline` is what a program could always answer, and the share of
+    # examples of which that is right.
+    #
     # Import late, because only training writes reports.
     import jinja2
 
+    num_right = sum(one.badness <= 0 for one in judged)
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
         **heading,
         counts=counts,
+        baseline=baseline,
+        num_right=num_right,
+        interval=interval_of(num_right, len(judged)) if judged else None,
         used={mark for one in judged for mark in one.marks if one.marks[mark]},
         judged=sorted(judged, key=lambda one: -one.badness),
     )

@@ -7,9 +7,13 @@ ValueError whose message is one line and names the file.
 import json
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from files.paths import StrPath, named_errors
+
+# {type in Python: JSON's name with its article}.
+_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
 
 
 def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
@@ -69,9 +73,32 @@ def parse_json(
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is not valid JSON: {error}") from error
     if not isinstance(value, kind):
-        names: dict[type, str] = {dict: "object", list: "list"}
+        name = _NAMES.get(kind, kind.__name__).split()[-1]
         raise ValueError(
-            f"{where} must contain a JSON {names.get(kind, kind.__name__)}. "
-            f"Received: {repr(value)[:80]}"
+            f"{where} must contain a JSON {name}. Received: {repr(value)[:80]}"
+        )
+    return value
+
+
+def read_entry(
+    values: Mapping[str, Any], name: str, kind: type, where: str
+) -> Any:  # noqa: ANN401  JSON of any type
+    """Returns an entry of a JSON object, an empty `kind` if there is none.
+
+    Args:
+        values: the object.
+        name: name of the entry. A missing entry and null are the same.
+        kind: type that the entry must have, dict or list.
+        where: path of the file, for messages.
+
+    Raises:
+        ValueError: the entry is of another type.
+    """
+    value = values.get(name)
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise ValueError(
+            f"{where}: `{name}` must be {_NAMES[kind]}. Received: {value!r:.80}"
         )
     return value

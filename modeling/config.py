@@ -86,7 +86,7 @@ class BertConfig:
             elif name == "hidden_act":
                 expected = f"one of {sorted(ACTIVATIONS)}"
                 # Search a list, because a value from JSON may be unhashable.
-                is_valid = not value or value in [*ACTIVATIONS]
+                is_valid = value in [None, "", *ACTIVATIONS]
             else:
                 continue
             if not is_valid:

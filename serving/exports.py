@@ -23,7 +23,7 @@ from modeling.folders import (
     presets,
 )
 from modeling.folders.tokenizer_files import tokenizer_files
-from serving import engines, head_outputs
+from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
 from serving.signatures import (
@@ -141,6 +141,9 @@ def write(
         if preset is not None and not isinstance(preset, presets.Preset):
             preset = presets.read(preset)
         description = descriptions.describe_weights(preset, model, settings)
+        description[model_json.CHECKSUMS] = checksums.of_networks(
+            folder, options.formats
+        )
         text = descriptions.format_json(description)
         atomic.write_text(extra / model_json.FILE, text)
         card = _create_card(description, sizes, head, options)
@@ -218,6 +221,12 @@ def _describe(
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
-        longest = model.config.max_position_embeddings
+        # transformers cuts texts to this length, as this project does.
+        lengths = (
+            options.max_seq_length,
+            options.fixed_length,
+            model.config.max_position_embeddings,
+        )
+        longest = min(filter(None, lengths))
         contents |= tokenizer_files(tokenizer, longest)
     return contents

@@ -17,9 +17,9 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
-from serving import engines
+from serving import checksums, engines
 from serving.requests import expand_lists
-from serving.tasks import TASKS, tasks_of
+from serving.tasks import TASKS, check_settings, tasks_of
 from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
@@ -67,7 +67,8 @@ class TextModel:
 
     Raises:
         FileNotFoundError: the folder contains no export.
-        OSError: the export is damaged.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
         ValueError: the runtime is not installed.
     """
 
@@ -87,6 +88,7 @@ class TextModel:
             folder = extra
         self._checksum = _checksum(folder)
         described = presets.read(folder)
+        checksums.check(Path(self.path), self.engine.name, described.described)
         self.settings = {**described.settings, "labels": described.labels}
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
@@ -113,6 +115,8 @@ class TextModel:
         flags = described.training.get("flags", {})
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         settings = self.settings
+        file = folder / model_json.FILE
+        check_settings(described.head or "", settings, file)
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
         settings["num_texts"] = described.training.get("num_texts", stated)

@@ -3,8 +3,8 @@
     python -m tools.plot_runs --runs=output/one,output/two --output=curves.png
 
 Reads the history.jsonl that every training run writes to its --output_dir. The
-image shows the losses and the learning rate as lines, and the metrics of the
-evaluations as lines with dots.
+image shows the losses of the training and the learning rate as light lines, and
+the evaluations as dark lines with dots.
 """
 
 import collections
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
+
+# A curve of fewer points also gets a dot for each point.
+_FEW_POINTS = 10
 
 # {(metric, whether it is of evaluations): [(place on the x axis, value)]}.
 Curves = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
@@ -84,24 +87,39 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     x axes.
     """
     # Only whoever draws needs matplotlib.
+    import matplotlib as mpl
     from matplotlib import figure, lines
 
+    # Pairs of a light and a dark tone.
+    colors = mpl.color_sequences["Paired"]
     metrics = sorted({metric for _, curves in runs for metric, _ in curves})
     rows = -(-len(metrics) // 2)
     drawn = figure.Figure(figsize=(10, 3 * rows + 0.5), layout="constrained")
+    handles = {}
     for number, metric in enumerate(metrics, start=1):
         axes = drawn.add_subplot(rows, 2, number)
         axes.set(title=metric, xlabel=axis)
-        for index, (_, curves) in enumerate(runs):
-            for evaluated, marker in ((False, ""), (True, ".")):
-                if points := curves.get((metric, evaluated)):
-                    x, y = zip(*points, strict=True)
-                    axes.plot(x, y, color=f"C{index}", marker=marker)
-    handles = [
-        lines.Line2D([], [], color=f"C{index}", label=name)
-        for index, (name, _) in enumerate(runs)
-    ]
-    drawn.legend(handles=handles, loc="outside upper center")
+        for index, (name, curves) in enumerate(runs):
+            for evaluated in (False, True):
+                if not (points := curves.get((metric, evaluated))):
+                    continue
+                data = "dev set" if evaluated else "training"
+                style = {
+                    "color": colors[(2 * index + evaluated) % len(colors)],
+                    "marker": "." if evaluated else "",
+                    "label": f"{name}, {data}",
+                }
+                handles[index, evaluated] = lines.Line2D([], [], **style)
+                if len(points) < _FEW_POINTS:
+                    # A line of one point would be invisible.
+                    style["marker"] = "."
+                x, y = zip(*points, strict=True)
+                axes.plot(x, y, **style)
+    drawn.legend(
+        handles=[handles[place] for place in sorted(handles)],
+        loc="outside upper center",
+        ncols=2,
+    )
     return drawn
 
 

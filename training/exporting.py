@@ -111,7 +111,7 @@ def export_task(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
             )
-        _check_scores(task, scored, results, scores)
+        check_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 
@@ -138,14 +138,24 @@ def _options_of(
     )
 
 
-def _check_scores(
+def check_scores(
     task: Task,
     splits: Sequence[Split],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
-    # Raises a ValueError if a file of the export scores lower than
-    # --max_export_loss allows. `scores` are those of `evaluate_export`.
+    """Compares the scores of an export with those of the model.
+
+    Args:
+        task: task that computed the scores.
+        splits: splits that were evaluated.
+        results: the model's scores.
+        scores: result of `evaluate_export`.
+
+    Raises:
+        ValueError: a file of the export scores lower than --max_export_loss
+            allows.
+    """
     for form, split in itertools.product(engines.RUNTIMES, splits):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
         expected = results[metric]
@@ -155,12 +165,19 @@ def _check_scores(
         loss = round((expected - score) / task.hundredth, 6)
         # Write `not <=` instead of `>`, so that NaN is an error too.
         if not loss <= task.config.fine_tuning.max_export_loss:
+            remedy = "Export without --quantize"
+            if not task.config.export.quantize:
+                # A correlation of nearly equal numbers is one of rounding.
+                remedy = (
+                    "The weights are the same, so only rounding differs, which "
+                    "matters if the model predicts nearly the same for all "
+                    "rows. Train it longer or with another --learning_rate"
+                )
             raise ValueError(
                 f"--export_dir={task.config.export.export_dir} was not "
                 f"written: its {form} file scores {metric} = {score:.4f} on "
                 f"the dev set, {loss:.2f} percentage points below the model's "
-                f"{expected:.4f}. Export without --quantize, or increase "
-                "--max_export_loss"
+                f"{expected:.4f}. {remedy}, or increase --max_export_loss"
             )
         model = f"the model's is {expected:.4f}" if loss else "as the model"
         logging.info("%s: %s %.4f, %s", form, metric, score, model)

@@ -213,7 +213,8 @@ class Trainer(BatchPredictor):
         step = self.global_step
         self.num_train_steps = num_train_steps
         if self.config.is_chief and config.training.summary_steps:
-            callbacks = [*callbacks, Summaries(self.folder.history, config)]
+            summaries = Summaries(self.folder.history, config, num_train_steps)
+            callbacks = [*callbacks, summaries]
         has_ended = self._is_time_over or any(
             callback.has_ended(step) for callback in callbacks
         )

@@ -132,7 +132,8 @@ class TrainingFlags:
     )
     summary_steps: int = flags.neutral(
         100,
-        "Number of steps between TensorBoard entries. 0 disables TensorBoard.",
+        "Number of steps between TensorBoard entries, or a tenth of a shorter "
+        "training. 0 disables TensorBoard.",
         at_least=0,
     )
     export_weights: str | None = flags.neutral(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from files.json_files import read_json
+from files.json_files import read_entry, read_json
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.folders import kerashub_files, saved_models
@@ -90,12 +90,19 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
     if kerashub_files.is_kerashub(values):
         return kerashub_files.read_settings(os.path.dirname(path))
     kind = values.get("problem_type")
-    names = values.get("architectures")
+    names = read_entry(values, "architectures", list, str(path))
+    id2label = read_entry(values, "id2label", dict, str(path))
+    texts = {"problem_type": kind, "architectures": names[0] if names else None}
+    for entry, text in texts.items():
+        if not isinstance(text, str | None):
+            raise ValueError(
+                f"{path}: `{entry}` must be text. Received: {text!r:.80}"
+            )
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     settings: dict[str, Any] = {"problem_type": kind} if kind else {}
     if kind in modes:
         settings["output_mode"] = modes[kind]
-    elif not kind and len(values.get("id2label") or ()) == 1:
+    elif not kind and len(id2label) == 1:
         # transformers trains a single output as a regression. Cross-encoders
         # are saved without a problem_type.
         settings |= {"output_mode": "regression", "problem_type": None}
@@ -114,7 +121,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     Raises:
         ValueError: a label is not text, is empty or occurs twice.
     """
-    id2label = read_json(path).get("id2label") or {}
+    id2label = read_entry(read_json(path), "id2label", dict, str(path))
     numbered = {str(number): name for number, name in id2label.items()}
     names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
     if names == default_labels(len(names)):
@@ -187,7 +194,8 @@ def _is_huggingface(values: Mapping[str, Any], path: str) -> bool:
 def _huggingface_entries(values: dict[str, Any], path: str) -> dict[str, Any]:
     # Returns the entries of a bert_config.json for those of a config.json.
     values = {**_DEFAULTS, **values}
-    values["hidden_act"] = values["hidden_act"] or "linear"
+    if values["hidden_act"] in (None, ""):
+        values["hidden_act"] = "linear"
     if values["model_type"] != "bert":
         raise ValueError(
             f"{path}: `model_type` is {values['model_type']!r}, so these are "

@@ -86,8 +86,8 @@ def describe_weights(
         origin["weights"] = source
     if step is not None:
         origin["step"] = step
-    # These entries are about the files in the folder of a run.
-    for entry in ("best_step", "files"):
+    # These entries are about the files in the folder of `preset`.
+    for entry in ("best_step", "files", model_json.CHECKSUMS):
         values.pop(entry, None)
     return values
 

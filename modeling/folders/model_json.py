@@ -14,6 +14,8 @@ from modeling import kinds
 from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
+# Entry with the checksums of an export's networks.
+CHECKSUMS = "checksums"
 # Entries of model.json that are whole numbers above 0.
 _COUNTS = (
     "max_answer_length",
@@ -33,6 +35,7 @@ _SWITCHES = (
 )
 # Entries of model.json that contain other entries.
 _GROUPS = (
+    CHECKSUMS,
     "bert_config",
     "command",
     "flags",
@@ -48,13 +51,17 @@ _GROUPS = (
 # `flags.fill` checks every entry that becomes a flag.
 _ENTRIES: dict[str, Any] = {
     "best_step": int | None,
+    "clean_fraction": int | float,
+    "dev_fraction": int | float | None,
     "doc_stride": range(2**31),
     "files": list,
+    "key": list,
     "labels": list | None,
     "max_seq_length": range(3, 2**31),
     "null_score_diff_threshold": int | float,
     "num_texts": (None, 1, 2),
     "output_mode": (None, *kinds.PROBLEM_TYPES),
+    "rule": range(2**31),
     **dict.fromkeys(_COUNTS, range(1, 2**31)),
     **dict.fromkeys(_SWITCHES, bool),
     **dict.fromkeys(_GROUPS, dict),
@@ -102,5 +109,5 @@ def check_entries(entries: Mapping[str, Any], file: str) -> None:
             is_valid = isinstance(value, allowed)
         if not is_valid:
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in ("origin", "settings", "task", "tokenizer"):
+        if name in ("origin", "settings", ENTRY, "task", "tokenizer"):
             check_entries(value, file)

@@ -324,7 +324,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         or kerashub_files.read_pooling(folder),
         settings=settings,
         training=training,
-        table_split=read_table_split(described),
+        table_split=read_table_split(described, folder / model_json.FILE),
         described=described,
     )
 

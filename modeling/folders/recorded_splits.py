@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from files.paths import StrPath
+
 # Entry of the settings in model.json.
 ENTRY = "split"
 # [name, bytes, checksum] of a file, as model.json records it.
@@ -60,19 +62,26 @@ class TableSplit:
         return {**dataclasses.asdict(self), "key": [*self.key]}
 
 
-def read_table_split(described: Mapping[str, Any]) -> TableSplit | None:
+def read_table_split(
+    described: Mapping[str, Any], file: StrPath
+) -> TableSplit | None:
     """Returns the split of a run, None if no run chose the sets of its tables.
 
     Args:
-        described: contents of model.json.
+        described: contents of model.json, whose types are checked.
+        file: path of the file, for messages.
 
     Raises:
-        TypeError: the entry is malformed.
-        KeyError: the entry is incomplete.
+        ValueError: the entry is incomplete.
     """
     origin = described.get("origin", {})
     settings = origin.get("settings", {})
     if entry := settings.get(ENTRY):
+        names = [field.name for field in dataclasses.fields(TableSplit)]
+        if missing := [name for name in names if name not in entry]:
+            raise ValueError(
+                f"{file}: `{ENTRY}` lacks `{missing[0]}`; copy the file again"
+            )
         fraction = entry["dev_fraction"]
         return TableSplit(
             rule=int(entry["rule"]),

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from absl import logging
 
-from files.json_files import parse_json, read_json
+from files.json_files import parse_json, read_entry, read_json
 from files.paths import StrPath
 from modeling.folders import kerashub_files
 
@@ -126,21 +126,21 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
         return kerashub_files.read_casing(files[2], paths[2])
     for path, values in zip(paths[:2], files, strict=False):
         _check_options(values, path)
-    words = {*files.pop()}.union(*map(_special_words, files))
+    words = {*files.pop()}.union(*map(_special_words, files, paths))
     if words := words - {*SPECIAL_TOKENS.values()}:
         _warn(
             f"{folder}: transformers does not split the special words "
             f"{', '.join(sorted(words))} of this model, but this program "
             "splits them like other text"
         )
-    normalizer = files[2].get("normalizer") or {}
+    normalizer = read_entry(files[2], "normalizer", dict, paths[2])
     stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
     found = [
         {"do_lower_case": is_lower_case, "file": path}
         for is_lower_case, path in zip(stated, paths[::2], strict=True)
         if isinstance(is_lower_case, bool)
     ]
-    if len(set(stated)) == len(found) == 2:
+    if len(found) == 2 and stated[0] != stated[1]:
         # transformers reads tokenizer_config.json first.
         _warn(
             f"{paths[0]} sets lower-casing to {stated[0]}, but {paths[2]} to "
@@ -172,13 +172,23 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
         )
 
 
-def _special_words(values: Mapping[str, Any]) -> set[str]:
-    words = set()
+def _special_words(values: Mapping[str, Any], path: str) -> set[str]:
+    words: set[str] = set()
     for key in _SPECIAL_KEYS:
         entries = values.get(key) or ()
         # A list, or a dict {id or name: token}.
-        for token in entries.values() if isinstance(entries, dict) else entries:
-            words.add(token["content"] if isinstance(token, dict) else token)
+        tokens = entries.values() if isinstance(entries, dict) else entries
+        is_valid = isinstance(entries, dict | list | tuple)
+        found: list[Any] = [
+            token.get("content") if isinstance(token, dict) else token
+            for token in (tokens if is_valid else [None])
+        ]
+        if not all(isinstance(word, str) for word in found):
+            raise ValueError(
+                f"{path}: `{key}` must list words, as transformers writes "
+                f"them. Received: {entries!r:.80}"
+            )
+        words.update(found)
     return words
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 from absl import logging
 
+from command_line.installation import as_typed
 from serving import engines
 
 # Name of ONNX Runtime's execution provider for CUDA.
@@ -53,6 +54,12 @@ class OnnxRuntime(engines.Engine):
             )
             for each in self._session.get_inputs()
         }
+        if missing := engines.INPUTS.values() - theirs.keys():
+            raise OSError(
+                f"{path} has no input {min(missing)}, so another program "
+                "wrote it. Export the model with serving.export, or its "
+                f"weights with {as_typed('python -m tools.export')}"
+            )
         self.inputs = {
             ours: theirs[name] for ours, name in engines.INPUTS.items()
         }

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
+from command_line.installation import as_typed
 from files.paths import literal_name
 from serving import engines
 
@@ -34,6 +35,13 @@ class SavedModel(engines.Engine):
         with literal_name(path.parent) as name:
             # Keep a reference to the model, because it owns the variables.
             self._loaded = tf.saved_model.load(name)
+        if "ids" not in self._loaded.signatures:
+            raise OSError(
+                f"{path.parent} has no signature `ids`, so another program "
+                "wrote it, such as `model.export` of Keras. Export the model "
+                "with serving.export, or its weights with "
+                f"{as_typed('python -m tools.export')}"
+            )
         self._serve = self._loaded.signatures["ids"]
         specs = self._serve.structured_input_signature[1]
         self.inputs = {name: tuple(spec.shape) for name, spec in specs.items()}

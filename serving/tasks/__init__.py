@@ -7,6 +7,7 @@ tests/serving/test_twins.py compares it.
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from modeling.kinds import KINDS
@@ -65,6 +66,28 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
         classify = tasks["classify"]
         tasks["classify"] = dataclasses.replace(classify, reads_all=True)
     return tasks
+
+
+def check_settings(head: str, settings: Mapping[str, Any], file: Path) -> None:
+    """Checks that an export states all that its tasks need.
+
+    Args:
+        head: class of the model, a key of TASKS.
+        settings: settings of the head, with its labels.
+        file: path of model.json, for messages.
+
+    Raises:
+        ValueError: a setting is missing.
+    """
+    needed = ["max_seq_length"]
+    for task in TASKS[head]:
+        needed += task.settings
+    for name in needed:
+        is_number = settings.get("output_mode") == head_outputs.REGRESSION
+        if settings.get(name) is None and not (name == "labels" and is_number):
+            raise ValueError(
+                f"{file}: `task` lacks `{name}`; export or copy the model again"
+            )
 
 
 def _scores(settings: Mapping[str, Any]) -> bool:

@@ -101,4 +101,9 @@ ANSWER = TextTask(
     _decode,
     {"question": True, "context": True},
     reads_all=True,
+    settings=[
+        field.name
+        for kind in (passage_windows.WindowOptions, decoding.DecodingOptions)
+        for field in dataclasses.fields(kind)
+    ],
 )

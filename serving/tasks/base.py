@@ -79,6 +79,7 @@ class TextTask:
             the vocabulary at each position.
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
+        settings: settings of the head without which the task cannot answer.
     """
 
     name: str
@@ -90,6 +91,7 @@ class TextTask:
     )
     predicts_words: bool = False
     reads_all: bool = False
+    settings: Sequence[str] = ()
 
     def ask(
         self,

@@ -68,4 +68,5 @@ CLASSIFY = TextTask(
     _decode,
     {"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
+    settings=("output_mode", "labels"),
 )

@@ -87,4 +87,5 @@ TAG = TextTask(
     {"text": True},
     other_names={"text": ["words"]},
     reads_all=True,
+    settings=("labels",),
 )

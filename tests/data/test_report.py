@@ -1,6 +1,7 @@
 """The page of right and wrong predictions, as a browser would read it."""
 
 import numpy as np
+import pytest
 
 from data import report
 from data.classification.decoding import LabelDecoder
@@ -131,3 +132,59 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         ("right", "Rome"),
     ]
     assert [verdict for verdict, _ in page.right] == ["right"]
+
+
+@pytest.mark.parametrize(
+    "num_right, num_examples, expected",
+    [
+        # Wilson's, as statsmodels' proportion_confint computes it.
+        (117, 120, (0.9291, 0.9915)),
+        (0, 10, (0.0, 0.2775)),
+        (10, 10, (0.7225, 1.0)),
+        (1, 1, (0.2065, 1.0)),
+    ],
+)
+def test_the_interval_is_wilsons(num_right, num_examples, expected):
+    found = report.interval_of(num_right, num_examples)
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
+    outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
+    labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
+    args = "classification", [HOSTILE, "yes"], labels, outputs
+    page = write_labels(tmp_path, tokenizer, *args)
+    assert "Right: 2 of 4 = 0.500, 95% interval 0.150 to 0.850" in page.text
+    assert f"Always {HOSTILE}: 0.75." in page.text
+    labels = [["b", "a"], ["a", "b"], []]
+    outputs = [[5, 5], [5, -1], [9, -9]]
+    args = "multilabel", ["a", "b"], labels, outputs
+    page = write_labels(tmp_path, tokenizer, *args)
+    assert "Right: 1 of 3" in page.text and "Always a, b: 0.67." in page.text
+
+
+def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
+    args = "regression", None, ["1", "2", "6"], [[1.0], [3.0], [4.0]]
+    page = write_labels(tmp_path, tokenizer, *args)
+    assert "Mean error: 1. Always 3, the mean: 2." in page.text
+    assert "Right:" not in page.text.split("Largest errors")[0]
+
+
+def test_answers_and_entities_have_baselines(tmp_path):
+    path = write_squad(tmp_path / "dev.json", [[(0, "Cats")], []], "Cats ran.")
+    output = tmp_path / "report.html"
+    file = reading.SquadFile(path)
+    predictions = {"q0": "Cats", "q1": "ran"}
+    report.write_answers(output, HEADING, file, predictions, True)
+    assert "Always no answer: 0.50." in read(output).text
+    report.write_answers(output, HEADING, file, predictions)
+    assert "Always" not in read(output).text
+    examples = [
+        NerExample("1", ["ok"], ["O"], 0),
+        NerExample("2", ["Rome"], ["B-LOC"], 0),
+    ]
+    report.write_entities(output, HEADING, examples, [["O"], ["O"]])
+    text = read(output).text
+    assert "Right: 1 of 2" in text and "Always no entity: 0.50." in text
+    report.write_entities(output, HEADING, [], [])
+    assert "Always" not in read(output).text

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -14,7 +14,7 @@ from data.classification.decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines, formats
-from tests.support.engines import ENGINES
+from tests.support.engines import ENGINES, saturates
 from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
 
@@ -71,6 +71,16 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
     assert labels is None or config["id2label"] == {"0": "no", "1": "yes"}
 
 
+@pytest.mark.parametrize("fixed, longest", [(None, LENGTH), (16, 16)])
+@pytest.mark.parametrize("name", FORMATS)
+def test_transformers_cuts_texts_as_we_do(name, fixed, longest, tmp_path):
+    folder = tmp_path / "model"
+    export(folder, create_classifier(), name, fixed_length=fixed)
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    assert config["model_max_length"] == longest
+    assert serving.load(folder).max_seq_length == longest
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS)
@@ -81,13 +91,6 @@ def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     exact = create_classifier()
     exact.set_weights(model.get_weights())
     assert_same(engine, BATCH, {"probabilities": tf.nn.softmax(exact(BATCH))})
-
-
-def saturates():
-    """Returns whether this CPU sums pairs of int8 products in 16 bits."""
-    cpu = Path("/proc/cpuinfo")
-    text = cpu.read_text(encoding="utf-8") if cpu.exists() else ""
-    return "avx2" in text and "vnni" not in text
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -194,3 +197,29 @@ def test_a_missing_package_is_named_with_its_command(
     with pytest.raises(ImportError, match=message):
         export(tmp_path / "model", create_classifier(), "onnx", quantize="int8")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_saved_model_of_keras_is_named(tmp_path):
+    folder = tmp_path / "exported"
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
+    model.export(folder, verbose=False)
+    message = f"{folder} has no signature `ids`.*model.export"
+    with pytest.raises(OSError, match=message) as error:
+        serving.load(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_an_onnx_file_of_another_program_is_named(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
+    path = tmp_path / engines.RUNTIMES["onnx"].file
+    path.parent.mkdir()
+    inputs, outputs = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [1])
+        for name in ("input_ids", "output")
+    )
+    node = onnx.helper.make_node("Identity", ["input_ids"], ["output"])
+    graph = onnx.helper.make_graph([node], "other", [inputs], [outputs])
+    onnx.save(onnx.helper.make_model(graph, ir_version=10), path)
+    with pytest.raises(OSError, match="no input attention_mask"):
+        serving.load(tmp_path)

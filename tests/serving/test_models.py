@@ -194,3 +194,29 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
     vocab.write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"vocab\.txt"):
         serving.load(path)
+
+
+@pytest.mark.parametrize(
+    "kind, setting",
+    [
+        ("classifier", "max_seq_length"),
+        ("classifier", "output_mode"),
+        ("ner", "max_seq_length"),
+        ("squad", "n_best_size"),
+        ("squad", "doc_stride"),
+        ("features", "max_seq_length"),
+    ],
+)
+@pytest.mark.parametrize("is_null", [False, True])
+def test_a_setting_that_is_missing_is_said_at_loading(
+    kind, setting, is_null, export_folder, tmp_path
+):
+    shutil.copytree(export_folder / kind, tmp_path / "model")
+    (described,) = tmp_path.rglob("model.json")
+    content = json.loads(described.read_text())
+    del content["task"][setting]
+    if is_null:
+        content["task"][setting] = None
+    described.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=rf"model\.json: .*`{setting}`"):
+        serving.load(tmp_path / "model")

@@ -1,5 +1,7 @@
 """Names the engines that are installed, and runs programs without others."""
 
+from pathlib import Path
+
 import pytest
 
 from command_line.installation import install_command
@@ -32,3 +34,10 @@ def run(script, *arguments, text=""):
     """Runs a program that has only what requirements/predict.txt lists."""
     done = fresh_process.run("-c", BLOCK + script, *arguments, text=text)
     return done.check().stdout
+
+
+def saturates():
+    """Returns whether this CPU sums pairs of int8 products in 16 bits."""
+    cpu = Path("/proc/cpuinfo")
+    text = cpu.read_text(encoding="utf-8") if cpu.exists() else ""
+    return "avx2" in text and "vnni" not in text

@@ -9,6 +9,7 @@ class ReportPage(html.parser.HTMLParser):
     Attributes:
         rows: cells of each row of the table.
         names: names of the examples.
+        text: all text of the page, without its style.
         headings: title and headings of the page.
         wrong, right: (verdict, text) of each example. The text is a list of
             (classes of its mark, piece).
@@ -17,7 +18,7 @@ class ReportPage(html.parser.HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.open, self.rows, self.wrong, self.right = [], [], [], []
-        self.names, self.headings = [], []
+        self.names, self.headings, self.text = [], [], ""
         self.feed(page)
         assert not self.open, self.open
 
@@ -38,6 +39,8 @@ class ReportPage(html.parser.HTMLParser):
 
     def handle_data(self, text):
         tags = [tag for tag, _ in self.open]
+        if "style" not in tags:
+            self.text += text
         if tags[-1:] in (["td"], ["th"]):
             self.rows[-1][-1] += text
         elif tags[-1:] == ["b"]:

@@ -61,11 +61,30 @@ def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
     drawn = draw(tmp_path, monkeypatch)
     panels = {axes.get_title(): axes for axes in drawn.axes}
     assert [*panels] == ["f1", "learning_rate", "loss"]
-    named = [text.get_text() for text in drawn.legends[0].get_texts()]
-    assert named == [f"{tmp_path}/a", "the second"]
     # Each run has a curve of training and one of evaluations.
     sizes = [len(line.get_xdata()) for line in panels["loss"].lines]
     assert sizes == [10, 2, 10, 2]
+    drawn_as = {
+        line.get_label(): line.get_color() for line in panels["loss"].lines
+    }
+    assert len({*drawn_as.values()}) == 4
+    shown = {
+        text.get_text(): line.get_color()
+        for text, line in zip(
+            drawn.legends[0].get_texts(),
+            drawn.legends[0].get_lines(),
+            strict=True,
+        )
+    }
+    assert shown == drawn_as
+    assert [*shown] == [
+        f"{tmp_path}/a, training",
+        f"{tmp_path}/a, dev set",
+        "the second, training",
+        "the second, dev set",
+    ]
+    # A single point is seen too.
+    assert {line.get_marker() for line in panels["f1"].lines} == {"."}
     # A value that is not finite is null in the file.
     (first, _) = panels["f1"].lines
     assert [*first.get_xdata()] == [10] and [*first.get_ydata()] == [1.0]

@@ -1,30 +1,34 @@
-"""Exports of a run, which begin with checks before it trains."""
+"""What is said of an export that scores lower than its model."""
+
+import types
 
 import pytest
 
 from tests.support import toy_task
+from training import exporting
+
+SPLITS = [types.SimpleNamespace(name="eval")]
 
 
-class OwnHead(toy_task.BertClassifier):
-    """A model of a user's task, with a class of its own."""
-
-
-class OwnTask(toy_task.ToyTask):
-    """Trains a model that `serving.export` does not know."""
-
-    def create_model(self, config, **options):
-        return OwnHead(config, 2, **options)
-
-
-def test_a_class_without_signatures_is_refused_before_the_training(tmp_path):
-    flags = {"max_seq_length": OwnTask.max_seq_length, "do_train": True}
-    folder = tmp_path / "run"
-    options = toy_task.create_run(
-        tmp_path, export_dir=str(tmp_path / "export"), **flags
+def check(folder, score, **flags):
+    """Compares the score of a LiteRT file with a model's."""
+    flags |= {"export_dir": f"{folder}/export", "export_format": "litert"}
+    task = toy_task.ToyTask(toy_task.create_config(folder, **flags))
+    task.metrics = ("spearman",)
+    exporting.check_scores(
+        task, SPLITS, {"spearman": 0.04}, {"litert_spearman": score}
     )
-    with pytest.raises(ValueError, match=r"export.*OwnHead.*kinds\.py"):
-        toy_task.run(OwnTask(), options)
-    assert not [*folder.glob("model.ckpt*")]
-    options = toy_task.create_run(tmp_path, **flags)
-    toy_task.run(OwnTask(), options)
-    assert [*folder.glob("model.ckpt*")]
+
+
+@pytest.mark.parametrize("score", [0.01, float("nan")])
+def test_rounding_is_named_where_nobody_quantized(score, tmp_path):
+    with pytest.raises(ValueError, match="nearly the same for all") as error:
+        check(tmp_path, score)
+    assert "--quantize" not in str(error.value)
+    assert "--max_export_loss" in str(error.value)
+
+
+def test_int8_is_named_where_it_was_asked_for(tmp_path):
+    with pytest.raises(ValueError, match="Export without --quantize, or"):
+        check(tmp_path, 0.01, quantize="int8")
+    check(tmp_path, 0.037, quantize="int8")

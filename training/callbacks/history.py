@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
+# {entry of a line: its type}.
+_ENTRIES: dict[str, Any] = {
+    "step": int,
+    "hours": int | float,
+    "examples": int,
+    "learning_rate": int | float | None,
+    "metrics": dict,
+}
 
 
 class History:
@@ -204,15 +212,42 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Reads the complete lines of a history file.
 
     Raises:
-        ValueError: a line is not a JSON object. The message names the line.
+        ValueError: a line is not what this module writes. The message names
+            the line.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
         *lines, _ = file.read().split(b"\n")
     return [
-        json_files.parse_json(line, f"{os.fspath(path)}, line {number}")
+        _parse(line, f"{os.fspath(path)}, line {number}")
         for number, line in enumerate(lines, start=1)
     ]
+
+
+def _parse(text: bytes, where: str) -> dict[str, Any]:
+    line: dict[str, Any] = json_files.parse_json(text, where)
+    wrong = [
+        name
+        for name, kind in _ENTRIES.items()
+        if name not in line
+        or isinstance(line[name], bool)
+        or not isinstance(line[name], kind)
+    ]
+    if line.get("kind") not in KINDS:
+        wrong.insert(0, "kind")
+    elif not isinstance(line.get("best_step"), int | None):
+        wrong.append("best_step")
+    elif not wrong and not all(
+        isinstance(value, int | float | None)
+        for value in line["metrics"].values()
+    ):
+        wrong.append("metrics")
+    if wrong:
+        raise ValueError(
+            f"{where}: `{wrong[0]}` is missing or malformed. Copy the file "
+            "again, or remove the line"
+        )
+    return line
 
 
 def _line_of(line: Mapping[str, Any]) -> str:

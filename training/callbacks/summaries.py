@@ -12,12 +12,18 @@ from training.training_config import TrainingConfig
 
 
 class Summaries(Callback):
-    """Adds losses, speed and memory to the run's history."""
+    """Adds losses, speed and memory to the run's history.
 
-    def __init__(self, history: History, config: TrainingConfig) -> None:
+    A training of few steps gets about ten lines too, so that it has a curve.
+    """
+
+    def __init__(
+        self, history: History, config: TrainingConfig, num_train_steps: int
+    ) -> None:
         self._history = history
         self._config = config
-        self.every = config.training.summary_steps
+        tenth = max(num_train_steps // 10, 1)
+        self.every = min(config.training.summary_steps, tenth)
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None
 

@@ -1,0 +1,185 @@
+"""Defines an engine, and the batches of inputs that it runs.
+
+B = batch size, F = length of an input in WordPieces, with padding.
+"""
+
+import abc
+import functools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from serving.engines.runtimes import RUNTIMES
+
+# Maximum number of WordPieces in a batch, including padding.
+BUDGET = 1024
+# Maximum number of values that the network outputs for a batch.
+MAX_VALUES = 1 << 24
+
+Outputs = dict[str, np.ndarray]
+
+
+class Input(NamedTuple):
+    """One input of a network.
+
+    Attributes:
+        ids: ids of the WordPieces, including special tokens.
+        first_length: number of ids in segment 0.
+        num_cut: number of WordPieces beyond the model's maximum length. It is a
+            lower bound, because the end of a very long text is not tokenized.
+    """
+
+    ids: list[int]
+    first_length: int
+    num_cut: int = 0
+
+
+class Engine(abc.ABC):
+    """A network that is loaded into a runtime.
+
+    Args:
+        folder: folder of the export.
+        num_threads: number of threads, or None for one per CPU.
+
+    Attributes:
+        name: name of the runtime, a key of RUNTIMES.
+        is_row_wise: True if the result for a row depends on the other rows of
+            the batch and on the padding. Then pass one row at a time, with as
+            little padding as possible.
+        inputs: {name of an input: shape, with None for a variable size}.
+
+    Raises:
+        OSError: a file cannot be loaded.
+        MemoryError: the model does not fit into memory.
+    """
+
+    name: str
+    is_row_wise = False
+    inputs: dict[str, tuple[int | None, ...]]
+
+    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
+        path = folder / RUNTIMES[self.name].file
+        if not num_threads and hasattr(os, "sched_getaffinity"):
+            num_threads = len(os.sched_getaffinity(0))
+        try:
+            self._load(path, num_threads or os.cpu_count() or 1)
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:
+            # ONNX Runtime's errors have no common base class but Exception.
+            raise OSError(
+                f"{path} cannot be loaded; export or copy the model again: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+
+    @abc.abstractmethod
+    def _load(self, path: Path, num_threads: int) -> None:
+        """Loads the file `path`, and sets the attributes."""
+
+    @abc.abstractmethod
+    def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
+        """Runs the network. Several threads may call this method."""
+
+    def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
+        """Runs the network and returns its outputs. Thread-safe.
+
+        Args:
+            features: input_ids, input_mask and segment_ids, int32 [B, F].
+
+        Raises:
+            ValueError: the batch has no rows, or the network fails, for example
+                for lack of memory.
+        """
+        if not len(features["input_ids"]):
+            # Some runtimes crash on a batch without rows.
+            raise ValueError("a batch must contain at least one row")
+        try:
+            return self._compute(features)
+        except Exception as error:
+            # Omit the runtime's traceback: the usual cause is a lack of memory.
+            reason = " ".join(str(error).split())[:200] or "out of memory"
+            raise ValueError(
+                f"the model failed on this input: {reason}"
+            ) from None
+
+    def lengths(self, longest: int, pads: bool) -> list[int]:
+        """Returns the lengths to which inputs are padded, the shortest first.
+
+        Args:
+            longest: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `longest`.
+        """
+        fixed = self.inputs["input_ids"][-1]
+        return [fixed or longest] if fixed or pads else _padded_lengths(longest)
+
+    def run_all(
+        self,
+        requests: Mapping[int, Sequence[Input]],
+        longest: int,
+        pads: bool,
+        max_values: int,
+    ) -> Iterator[tuple[int, list[Outputs]] | None]:
+        """Runs the inputs of several requests in batches of similar length.
+
+        Args:
+            requests: {key: inputs of a request}.
+            longest: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `longest`.
+            max_values: number of values that the network outputs per WordPiece.
+
+        Yields:
+            (key of a request, outputs of its inputs, without the batch's axis),
+            and None after each batch. The outputs may need much memory, so the
+            function yields them as soon as all inputs of a request are
+            computed.
+        """
+        yield from ((key, []) for key, some in requests.items() if not some)
+        rows = [
+            (key, place, each)
+            for key, some in requests.items()
+            for place, each in enumerate(some)
+        ]
+        rows.sort(key=lambda row: -len(row[2].ids))
+        lengths = self.lengths(longest, pads)
+        computed: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
+        most = min(BUDGET, MAX_VALUES // max_values)
+        while rows:
+            length = min(x for x in lengths if x >= len(rows[0][2].ids))
+            count = 1 if self.is_row_wise else max(most // length, 1)
+            batch, rows = rows[:count], rows[count:]
+            outputs = self.run(pack([each for *_, each in batch], length))
+            for row, (key, place, _) in enumerate(batch):
+                computed[key][place] = {k: v[row] for k, v in outputs.items()}
+                if len(computed[key]) == len(requests[key]):
+                    done = computed.pop(key)
+                    yield key, [done[number] for number in sorted(done)]
+            yield None
+
+
+@functools.cache
+def _padded_lengths(longest: int) -> list[int]:
+    # Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
+    # where p is the smallest power of 2 that is not below the length.
+    lengths = set()
+    for size in range(1, longest + 1):
+        step = max((1 << (size - 1).bit_length()) // 8, 8)
+        lengths.add(min(-(-size // step) * step, longest))
+    return sorted(lengths)
+
+
+def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
+    """Returns the padded features of a batch, int32 [B, F] each."""
+    ids = np.zeros([len(inputs), length], np.int32)
+    for row, each in zip(ids, inputs, strict=True):
+        row[: len(each.ids)] = each.ids
+    places = np.arange(length)
+    ends = np.array([[len(each.ids), each.first_length] for each in inputs])
+    is_real, is_first = (places < ends[:, i, None] for i in (0, 1))
+    return {
+        "input_ids": ids,
+        "input_mask": is_real.astype(np.int32),
+        "segment_ids": (is_real & ~is_first).astype(np.int32),
+    }

@@ -1,0 +1,120 @@
+"""Finds an export, and loads it into a runtime."""
+
+import dataclasses
+import glob
+import importlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import logging
+
+from command_line.flags import flag
+from command_line.installation import as_typed, install_command
+from serving.engines.base import Engine
+from serving.engines.runtimes import FILES, RUNTIMES
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineFlags:
+    """Flags of predict.py and serve.py that choose and configure a runtime."""
+
+    engine: str | None = flag(
+        None,
+        "Runtime that runs the model. The default is the first of these "
+        "runtimes that is installed and whose format the model's folder "
+        "contains. But onnx and saved_model come before the others if they can "
+        "use an NVIDIA GPU.",
+        choices=[*RUNTIMES],
+    )
+    num_threads: int | None = flag(
+        None, "Number of threads. The default is one per CPU.", at_least=1
+    )
+
+
+def find_export(path: str | os.PathLike[str]) -> Path:
+    """Returns the folder of an export: `path`, or its newest version.
+
+    The versions are folders in `path` whose names are numbers, as in TensorFlow
+    Serving. The --output_dir of a run stands for OUTPUT_DIR_model.
+
+    Raises:
+        FileNotFoundError: there is no export.
+    """
+    exported = f"{os.path.normpath(path)}_model"
+    for folder in (Path(path), Path(exported)):
+        inner = folder.iterdir() if folder.is_dir() else ()
+        numbered = [each for each in inner if each.name.isdecimal()]
+        numbered.sort(key=lambda each: int(each.name), reverse=True)
+        for found in (folder, *numbered):
+            if any((found / name).is_file() for name in FILES):
+                if found != Path(path):
+                    logging.info("%s: using %s", path, found)
+                return found
+    if not os.path.exists(path) and "://" not in str(path):
+        raise FileNotFoundError(f"{path} does not exist")
+    raise FileNotFoundError(
+        f"{path} is not an exported model: it contains no {', '.join(FILES)} "
+        "or numbered version. Set the folder that --export_dir wrote, or write "
+        f"one: {as_typed('python -m tools.export')} --model={path} "
+        f"--export_dir={exported}"
+    )
+
+
+def open_engine(
+    folder: Path,
+    name: str | None = None,
+    num_threads: int | None = None,
+) -> Engine:
+    """Loads an export into a runtime that suits the export and this machine.
+
+    If `name` is None, chooses among the installed runtimes whose files the
+    export contains: ONNX Runtime if it can use an NVIDIA GPU of the machine,
+    otherwise TensorFlow if it can, otherwise the first in RUNTIMES.
+
+    `num_threads` None means one per CPU.
+
+    Raises:
+        OSError: a file cannot be loaded.
+        ValueError: the folder contains no file for this runtime, or the runtime
+            is not installed.
+    """
+    names = [
+        name
+        for name, runtime in RUNTIMES.items()
+        if (folder / runtime.file).is_file()
+    ]
+    if name and name not in names:
+        raise ValueError(
+            f"{folder} contains no {RUNTIMES[name].file} for --engine={name}; "
+            f"choose one of {', '.join(names)}"
+        )
+    name = name or _choose(names)
+    runtime = RUNTIMES[name]
+    if not importlib.util.find_spec(runtime.package):
+        raise ValueError(
+            f"{folder} needs {runtime.package}: "
+            f"{install_command(runtime.package)}"
+        )
+    # Import late, because importing a runtime may take seconds.
+    module = importlib.import_module(f"serving.engines.{name}")
+    return getattr(module, runtime.engine)(folder, num_threads)
+
+
+def _choose(names: Sequence[str]) -> str:
+    installed = [
+        name
+        for name in names
+        if importlib.util.find_spec(RUNTIMES[name].package)
+    ]
+    # Use a GPU only if CUDA_VISIBLE_DEVICES does not hide the machine's GPUs.
+    if os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and glob.glob(
+        "/dev/nvidia[0-9]*"
+    ):
+        for name in ("onnx", "saved_model"):
+            if name in installed:
+                module = importlib.import_module(f"serving.engines.{name}")
+                if module.finds_gpu():
+                    return name
+    return (installed or names)[0]

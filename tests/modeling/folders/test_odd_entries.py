@@ -1,0 +1,157 @@
+"""Entries of any type in the files of a folder: read, or one line names them.
+
+Other programs write these files too, and users edit them.
+"""
+
+import copy
+import json
+
+import pytest
+
+from modeling.folders import presets
+from tests.support.models import tiny_config
+
+MISSING = object()
+ODD = [
+    MISSING,
+    None,
+    True,
+    False,
+    -1,
+    5,
+    1.5,
+    2**70,
+    "",
+    "x",
+    [],
+    [1],
+    [""],
+    [None],
+    ["a", 5],
+    {},
+    {"a": 1},
+    {"content": 5},
+]
+WORDS = [{"id": 0, "content": "[CLS]"}, {"id": 1, "content": "[SEP]"}]
+FILES = {
+    "model.json": {
+        "version": 1,
+        "task": {
+            "name": "BertClassifier",
+            "output_mode": "classification",
+            "max_seq_length": 24,
+            "labels": ["no", "yes"],
+            "num_texts": 1,
+        },
+        "origin": {
+            "command": {"data_file": "rows.csv"},
+            "settings": {
+                "tokenizer": {"do_lower_case": True, "vocab": "c061778f"},
+                "labels": ["no", "yes"],
+                "data": [["train", "rows.csv", 98, 2862599716]],
+                "split": {
+                    "rule": 1,
+                    "dev_fraction": 0.2,
+                    "key": ["text"],
+                    "clean_fraction": 0.2,
+                },
+                "flags": {"trim_padding": True, "dev_fraction": 0.2},
+            },
+        },
+        "checksums": {"model.tflite": "7a94492e"},
+        "files": ["model.json"],
+    },
+    "tokenizer.json": {
+        "added_tokens": WORDS,
+        "normalizer": {"type": "BertNormalizer", "lowercase": True},
+        "model": {"type": "WordPiece", "vocab": {"[CLS]": 0, "[SEP]": 1}},
+    },
+    "tokenizer_config.json": {
+        "do_lower_case": True,
+        "cls_token": "[CLS]",
+        "model_max_length": 24,
+        "additional_special_tokens": ["[A]"],
+        "added_tokens_decoder": {"0": {"content": "[CLS]"}},
+        "tokenizer_class": "BertTokenizer",
+    },
+    "config.json": {
+        **tiny_config().to_dict(),
+        "model_type": "bert",
+        "architectures": ["BertForSequenceClassification"],
+        "id2label": {"0": "no", "1": "yes"},
+        "problem_type": "single_label_classification",
+    },
+}
+
+
+def places(value, before=()):
+    """Yields the path of every entry of a JSON value."""
+    entries = ()
+    if isinstance(value, dict):
+        entries = value.items()
+    elif isinstance(value, list):
+        entries = enumerate(value)
+    for key, inner in entries:
+        yield (*before, key)
+        yield from places(inner, (*before, key))
+
+
+def replaced(value, place, new):
+    """Returns a copy of a JSON value with another value at a place."""
+    changed = copy.deepcopy(value)
+    *outer, last = place
+    inner = changed
+    for key in outer:
+        inner = inner[key]
+    if new is MISSING:
+        del inner[last]
+    else:
+        inner[last] = new
+    return changed
+
+
+def error_of(folder):
+    """Reads a folder, and returns the text of the ValueError or ""."""
+    try:
+        preset = presets.read(folder)
+        preset.decision_flags()
+        preset.load_config()
+        preset.max_length("BertClassifier", 64)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_an_odd_entry_is_read_or_named(file, tmp_path):
+    path = tmp_path / file
+    path.write_text(json.dumps(FILES[file]))
+    assert not error_of(tmp_path)
+    for place in places(FILES[file]):
+        for new in ODD:
+            path.write_text(json.dumps(replaced(FILES[file], place, new)))
+            error = error_of(tmp_path)
+            assert not error or str(path) in error, (place, new)
+            assert "\n" not in error, (place, new)
+
+
+@pytest.mark.parametrize("hidden_act", [False, 0, [], {}, 0.0])
+@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
+    values = FILES["config.json"] | {"hidden_act": hidden_act}
+    if file == "bert_config.json":
+        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    (tmp_path / file).write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
+        presets.read(tmp_path).load_config()
+
+
+@pytest.mark.parametrize("hidden_act", [None, "", "linear"])
+@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+def test_no_activation_is_linear(file, hidden_act, tmp_path):
+    values = FILES["config.json"] | {"hidden_act": hidden_act}
+    if file == "bert_config.json":
+        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    (tmp_path / file).write_text(json.dumps(values))
+    config = presets.read(tmp_path).load_config()
+    assert (config.hidden_act or "linear") == "linear"

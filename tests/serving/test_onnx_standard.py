@@ -1,0 +1,88 @@
+"""ONNX exports in onnx's own evaluator, which computes by the standard.
+
+ONNX Runtime accepts more than the standard allows. Other runtimes do not.
+"""
+
+import numpy as np
+import pytest
+
+import modeling
+import serving
+from serving import engines
+from tests.support.engines import saturates
+from tests.support.exports import HEADS, LENGTH, create_model, create_options
+from tests.support.models import create_batch
+
+onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+onnxruntime = pytest.importorskip("onnxruntime")
+reference = pytest.importorskip("onnx.reference")
+
+BATCH = create_batch([LENGTH, 7, 12], LENGTH)
+# The evaluator ignores the lengths of an LSTM's rows, so it needs rows without
+# padding.
+FULL = create_batch([LENGTH, LENGTH], LENGTH)
+# {name: (class of the model, settings of its export, options of the network)}
+NETWORKS = {
+    **{name: (*head, {}) for name, head in HEADS.items()},
+    "regression": (
+        modeling.BertClassifier,
+        {"labels": None, "output_mode": "regression"},
+        {},
+    ),
+    "multilabel": (
+        modeling.BertClassifier,
+        {"labels": ["no", "yes"], "output_mode": "multilabel"},
+        {},
+    ),
+    "left to right": (*HEADS["pretraining"], {"left_to_right": True}),
+    "bilstm": (*HEADS["classifier"], {"bilstm": True}),
+    "bilstm of words": (*HEADS["ner"], {"bilstm": True}),
+}
+
+
+def export(folder, name, **options):
+    """Exports a tiny model, and returns the path of its file."""
+    kind, settings, network = NETWORKS[name]
+    sizes = []
+    if kind in (modeling.BertClassifier, modeling.BertTokenClassifier):
+        sizes = [len(settings["labels"] or "1")]
+    model = create_model(kind, *sizes, **network)
+    serving.export(folder, model, settings, create_options("onnx", **options))
+    return folder / engines.RUNTIMES["onnx"].file
+
+
+def check(path, name):
+    """Compares the outputs of the evaluator and of ONNX Runtime."""
+    batch = FULL if "bilstm" in name else BATCH
+    if name == "multiple_choice":
+        batch = {k: np.stack([v, v[::-1]], 1) for k, v in batch.items()}
+    inputs = {
+        engines.INPUTS[key]: np.asarray(value, np.int64)
+        for key, value in batch.items()
+    }
+    session = onnxruntime.InferenceSession(path)
+    names = [output.name for output in session.get_outputs()]
+    expected = session.run(names, inputs)
+    found = reference.ReferenceEvaluator(str(path)).run(names, inputs)
+    for output, ours, theirs in zip(names, found, expected, strict=True):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(
+            ours, theirs, rtol=1e-4, atol=1e-4, err_msg=output
+        )
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_an_export_is_computed_by_the_standard(name, tmp_path):
+    check(export(tmp_path / "model", name), name)
+
+
+def test_an_export_of_a_fixed_length_is_too(tmp_path):
+    path = export(tmp_path / "model", "classifier", fixed_length=LENGTH)
+    check(path, "classifier")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_an_export_in_int8_is_too(name, tmp_path):
+    if saturates():
+        pytest.skip("the products of ONNX Runtime saturate on this CPU")
+    check(export(tmp_path / "model", name, quantize="int8"), name)
