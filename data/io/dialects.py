@@ -114,16 +114,14 @@ class _Sample:
         self.seen: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        for number in itertools.count():
-            if number == len(self.seen):
-                if self._size > _MOST_CHARACTERS:
-                    return
-                line = next(self._lines, None)
-                if line is None:
-                    return
-                self._size += len(line)
-                self.seen.append(line)
-            yield self.seen[number]
+        yield from self.seen
+        while self._size <= _MOST_CHARACTERS:
+            line = next(self._lines, None)
+            if line is None:
+                return
+            self._size += len(line)
+            self.seen.append(line)
+            yield line
 
     def records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
         """Returns the first records, and whether they have one width."""
@@ -169,7 +167,9 @@ class _Sample:
             text = _hide_escaped(text)
         mark = re.escape(dialect.mark)
         blanks = " *" if dialect.is_spaced else ""
-        quoted = rf'(?:(?<={mark})|^){blanks}"(?:[^"]|"")*"(?={mark}|[\r\n]|\Z)'
+        # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
+        cell = '"[^"]*(?:""[^"]*)*"'
+        quoted = rf"(?:(?<={mark})|^){blanks}{cell}(?={mark}|[\r\n]|\Z)"
         return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
 
 
