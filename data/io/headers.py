@@ -106,27 +106,33 @@ def find_header(
 
     A usual name, or one of `columns`, that does not recur below tells that it
     does. So does a first cell above numbers, or above values each of which
-    recurs. A first cell that recurs tells that it does not.
+    recurs. A number above numbers, or a text that recurs, tells that it does
+    not. So does any cell that recurs, if the row contains a text or number.
+    Without one, a label may name its column.
 
     Raises:
         ValueError: nothing tells.
     """
     first, *rest = records
     rest = [row for row in rest if not repeats(row, first)]
-    # A text stands in a row more often than in a name.
-    is_text = any(len(x.split()) > _MOST_WORDS or '"' in x for x in first)
     signs: set[bool | None] = set()
-    may_be_name = False
+    may_be_name = recurs = False
+    # A text stands in a row more often than in a name.
+    is_row = any(map(_is_text, first))
     for i, name in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i].strip()]
         sign = _is_name(name, below)
-        if sign is not False and is_usual(name, columns):
+        if sign is not False and name not in below and is_usual(name, columns):
             sign = True
-        elif sign and is_text:
+        elif sign and is_row:
             sign = None
         signs.add(sign)
+        recurs |= _recurs(name, below)
         may_be_name |= _is_above_texts(name, below)
     signs.discard(None)
+    if recurs:
+        may_be_name |= not is_row and False not in signs
+        signs.add(False)
     if signs == {False} and may_be_name:
         signs.add(True)
     if len(signs) == 1:
@@ -152,18 +158,28 @@ def repeats(row: Sequence[str], names: Sequence[str]) -> bool:
     return is_same and [*row[1:]] == [*names[1:]] != []
 
 
+def _is_text(cell: str) -> bool:
+    return len(cell.split()) > _MOST_WORDS or '"' in cell
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell.strip() or cell.strip().casefold() in _MISSING
+
+
 def _is_name(name: str, below: Sequence[str]) -> bool | None:
     # Returns whether a first cell is a name, None if nothing tells.
-    if not name.strip() or name.strip().casefold() in _MISSING:
+    if _is_missing(name):
         return None
-    if name in below:
-        return False
     numbers = [*map(_is_number, below)]
     if below and all(numbers):
         return not _is_number(name)
     counts = Counter(below)
     recur = len(below) > 3 and min(counts.values()) > 1
-    return True if recur else None
+    return True if recur and name not in counts else None
+
+
+def _recurs(name: str, below: Sequence[str]) -> bool:
+    return name in below and not _is_missing(name)
 
 
 def _is_above_texts(name: str, below: Sequence[str]) -> bool:

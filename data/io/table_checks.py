@@ -96,10 +96,12 @@ def _are_kinds(
         return True
     if are_kinds and (is_gap or (third and not any(third))):
         return True
-    # A single letter may be an answer.
-    are_roles = all(_ROLE.fullmatch(cell.strip()) for cell in third)
-    is_role = are_roles and any(len(cell.strip()) > 1 for cell in third)
-    return is_role and not (_KINDS | _SHORT_KINDS).isdisjoint(every)
+    # Single letters may be answers, but hardly beside an empty cell.
+    roles = [cell.strip() for cell in third]
+    are_letters = all(len(cell) == 1 for cell in roles)
+    is_role = all(map(_ROLE.fullmatch, roles)) and any(roles)
+    has_kind = not (_KINDS | _SHORT_KINDS).isdisjoint(every)
+    return has_kind and is_role and not are_letters
 
 
 def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:

@@ -28,6 +28,7 @@ SECOND_NAMES = {
     "flags_in_one.tab": "Title\tText\nstring\tstring\n\tinclude=True\nA\tb\n",
     "values.tab": "Role\tUse\tWhen\na\\ b c\tx y\ttime\n\t\tmeta\na b\tx\t1\n",
     "weights.tab": "a\tw\tg\nd\tc\tyes no\nclass\tweight\t\nx\t1\tno\n",
+    "roles.tab": "a\tb\tc\nd\t1 0\ts\nm\t\tm\n\n",
     "letters.tab": "gender\tname\nd\ts\n\nf\tAnn\nm\tJose\n",
     "types.csv": "text,score\nvarchar,int\nA boat,1\nA car,2\n",
     "two_levels.csv": ",reviews,reviews\n,text,label\n0,A boat,sea\n1,A,b\n",
@@ -160,7 +161,8 @@ def test_a_second_mark_of_utf_8_is_no_part_of_the_name(tmp_path):
 
 @pytest.mark.parametrize("has_header", [None, False])
 def test_a_line_break_after_a_backslash_is_an_error(tmp_path, has_header):
-    data = "0\tA\tsea\n1\tIt left\\\nlate\tsea\n2\tA car\tsea\n3\tA\tsea\n"
+    first = "0\tA boat left at noon\tsea\n"
+    data = f"{first}1\tIt left\\\nlate\tsea\n2\tA car\tsea\n3\tA\tsea\n"
     with pytest.raises(ValueError, match=r"line 2: .*backslash.*2 columns.* 3"):
         read(tmp_path, "o.tsv", data, has_header=has_header)
 
@@ -203,3 +205,29 @@ def test_a_label_named_as_its_column_asks_for_the_header(tmp_path):
     rows = (f"Da war ein Boot {i},{labels[i % 2]}\n" for i in range(9))
     with pytest.raises(ValueError, match="--has_header"):
         read(tmp_path, "spam.csv", "Meldung,Spam\n" + "".join(rows))
+
+
+MAY_BE_NAMES = {
+    "empty.csv": "a,b,c,,\na,,,,\n,,c,\n,,,,\n",
+    "short.csv": "a,b,c\n1,cat\ndog,c\n3,b,c\n",
+    "labels.csv": "Nomen\nVerb\nNomen\nVerb\nNomen\n",
+    "words.csv": "Wort,Nomen\ngehen,Verb\nHaus,Nomen\nBoot,Nomen\nist,Verb\n",
+}
+
+
+@pytest.mark.parametrize("name", MAY_BE_NAMES)
+def test_a_name_that_is_a_value_too_asks_for_the_header(tmp_path, name):
+    with pytest.raises(ValueError, match="--has_header"):
+        read(tmp_path, name, MAY_BE_NAMES[name])
+
+
+ROWS_FIRST = {
+    "numbers.tsv": "7\tsea\n8\troad\n9\tsea\n",
+    "text.tsv": "sea\tA boat left at noon\nroad\tA car\nsea\tIt sank\n",
+    "again.csv": "It left at noon today\nA car\nIt left at noon today\n",
+}
+
+
+@pytest.mark.parametrize("name", ROWS_FIRST)
+def test_a_value_beside_a_number_or_text_is_no_name(tmp_path, name):
+    assert len(read(tmp_path, name, ROWS_FIRST[name])) == 3
