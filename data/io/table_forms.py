@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import itertools
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
@@ -12,12 +11,12 @@ from data.io import (
     dialects,
     encodings,
     headers,
+    json_tables,
     packed_files,
     table_checks,
     text_files,
     workbooks,
 )
-from files.json_files import parse_json
 from files.paths import StrPath
 
 # {ending of a file's name: format of the table}.
@@ -33,9 +32,6 @@ ENDINGS = {
     ".txt": "text",
 }
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
-# Matches the first line of JSON lines, and of a file that is one JSON list.
-# Does not match a text that begins with [MASK].
-_JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
@@ -136,7 +132,7 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
             elif form == "text":
                 yield from read_text(enumerate(lines, 1), layout.encoding)
             else:
-                yield from _read_json(path, lines, form, layout.encoding)
+                yield from _read_json(path, lines, form, layout)
 
 
 def read_text(
@@ -153,109 +149,19 @@ def read_text(
 
 
 def _read_json(
-    path: StrPath, lines: IO[str], form: str | None, encoding: str | None
+    path: StrPath, lines: IO[str], form: str | None, layout: Layout
 ) -> Iterator[Row]:
     numbered = enumerate(lines, 1)
-    first, kind = find_kind(numbered, form)
+    first, kind = json_tables.find_kind(numbered, form, layout.columns)
     every = itertools.chain(first, numbered)
     if kind == "text":
-        yield from read_text(every, encoding)
+        yield from read_text(every, layout.encoding)
     elif kind == "jsonl":
-        yield from read_json_lines(every, encoding)
+        yield from json_tables.read_lines(every, layout.encoding)
     else:
         text = "".join(line for _, line in every)
-        yield from _read_list(path, encodings.check(text, encoding))
-
-
-def find_kind(
-    lines: Iterator[tuple[int, str]], form: str | None
-) -> tuple[list[tuple[int, str]], str]:
-    """Returns what the first line that is not blank tells of a text.
-
-    Args:
-        lines: numbered lines, of which only the first ones are read.
-        form: "jsonl", or None if the text may be plain.
-
-    Returns:
-        (the lines that were read, kind). The kind is "text", "jsonl", or "list"
-        if the whole text is one JSON value.
-    """
-    first = []
-    for each in lines:
-        first.append(each)
-        if each[1].strip():
-            break
-    head = first[-1][1] if first else ""
-    if form is None and not _JSON.match(head):
-        return first, "text"
-    return first, "list" if _is_list(head) else "jsonl"
-
-
-def read_json_lines(
-    lines: Iterable[tuple[int, str]], encoding: str | None = None
-) -> Iterator[Row]:
-    """Yields a row for each numbered line that is not blank."""
-    for number, line in lines:
-        try:
-            encodings.check(line, encoding)
-            if line.strip():
-                row = parse_json(line, "the row", may_be_infinite=True)
-                yield number, _without_nan(row)
-        except ValueError as error:
-            yield number, error
-
-
-def _read_list(path: StrPath, text: str) -> Iterator[Row]:
-    objects = _objects_in(text)
-    if objects:
-        for number, each in enumerate(objects, 1):
-            where = f"{path}, object {number}"
-            row = parse_json(each, where, may_be_infinite=True)
-            yield number, _without_nan(row)
-        return
-    rows = parse_json(text, str(path), object, may_be_infinite=True)
-    rows = rows.get("data") if isinstance(rows, dict) else rows
-    if not isinstance(rows, list):
-        raise ValueError(
-            f"{path} must contain a JSON object in each line, a list of "
-            'objects, or {"data": [objects]}'
-        )
-    for number, row in enumerate(rows, 1):
-        if isinstance(row, dict):
-            yield number, _without_nan(row)
-            continue
-        yield (
-            number,
-            ValueError(
-                f"the entry must be a JSON object. Received: {repr(row)[:80]}"
-            ),
-        )
-
-
-def _objects_in(text: str) -> list[str]:
-    # Returns the objects over several lines that follow each other, as jq
-    # writes them, [] if the text is anything else.
-    parts = re.split(r"(?<=\n\})\s*\n(?=\{\s*\n)", text.strip())
-    return parts if len(parts) > 1 else []
-
-
-def _is_list(head: str) -> bool:
-    # Returns whether a file is one list, and not an object in each line. `head`
-    # is its first line.
-    if head.lstrip().startswith("["):
-        return True
-    try:
-        row = parse_json(head, "", object)
-    except ValueError:
-        # So does the first line of an object over several lines end.
-        return bool(re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head))
-    data = row.get("data") if isinstance(row, dict) else None
-    return isinstance(data, list) and all(isinstance(x, dict) for x in data)
-
-
-def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
-    # NaN is an empty cell, as in pandas.
-    return {k: v if v == v else None for k, v in row.items()}
+        text = encodings.check(text, layout.encoding)
+        yield from json_tables.read_list(path, text, layout.columns)
 
 
 class _Header:
@@ -441,7 +347,7 @@ def read_parquet(
             for cells in zip(*columns, strict=True):
                 number += 1
                 row = dict(zip(keys, cells, strict=True))
-                yield number, _without_nan(row)
+                yield number, json_tables.without_nan(row)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
-from data.io import encodings, table_forms, text_files
+from data.io import encodings, json_tables, table_forms, text_files
 from data.io.table_forms import Layout, Row
 
 # Default size of the share of the input that one task reads.
@@ -148,7 +148,9 @@ def find_kind(path: str, layout: Layout) -> str | None:
     with text_files.open_text(path) as lines:
         if form == "text":
             return form
-        _, kind = table_forms.find_kind(enumerate(lines, 1), form)
+        _, kind = json_tables.find_kind(
+            enumerate(lines, 1), form, layout.columns
+        )
     return kind if kind != "list" else None
 
 
@@ -228,7 +230,7 @@ def read_rows(piece: Piece, layout: Layout) -> Iterator[Row]:
         yield from table_forms.read_parquet(piece.path, groups, piece.first)
     else:
         is_text = piece.kind == "text"
-        read = table_forms.read_text if is_text else table_forms.read_json_lines
+        read = table_forms.read_text if is_text else json_tables.read_lines
         with _open_lines(piece) as lines:
             yield from read(enumerate(lines, piece.first))
 
