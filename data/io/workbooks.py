@@ -20,7 +20,9 @@ _CELL = re.compile(rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL)
 _VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
-def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
+def read(
+    path: StrPath, sheet: str | None, empty_is_gap: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the row in the sheet, cells), without empty rows.
 
     The cells are texts, as Excel writes them to CSV: whole numbers without .0,
@@ -31,6 +33,8 @@ def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
         path: path of the workbook, or text_files.STDIN.
         sheet: name of the sheet. None = the first sheet that is not hidden
             and contains cells.
+        empty_is_gap: whether empty rows part the others, and are not counted in
+            the log.
 
     Raises:
         OSError: the file cannot be read.
@@ -81,7 +85,7 @@ def read(path: StrPath, sheet: str | None) -> Iterator[tuple[int, list[str]]]:
             raise ValueError(
                 f"{path} is a damaged Excel workbook, or none: {error}"
             ) from error
-    yield from _without_empty(path, rows)
+    yield from _without_empty(path, rows, empty_is_gap)
 
 
 def _first_filled(book: Any, names: list[str]) -> str:  # noqa: ANN401  python_calamine is optional
@@ -93,7 +97,7 @@ def _first_filled(book: Any, names: list[str]) -> str:  # noqa: ANN401  python_c
 
 
 def _without_empty(
-    path: StrPath, rows: list[list[Any]]
+    path: StrPath, rows: list[list[Any]], empty_is_gap: bool
 ) -> Iterator[tuple[int, list[str]]]:
     empty: list[int] = []
     last = 0
@@ -104,7 +108,7 @@ def _without_empty(
             empty += range(last + 1, number) if last else ()
             last = number
             yield number, cells
-    if empty:
+    if empty and not empty_is_gap:
         logging.warning(
             "%s: %d empty rows left out, the first is row %d",
             path,

@@ -61,7 +61,7 @@ def find_layout(
         delimiter: value of --delimiter, None if it is not set.
     """
     first = _first_line(lines)
-    is_csv = tables.form_of(path) == "csv"
+    is_csv = tables.form_of(path) in ("csv", "xlsx")
     for mark in dialects.MARKS[delimiter] if delimiter else _MARKS:
         # A CSV file may have a single column, and no mark.
         if mark in first or is_csv:

@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from data.io import dialects, tables, text_files
+from data.io import dialects, tables, text_files, workbooks
 from data.ner.column_layouts import (
     DOCUMENT,
     Layout,
@@ -58,15 +58,20 @@ def read(
     An empty line ends a sentence. In a table with a column of sentences, a new
     sentence begins where this column changes, or if it has empty cells, where
     it is filled. A table may also contain a sentence in each row, with lists of
-    its words and tags.
+    its words and tags. A sheet of Excel is read as a file of tabs.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = columns.name == "test"
-    lines = [*text_files.read_numbered(path, written.encoding)]
-    layout = find_layout(path, lines, is_test, written.delimiter)
+    if tables.form_of(path) == "xlsx":
+        lines = [*_lines_of_sheet(path, written.sheet)]
+        delimiter: str | None = "tab"
+    else:
+        lines = [*text_files.read_numbered(path, written.encoding)]
+        delimiter = written.delimiter
+    layout = find_layout(path, lines, is_test, delimiter)
     sentences = _find_sentences(path, lines, layout, columns)
     rows = (cells for _, words in sentences for _, cells in words)
     # The cells of each column.
@@ -100,6 +105,17 @@ def read(
         row = None if is_test else {"labels": labels}
         guid = f"line {lines_of[0][0]}"
         yield NerExample(guid, words, labels, document, row=row)
+
+
+def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
+    # Yields the rows of a workbook as lines of a file of tabs. An empty row
+    # ends a sentence, as an empty line does.
+    last = 0
+    for number, cells in workbooks.read(path, sheet, empty_is_gap=True):
+        if number > last + 1:
+            yield number - 1, ""
+        last = number
+        yield number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
 
 
 def _find_sentences(

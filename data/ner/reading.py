@@ -62,8 +62,9 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
     the first line contains a tab. Otherwise, spaces separate them. An empty
     line ends a sentence, and a line with -DOCSTART- begins a document. Comments
     begin with #. All other lines contain the same number of columns. A file
-    whose first line names the columns of words and tags is CSV or TSV. In a
-    test set, the column of the tags may be missing.
+    whose first line names the columns of words and tags is CSV or TSV. A sheet
+    of Excel is read as such. In a test set, the column of the tags may be
+    missing.
 
     Tags may be in any scheme that scoring.py describes, such as the IOB1 of
     CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
@@ -81,6 +82,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             "train.json",
             "train.csv",
             "train.tsv",
+            "train.xlsx",
         ),
         "dev": (
             "valid.txt",
@@ -92,8 +94,10 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             "valid.json",
             "dev.csv",
             "dev.tsv",
+            "dev.xlsx",
             "valid.csv",
             "valid.tsv",
+            "valid.xlsx",
         ),
         "test": (
             "test.txt",
@@ -102,6 +106,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             "test.json",
             "test.csv",
             "test.tsv",
+            "test.xlsx",
         ),
     }
 

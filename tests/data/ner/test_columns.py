@@ -4,6 +4,7 @@ import pytest
 
 from data.io.dev_split import DataFileOptions
 from data.ner import reading
+from tests.support import workbooks
 
 # Two sentences of every layout.
 WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]
@@ -257,3 +258,54 @@ def test_the_encoding_is_told(tmp_path):
                 reader.read("train")
             continue
         assert reader.read("train")[0].words == ["J\xf6rg", "ging"]
+
+
+WORDS_AND_TAGS = [
+    ["Anna", "B-PER"],
+    ["left", "O"],
+    ["Oslo", "B-LOC"],
+    [".", "O"],
+    [],
+    ["It", "O"],
+    [",", "O"],
+    ['"', "O"],
+    ["rains", "O"],
+]
+NUMBERED = [
+    ["Sentence #", "Word", "Note", "Tag"],
+    [1, "Anna", "a\tb\nc", "B-PER"],
+    [None, "left", None, "O"],
+    [None, "Oslo", None, "B-LOC"],
+    [None, ".", None, "O"],
+    [2, "It", None, "O"],
+    [None, ",", None, "O"],
+    [None, '"', None, "O"],
+    [None, "rains", None, "O"],
+]
+SHEETS = {
+    "empty rows": [["Word", "Tag"], *WORDS_AND_TAGS],
+    "without names": WORDS_AND_TAGS,
+    "numbers of sentences": NUMBERED,
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_sheets_of_excel(tmp_path, name, caplog):
+    pytest.importorskip("python_calamine")
+    path = workbooks.write(tmp_path / "train.xlsx", {"s": SHEETS[name]})
+    options = reading.NerOptions()
+    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    examples = reader.read_file(path, "train")
+    assert [each.words for each in examples] == WORDS
+    assert [each.labels for each in examples] == TAGS
+    assert "left out" not in caplog.text
+
+
+def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
+    pytest.importorskip("python_calamine")
+    rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
+    path = workbooks.write(tmp_path / "train.xlsx", {"s": rows})
+    options = reading.NerOptions()
+    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    with pytest.raises(ValueError, match="line 4: the word is ''"):
+        reader.read_file(path, "train")
