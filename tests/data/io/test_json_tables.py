@@ -80,5 +80,6 @@ def test_a_row_is_read_before_the_next_one_is_there():
         raise AssertionError
 
     numbered = enumerate(wait(), 1)
-    rows = json_tables.read("a", '{"text": "a"}\n', numbered, None)
-    assert next(rows) == (1, {"text": "a"})
+    first, kind = json_tables.find_kind(numbered, None)
+    assert kind == "jsonl"
+    assert [*json_tables.read_lines(first)] == [(1, {"text": "a"})]
