@@ -106,6 +106,8 @@ def ask(driver, server):
                 "arguments[0].value = arguments[1]", field, text
             )
         find(driver, "textarea").send_keys(Keys.CONTROL, Keys.ENTER)
+        # Until then, the page shows the last answer.
+        find(driver, "form button:enabled")
         return find(driver, "#answer")
 
     yield ask
