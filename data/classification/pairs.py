@@ -121,7 +121,7 @@ class PairProcessor(TableProcessor):
         is_scored = any(each.label is not None for each in examples)
         if is_scored or split == "predict":
             return examples
-        others = {*self.columns} - {*self.text_columns}
+        others = {*self._columns} - {*self.text_columns}
         if self._options.label_column and others:
             raise ValueError(
                 f"{self._source}: set --label_column to the column of the "
