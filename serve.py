@@ -73,14 +73,14 @@ class Config(flags.Config):
     )
 
 
-def parse_models(given: Sequence[str]) -> dict[str, str]:
+def parse_models(values: Sequence[str]) -> dict[str, str]:
     """Returns {name: folder} from the values of --model.
 
     Raises:
         ValueError: two models have the same name.
     """
     models: dict[str, str] = {}
-    for value in given:
+    for value in values:
         name, mark, path = value.partition("=")
         if not mark:
             name, path = os.path.basename(os.path.normpath(value)), value
@@ -120,8 +120,8 @@ def find_exports(config: Config) -> dict[str, str]:
         OSError: a path does not exist, or a folder contains no export.
     """
     models = parse_models(config.model)
-    given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    paths.check_paths([*given, *flags.path_flags(config)])
+    folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
+    paths.check_paths([*folders, *flags.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 

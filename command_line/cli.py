@@ -247,15 +247,15 @@ def _guarded(
 ) -> int | None:
     # Locks the output paths, runs `main`, and prints errors in one line.
     # Returns the exit status.
-    given: list[paths.PathFlag] = []
+    path_flags: list[paths.PathFlag] = []
     try:
         parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
-        given += script_flags.path_flags(prepared)
-        paths.check_paths(given)
+        path_flags += script_flags.path_flags(prepared)
+        paths.check_paths(path_flags)
         prepared = prepared.download()
         with contextlib.ExitStack() as stack:
-            for flag in given if prepared.is_chief else ():
+            for flag in path_flags if prepared.is_chief else ():
                 if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
             return main(dataclasses.replace(parsed, config=prepared))
@@ -267,7 +267,7 @@ def _guarded(
             raise KeyboardInterrupt from error
         if flags.FLAGS.debug or not _is_users(error):
             raise
-        return _fail(_describe_error(error, given))
+        return _fail(_describe_error(error, path_flags))
 
 
 # Returns whether an error is due to the user's input, files or environment.
@@ -279,7 +279,7 @@ def _is_users(error: Exception) -> bool:
 
 
 def _describe_error(
-    error: Exception, given: Sequence[paths.PathFlag]
+    error: Exception, path_flags: Sequence[paths.PathFlag]
 ) -> object:
     # Returns the message of an error, which begins with the flag that names the
     # file in the error.
@@ -293,7 +293,7 @@ def _describe_error(
         )
         return f"{error}. {reason}" if str(error) else reason
     if isinstance(error, OSError) and error.filename is not None:
-        for flag in given:
+        for flag in path_flags:
             if error.filename in flag.parts:
                 return f"--{flag.flag}={error.filename}: {error.strerror}"
     return error

@@ -83,9 +83,9 @@ def new_folder(
     _clean_up(path)
     work = Path(partial_path(path))
     work.mkdir(parents=True)
-    number = os.open(work, os.O_RDONLY)
+    descriptor = os.open(work, os.O_RDONLY)
     try:
-        try_lock(number)
+        try_lock(descriptor)
         with named_errors(path):
             for name, content in (files or {}).items():
                 if isinstance(content, str):
@@ -103,7 +103,7 @@ def new_folder(
         work.rename(path)
         sync(path.parent)
     finally:
-        os.close(number)
+        os.close(descriptor)
         shutil.rmtree(work, ignore_errors=True)
         _clean_up(path)
 

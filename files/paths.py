@@ -191,7 +191,7 @@ def named_errors(path: StrPath) -> Iterator[None]:
         raise
 
 
-def check_paths(given: Sequence[PathFlag]) -> None:
+def check_paths(flags: Sequence[PathFlag]) -> None:
     """Checks the paths that flags name, and reports the first problem.
 
     Raises:
@@ -199,7 +199,7 @@ def check_paths(given: Sequence[PathFlag]) -> None:
         OSError: an output file cannot be written.
     """
     places: list[_Place] = []
-    for flag in given:
+    for flag in flags:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
                 f"{flag}: a path is empty, perhaps because a shell variable is "

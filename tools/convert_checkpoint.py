@@ -108,9 +108,9 @@ class Config(flags.Config):
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     # Returns the key in MODELS of the model in a checkpoint, which its folder
     # or the names of its weights determine.
-    kinds = {ours: name for name, ours in MODELS.items()}
-    if kind := kinds.get(folder.head or ""):
-        return kind
+    models = {ours: name for name, ours in MODELS.items()}
+    if model := models.get(folder.head or ""):
+        return model
     names = modeling.read_shapes(checkpoint)
 
     def has(*starts: str) -> bool:

@@ -91,10 +91,10 @@ def _check_weights(
 ) -> None:
     config = start.config
     trains = config.training.do_train
-    given: dict[str, Any] = {**config.network}
+    settings: dict[str, Any] = {**config.network}
     if not trains and "output_mode" in task.settings:
-        given["output_mode"] = task.settings["output_mode"]
-    identity.check(preset, start.bert_config, task.tokenizer, given, trains)
+        settings["output_mode"] = task.settings["output_mode"]
+    identity.check(preset, start.bert_config, task.tokenizer, settings, trains)
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.

@@ -135,11 +135,11 @@ class _Sample:
             records.extend(itertools.islice(filled, _MOST_RECORDS))
         except csv.Error:
             return records, False
-        is_one = len({*map(len, records)}) == 1
-        if is_one and not dialect.quoting:
+        has_one_width = len({*map(len, records)}) == 1
+        if has_one_width and not dialect.quoting:
             cells = itertools.chain.from_iterable(records)
-            is_one = not any(map(_DOUBLED.fullmatch, cells))
-        return records, is_one
+            has_one_width = not any(map(_DOUBLED.fullmatch, cells))
+        return records, has_one_width
 
     def take_hint(self) -> str | None:
         """Empties a line that only tells the mark, and returns the mark."""
@@ -300,8 +300,8 @@ def _find_fit(sample: _Sample, mark: str, told: Told) -> _Fit | None:
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and fits:
             continue
-        records, is_one = sample.records(dialect)
-        if is_one and (len(records[0]) > 1 or told.mark):
+        records, has_one_width = sample.records(dialect)
+        if has_one_width and (len(records[0]) > 1 or told.mark):
             fits.append(_Fit(sample.num_stray(dialect), level, dialect))
     return min(fits, default=None)
 

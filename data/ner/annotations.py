@@ -134,8 +134,8 @@ def _compare(
     # The tags of adjacent entities can be read in two ways.
     readings = [
         {
-            (places[i][0], places[j - 1][1], kind)
-            for kind, i, j in find_entities(each)
+            (places[i][0], places[j - 1][1], entity_type)
+            for entity_type, i, j in find_entities(each)
         }
         for each in (tags, to_scheme(tags))
     ]

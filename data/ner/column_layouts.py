@@ -25,7 +25,7 @@ _SENTENCE = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
 
 
 @dataclasses.dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """How a file of columns is written. The first column has the index 0.
 
     Attributes:
@@ -51,7 +51,7 @@ def find_layout(
     lines: Sequence[tuple[int, str]],
     is_test: bool,
     delimiter: str | None,
-) -> Layout:
+) -> ColumnLayout:
     """Finds the layout of a file from its first line with words.
 
     Args:
@@ -69,7 +69,7 @@ def find_layout(
             if layout:
                 return layout
     separator = _find_separator(first, is_csv)
-    return Layout(separator, width=len(cut(first, separator)))
+    return ColumnLayout(separator, width=len(cut(first, separator)))
 
 
 def _first_line(lines: Sequence[tuple[int, str]]) -> str:
@@ -85,7 +85,7 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 
 def _layout_of_names(
     mark: str, names: list[str], is_test: bool, is_csv: bool
-) -> Layout | None:
+) -> ColumnLayout | None:
     # Returns the layout of a table, None if the cells of the first line are no
     # names of columns.
     simple = [_simplify(name) for name in names]
@@ -101,7 +101,7 @@ def _layout_of_names(
     may_lack_tags = is_test and (is_csv or sentence_at is not None)
     if words_at is None or not (has_tags or may_lack_tags):
         return None
-    return Layout(mark, len(names), names, words_at, tags_at, sentence_at)
+    return ColumnLayout(mark, len(names), names, words_at, tags_at, sentence_at)
 
 
 def _find_sentence_numbers(simple: Sequence[str]) -> int | None:
