@@ -85,11 +85,14 @@ class Distiller:
 
         `training` and `seed` apply to the student. The teacher uses no dropout.
         """
-        states, outputs = _run(self.student, features, training, seed)
+        states, outputs = _run(
+            self.student, features, training=training, seed=seed
+        )
         if self.projection:
             states = self.projection(states)
         teacher_states, teacher_outputs = keras.tree.map_structure(
-            keras.ops.stop_gradient, _run(self.teacher, features, False, None)
+            keras.ops.stop_gradient,
+            _run(self.teacher, features, training=False, seed=None),
         )
         return Distilled(
             outputs=outputs,
@@ -100,7 +103,11 @@ class Distiller:
 
 
 def _run(
-    model: keras.Model, features: Features, training: bool, seed: Tensor
+    model: keras.Model,
+    features: Features,
+    *,
+    training: bool,
+    seed: Tensor | None,
 ) -> tuple[Tensor, Outputs]:
     encoded, head_seed = model.encode(features, training, seed)
     outputs = model.apply_head(encoded, features, head_seed)

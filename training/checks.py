@@ -94,7 +94,9 @@ def _check_weights(
     settings: dict[str, Any] = {**config.network}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
-    identity.check(preset, start.bert_config, task.tokenizer, settings, trains)
+    identity.check(
+        preset, start.bert_config, task.tokenizer, settings, trains=trains
+    )
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
