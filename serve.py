@@ -166,8 +166,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     server.serve(app, config.host, config.port)
 
 
-# Ends the process at SIGTERM and Ctrl-C, until the server handles them itself.
 def _end_at_signals() -> None:
+    # Ends the process at SIGTERM and Ctrl-C, until the server handles them
+    # itself.
+
     # Commands in the background of a shell ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))

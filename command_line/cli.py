@@ -232,8 +232,8 @@ def _parse_flags(
     return rest
 
 
-# Other libraries log through absl too, Keras and TensorFlow for example.
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
+    # Other libraries log through absl too, Keras and TensorFlow for example.
     path = Path(record.pathname).resolve()
     # If the project is installed, PROJECT is the folder of all packages.
     is_ours = path.parent == PROJECT or any(
@@ -270,8 +270,9 @@ def _guarded(
         return _fail(_describe_error(error, path_flags))
 
 
-# Returns whether an error is due to the user's input, files or environment.
 def _is_users(error: Exception) -> bool:
+    # Returns whether an error is due to the user's input, files or environment.
+
     # Importing TensorFlow here would take seconds.
     tf = sys.modules.get("tensorflow")
     theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []

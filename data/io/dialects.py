@@ -310,10 +310,10 @@ def _usual_dialect(mark: str, told: Told) -> Dialect:
     return _dialects(mark, told.quoting)[0]
 
 
-# Returns the dialects of a mark, the strictest first. In CSV, a quote that
-# quotes nothing is an error, because programs that write CSV quote each of
-# them. Tools that write tabs often quote nothing.
 def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
+    # Returns the dialects of a mark, the strictest first. In CSV, a quote that
+    # quotes nothing is an error, because programs that write CSV quote each of
+    # them. Tools that write tabs often quote nothing.
     plain = Dialect(mark, quoting=False)
     if quoting is not None:
         return [Dialect(mark) if quoting else plain]

@@ -106,8 +106,8 @@ def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
     return [*map(_answer_of, texts, starts)]
 
 
-# Returns the text and the position of an answer, or the lists of several.
 def _lists_of(answer: dict[str, Any]) -> tuple[object, object]:
+    # Returns the text and the position of an answer, or the lists of several.
     if "text" not in answer:
         raise ValueError(f"the answer {answer!r} has no 'text'")
     start = answer.get("answer_start")
@@ -167,9 +167,10 @@ def read_cell(value: object, context: str = "") -> object:
         ) from None
 
 
-# numpy's str() separates the elements of an array only by blanks, and Python
-# would join two texts. Returns the text with commas between the elements.
 def _separate(text: str) -> str:
+    # numpy's str() separates the elements of an array only by blanks, and
+    # Python would join two texts. Returns the text with commas between the
+    # elements.
     parts: list[str] = []
     is_after_literal = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -239,9 +239,9 @@ def _read_entries(
         yield where, {"id": qas_id, **texts, **answers}
 
 
-# Adds the place to a ValueError.
 @contextlib.contextmanager
 def _naming(where: str) -> Iterator[None]:
+    # Adds the place to a ValueError.
     try:
         yield
     except ValueError as error:

@@ -146,8 +146,6 @@ def _log(
         )
 
 
-# A file must contain the encoder. If the model contains no encoder, the file
-# must contain at least one of its variables.
 def _check_complete(
     path: StrPath,
     variables: Mapping[str, keras.Variable],
@@ -155,6 +153,8 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
+    # A file must contain the encoder. If the model contains no encoder, the
+    # file must contain at least one of its variables.
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = (lost or missing)[0]

@@ -111,8 +111,9 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
             ) from error
 
 
-# A checkpoint is opened once for each weight, and its index is checked once.
 def _check_index(path: str) -> None:
+    # A checkpoint is opened once for each weight, and its index is checked
+    # once.
     with contextlib.suppress(FileNotFoundError):
         status = os.stat(path)
         _check_version(path, status.st_mtime_ns, status.st_size)
@@ -267,10 +268,10 @@ def write_checkpoint(
                 file.unlink()
 
 
-# Renames the files of a checkpoint, the targets of links included. Removes an
-# older index first, so that a killed process never leaves an index with the
-# data of another checkpoint.
 def _rename(partial: str, path: str) -> None:
+    # Renames the files of a checkpoint, the targets of links included. Removes
+    # an older index first, so that a killed process never leaves an index with
+    # the data of another checkpoint.
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.
