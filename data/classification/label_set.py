@@ -8,9 +8,10 @@ from typing import Any
 from absl import logging
 
 from data.classification import label_cells
-from data.classification.classifier_flags import LABEL_NAMES, TableOptions
+from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import Label
 from data.classification.features import InputExample, regression_label
+from data.io import column_names
 from files.paths import StrPath
 from modeling.labels import check_labels, first_labels, misspelled_labels
 
@@ -140,7 +141,7 @@ class LabelSet:
                 "or for numbers --output_mode=regression"
             )
         for name in _count(examples[:1]):
-            if counts[name] == 1 and name.casefold() in LABEL_NAMES:
+            if counts[name] == 1 and name.casefold() in column_names.LABELS:
                 raise ValueError(
                     f"{where}: line 1 contains the label {name!r}. If the "
                     "line names the columns, set --text_column and "

@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
+from data.io.column_names import ANSWERS
 from files.json_files import parse_json
 
 # Names of values and of functions that a cell may contain.
@@ -15,8 +16,6 @@ _NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
 _CALLS = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
 # Tokens that Python joins, or rejects, if no comma is between them.
 _LITERALS = (tokenize.STRING, tokenize.NUMBER)
-# Columns with the text of the only answer. The first that exists is used.
-_TEXTS = ("answer", "answer_text", "text")
 # Errors of parsing and evaluating a cell.
 _UNREADABLE = (
     RecursionError,
@@ -74,7 +73,7 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_column(row: Mapping[str, Any]) -> str | None:
     """Returns the name of the column with the only answer, None without it."""
-    return next((name for name in _TEXTS if name in row), None)
+    return next((name for name in ANSWERS if name in row), None)
 
 
 def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
