@@ -23,6 +23,7 @@ from modeling.folders import (
     presets,
 )
 from modeling.folders.tokenizer_files import tokenizer_files
+from modeling.labels import LABELS_FILE, format_labels
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -207,7 +208,7 @@ def _describe(
     labels = settings.get("labels")
     tokenizer = options.tokenizer
     if labels:
-        files["labels.txt"] = "".join(f"{label}\n" for label in labels)
+        files[LABELS_FILE] = format_labels(labels)
     if tuple(options.formats) != ("saved_model",):
         mode = settings.get("output_mode", "classification")
         problem_type = kinds.PROBLEM_TYPES[mode] if labels else None

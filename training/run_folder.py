@@ -28,6 +28,7 @@ from modeling.folders.checkpoint_folders import (
 )
 from modeling.folders.model_json import FILE
 from modeling.folders.tokenizer_files import describe_tokenizer
+from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
 from training.callbacks import history
 from training.resuming import flag_values
@@ -120,8 +121,7 @@ class RunFolder:
             longest = model.config.max_position_embeddings
             texts |= describe_tokenizer(self.tokenizer, longest)
         if self.labels is not None:
-            lines = [f"{label}\n" for label in self.labels]
-            texts["labels.txt"] = "".join(lines).encode()
+            texts[LABELS_FILE] = format_labels(self.labels).encode()
         description = describe(
             self._config, self._command, model, self._settings
         )

@@ -37,7 +37,7 @@ from modeling.folders.kerashub_files import (
 )
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
-from modeling.labels import check_labels
+from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
@@ -267,7 +267,7 @@ def save_kerashub(
         weights[TASK_WEIGHTS_FILE] = _classifier(config, model.num_labels)
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
-            contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
+            contents[LABELS_FILE] = format_labels(labels)
     encoder = getattr(model, "bert", model)
     values["metadata.json"] = {
         "keras_version": keras.__version__,

@@ -23,7 +23,7 @@ from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
-from modeling.labels import check_labels
+from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -226,7 +226,7 @@ def save_release(
         longest = model.config.max_position_embeddings
         contents |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
-        contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
+        contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}
     with new_folder(path, contents) as folder:
         save_checkpoint(model, folder / "bert_model.ckpt", leave_out)

@@ -16,6 +16,7 @@ from command_line import flags
 from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
+from modeling.labels import LABELS_FILE
 
 ConfigT = TypeVar("ConfigT", bound=flags.Config)
 
@@ -28,7 +29,7 @@ _DESCRIPTIONS = (
     "config.json",
     "bert_config.json",
     "model.json",
-    "labels.txt",
+    LABELS_FILE,
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",
