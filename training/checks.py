@@ -7,11 +7,10 @@ from typing import Any
 from absl import logging
 
 import modeling
-from files import folders
 from modeling import kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
-from modeling.folders import identity
+from modeling.folders import identity, new_folders
 from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
 from training.fine_tuning_config import FineTuningConfig
@@ -47,7 +46,7 @@ def check(start: Start[TrainingConfig]) -> None:
     }
     for flag, path in outputs.items():
         if path:
-            folders.check_folder(path, flag)
+            new_folders.check_folder(path, flag)
     check_lengths(
         start.bert_config,
         start.config.model.bert_config_file,

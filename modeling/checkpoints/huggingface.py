@@ -18,7 +18,6 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from files.folders import new_folder
 from files.paths import StrPath
 from modeling.checkpoints.names import (
     original_name,
@@ -33,6 +32,7 @@ from modeling.folders.config_files import (
     HUGGINGFACE_WEIGHTS,
     config_entries,
 )
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, tokenizer_files
 from modeling.kinds import ENCODER, kind_of
 

@@ -17,7 +17,6 @@ import h5py
 import keras
 import numpy as np
 
-from files.folders import new_folder
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.names import original_name, printable
@@ -35,6 +34,7 @@ from modeling.folders.kerashub_files import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
 from modeling.labels import LABELS_FILE, check_labels, format_labels

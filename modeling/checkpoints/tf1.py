@@ -17,11 +17,11 @@ import keras
 import tensorflow as tf
 
 from files.atomic import partial_path, sync
-from files.folders import new_folder
 from files.paths import StrPath, literal_name
 from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
 from modeling.labels import LABELS_FILE, check_labels, format_labels
 

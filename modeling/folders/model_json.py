@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from files.folders import VERSION
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
+from modeling.folders.new_folders import VERSION
 from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
