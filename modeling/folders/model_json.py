@@ -10,10 +10,11 @@ from typing import Any
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
-from modeling.folders.new_folders import VERSION
 from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
+# Version of the format of model.json.
+VERSION = 1
 # Entries of model.json that are whole numbers above 0.
 _COUNTS = (
     "max_answer_length",
