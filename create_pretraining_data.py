@@ -24,13 +24,14 @@ from absl import logging
 from command_line import cli, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
+from command_line.path_flags import Kind
 from data.io import records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files.paths import Kind, is_remote
+from files.paths import is_remote
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

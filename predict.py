@@ -36,8 +36,8 @@ from absl import logging
 
 from command_line import cli, flags
 from command_line.flags import flag, group
+from command_line.path_flags import Kind
 from data.io import tables, text_files
-from files.paths import Kind
 from serving import answers, requests
 from serving.engines import EngineFlags
 from serving.models import TextModel

@@ -20,6 +20,7 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import group, like
+from command_line.path_flags import Kind
 from data import report
 from data.io import feature_specs
 from data.io.tables import LayoutOptions
@@ -28,7 +29,6 @@ from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text import token_windows
 from files import atomic
-from files.paths import Kind
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags

@@ -22,8 +22,12 @@ from absl import logging
 from command_line import cli, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
-from files import paths
-from files.paths import Kind, PathFlag
+from command_line.path_flags import (
+    Kind,
+    PathFlag,
+    check_paths,
+    expand_home,
+)
 from serving.engines import EngineFlags, find_export
 
 
@@ -89,7 +93,7 @@ def parse_models(values: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
-        models[name] = paths.expand_home(path, Kind.MODEL)
+        models[name] = expand_home(path, Kind.MODEL)
     return models
 
 
@@ -121,7 +125,7 @@ def find_exports(config: Config) -> dict[str, str]:
     """
     models = parse_models(config.model)
     folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    paths.check_paths([*folders, *flags.path_flags(config)])
+    check_paths([*folders, *flags.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 

@@ -16,7 +16,8 @@ from absl import app, flags, logging
 
 from command_line import chatter, installation, parsing
 from command_line import flags as script_flags
-from files import lock, paths
+from command_line.path_flags import PathFlag, check_paths
+from files import lock
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 HELP_SECTIONS = {
@@ -247,12 +248,12 @@ def _guarded(
 ) -> int | None:
     # Locks the output paths, runs `main`, and prints errors in one line.
     # Returns the exit status.
-    path_flags: list[paths.PathFlag] = []
+    path_flags: list[PathFlag] = []
     try:
         parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
         path_flags += script_flags.path_flags(prepared)
-        paths.check_paths(path_flags)
+        check_paths(path_flags)
         prepared = prepared.download()
         with contextlib.ExitStack() as stack:
             for flag in path_flags if prepared.is_chief else ():
@@ -279,9 +280,7 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
-def _describe_error(
-    error: Exception, path_flags: Sequence[paths.PathFlag]
-) -> object:
+def _describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> object:
     # Returns the message of an error, which begins with the flag that names the
     # file in the error.
     if isinstance(error, ModuleNotFoundError):

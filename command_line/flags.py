@@ -31,7 +31,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
-from files import paths
+from command_line.path_flags import Kind, PathFlag
 
 _FLAG = "flag"
 _GROUP = "group"
@@ -69,7 +69,7 @@ class Meta:
         help: help text of the flag.
         role: the Role, which the functions `identity`, `head`, `training`,
             `decoding` and `neutral` set.
-        kind: the paths.Kind, if the value is a path.
+        kind: the Kind, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
         is_repeated: True if the value is a list and the user repeats the flag
@@ -79,7 +79,7 @@ class Meta:
 
     help: str
     role: Role | None = None
-    kind: paths.Kind | None = None
+    kind: Kind | None = None
     at_least: float | None = None
     at_most: float | None = None
     choices: Sequence[str] | None = None
@@ -455,11 +455,11 @@ def unset(config: Config, given: frozenset[str]) -> set[str]:
     return defaults - given
 
 
-def path_flags(config: Config) -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each flag whose value is a path."""
+def path_flags(config: Config) -> list[PathFlag]:
+    """Returns a PathFlag for each flag whose value is a path."""
     values = flat(config)
     return [
-        paths.PathFlag(each.name, values[each.name], each.meta.kind)
+        PathFlag(each.name, values[each.name], each.meta.kind)
         for each in flags_of(config)
         if each.meta.kind is not None and values[each.name] is not None
     ]

@@ -21,8 +21,8 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import flag
+from command_line.path_flags import Kind
 from data.text import tokenization, vocabulary
-from files.paths import Kind
 from modeling import kinds
 from modeling.folders import cards, descriptions, hub, identity, presets
 

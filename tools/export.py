@@ -19,8 +19,8 @@ import serving
 from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
+from command_line.path_flags import Kind
 from data.text.tokenization import FullTokenizer
-from files.paths import Kind
 from modeling import kinds
 from modeling.folders import identity, presets
 

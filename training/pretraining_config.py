@@ -5,10 +5,10 @@ import dataclasses
 from command_line import flags
 from command_line.flags import group, like
 from command_line.groups import ModelFlags
+from command_line.path_flags import Kind
 from data.io.text_files import expand_patterns
 from data.pretraining.options import MaskingOptions
 from data.pretraining.record_files import find_lengths
-from files.paths import Kind
 from training.training_config import TrainingConfig
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from command_line.flags import Role
+from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
-from files.paths import STATE
 from modeling import kinds
 from modeling.folders import cards, model_json, presets
 from modeling.folders.checkpoint_folders import (

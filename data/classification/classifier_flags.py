@@ -9,6 +9,7 @@ from typing import Any
 from absl import logging
 
 from command_line import flags
+from command_line.path_flags import Kind
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io import column_names
@@ -19,7 +20,6 @@ from data.io.tables import (
     check_columns,
     form_of,
 )
-from files.paths import Kind
 from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (

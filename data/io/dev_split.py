@@ -12,10 +12,11 @@ import numpy as np
 from absl import logging
 
 from command_line import flags
+from command_line.path_flags import Kind
 from data.io.row_keys import key_of, place_of
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
-from files.paths import Kind, StrPath
+from files.paths import StrPath
 from modeling.labels import first_labels
 
 
