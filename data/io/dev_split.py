@@ -114,8 +114,9 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
     def read(self, split: str) -> list[ExampleT]:
         """Reads the split "train", "eval" or "predict".
 
-        Raises an OSError if a file cannot be read, and a ValueError that names
-        the line if a line is malformed.
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a line is malformed. The message names it.
         """
         name = SETS[split]
         if name not in self._sets and self._data.data_file:

@@ -288,8 +288,9 @@ def field(
 ) -> _ValueT:
     """Returns the value of `key` in a JSON object.
 
-    Raises a ValueError that names `where` if `mapping` is not a dict, or the
-    value is not of the type `value_type`.
+    Raises:
+        ValueError: `mapping` is not a dict, or the value is not of the type
+            `value_type`. The message names `where`.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
