@@ -24,13 +24,14 @@ from absl import logging
 from command_line import cli, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
+from command_line.path_flags import Kind
 from data.io import beam_workers, records, text_files, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files.paths import Kind, absolute, is_remote
+from files.paths import absolute, is_remote
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

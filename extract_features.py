@@ -21,11 +21,11 @@ import modeling
 from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
+from command_line.path_flags import Kind
 from data.classification.features import InputExample, convert_single_example
 from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
-from files.paths import Kind
 from modeling.folders import hub, identity, presets
 from training.start import check_lengths, check_required
 

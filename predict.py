@@ -37,10 +37,11 @@ from absl import logging
 from command_line import cli, flags, signals
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
+from command_line.path_flags import Kind
 from command_line.progress import Progress
 from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
-from files.paths import Kind, is_remote
+from files.paths import is_remote
 from serving import answering, answers, requests
 from serving.bulk.job import answer_files
 from serving.bulk.questions import Questions, load_model

@@ -20,6 +20,7 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import group, like
+from command_line.path_flags import Kind
 from data import report
 from data.io import feature_specs
 from data.io.tables import LayoutOptions
@@ -28,7 +29,6 @@ from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.text import token_windows
 from files import atomic
-from files.paths import Kind
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
@@ -132,7 +132,12 @@ class SquadReader:
         layout = config.table.layout()
         if config.training.do_train:
             file = reading.SquadFile(str(config.train_file), layout)
-            examples = reading.read_squad_examples(file, True, is_v2, by_chars)
+            examples = reading.read_squad_examples(
+                file,
+                is_training=True,
+                version_2_with_negative=is_v2,
+                use_char_offsets=by_chars,
+            )
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
@@ -140,7 +145,10 @@ class SquadReader:
         if config.reads_predict_file:
             self.asked = reading.SquadFile(str(config.predict_file), layout)
             examples = reading.read_squad_examples(
-                self.asked, False, is_v2, by_chars
+                self.asked,
+                is_training=False,
+                version_2_with_negative=is_v2,
+                use_char_offsets=by_chars,
             )
             self._examples["eval"] = examples
             if config.evaluates:

@@ -23,8 +23,12 @@ from absl import logging
 from command_line import cli, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
-from files import paths
-from files.paths import Kind, PathFlag
+from command_line.path_flags import (
+    Kind,
+    PathFlag,
+    check_paths,
+    expand_home,
+)
 from serving.engines import EngineFlags, find_export
 from serving.limits import Limits
 
@@ -69,14 +73,14 @@ class Config(flags.Config):
     limits: Limits = group(Limits)
 
 
-def parse_models(given: Sequence[str]) -> dict[str, str]:
+def parse_models(values: Sequence[str]) -> dict[str, str]:
     """Returns {name: folder} from the values of --model.
 
     Raises:
         ValueError: two models have the same name.
     """
     models: dict[str, str] = {}
-    for value in given:
+    for value in values:
         name, mark, path = value.partition("=")
         if not mark:
             name, path = os.path.basename(os.path.normpath(value)), value
@@ -85,7 +89,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
-        models[name] = paths.expand_home(path, Kind.MODEL)
+        models[name] = expand_home(path, Kind.MODEL)
     return models
 
 
@@ -135,8 +139,8 @@ def find_exports(config: Config) -> dict[str, str]:
         OSError: a path does not exist, or a folder contains no export.
     """
     models = parse_models(config.model)
-    given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    paths.check_paths([*given, *flags.path_flags(config)])
+    folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
+    check_paths([*folders, *flags.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 
@@ -180,8 +184,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     server_process.serve(app, config.host, config.port)
 
 
-# Ends the process at SIGTERM and Ctrl-C, until the server handles them itself.
 def _end_at_signals() -> None:
+    # Ends the process at SIGTERM and Ctrl-C, until the server handles them
+    # itself.
+
     # Commands in the background of a shell ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))

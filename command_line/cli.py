@@ -16,7 +16,8 @@ from absl import app, flags, logging
 
 from command_line import beam_flags, chatter, installation, parsing
 from command_line import flags as script_flags
-from files import lock, paths
+from command_line.path_flags import PathFlag, check_paths
+from files import lock
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 HELP_SECTIONS = {
@@ -238,8 +239,8 @@ def _parse_flags(
     return rest
 
 
-# Other libraries log through absl too, Keras and TensorFlow for example.
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
+    # Other libraries log through absl too, Keras and TensorFlow for example.
     path = Path(record.pathname).resolve()
     # If the project is installed, PROJECT is the folder of all packages.
     is_ours = path.parent == PROJECT or any(
@@ -253,15 +254,15 @@ def _guarded(
 ) -> int | None:
     # Locks the output paths, runs `main`, and prints errors in one line.
     # Returns the exit status.
-    given: list[paths.PathFlag] = []
+    path_flags: list[PathFlag] = []
     try:
         parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
-        given += script_flags.path_flags(prepared)
-        paths.check_paths(given)
+        path_flags += script_flags.path_flags(prepared)
+        check_paths(path_flags)
         prepared = prepared.download()
         with contextlib.ExitStack() as stack:
-            for flag in given if prepared.is_chief else ():
+            for flag in path_flags if prepared.is_chief else ():
                 if path := flag.lock_file:
                     stack.enter_context(lock.hold(path, str(flag)))
             return main(dataclasses.replace(parsed, config=prepared))
@@ -273,29 +274,28 @@ def _guarded(
             raise KeyboardInterrupt from error
         if flags.FLAGS.debug or not _is_users(error):
             raise
-        return _fail(_describe_error(error, given))
+        return _fail(_describe_error(error, path_flags))
 
 
-# Returns whether an error is due to the user's input, files or environment.
 def _is_users(error: Exception) -> bool:
+    # Returns whether an error is due to the user's input, files or environment.
+
     # Importing TensorFlow here would take seconds.
     tf = sys.modules.get("tensorflow")
     theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
     return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
 
 
-# Returns whether TensorFlow could not reach another worker of the training. Its
-# message is a stack of calls.
 def _lost_worker(error: Exception) -> bool:
+    # Returns whether TensorFlow could not reach another worker of the training.
+    # Its message is a stack of calls.
     return type(error).__name__ in (
         "AbortedError",
         "UnavailableError",
     ) and "Collective ops is aborted" in str(error)
 
 
-def _describe_error(
-    error: Exception, given: Sequence[paths.PathFlag]
-) -> object:
+def _describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> object:
     # Returns the message of an error, which begins with the flag that names the
     # file in the error.
     if isinstance(error, ModuleNotFoundError):
@@ -313,7 +313,7 @@ def _describe_error(
         )
         return f"{error}. {reason}" if str(error) else reason
     if isinstance(error, OSError) and error.filename is not None:
-        for flag in given:
+        for flag in path_flags:
             if error.filename in flag.parts:
                 return f"--{flag.flag}={error.filename}: {error.strerror}"
     return error

@@ -31,7 +31,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
-from files import paths
+from command_line.path_flags import Kind, PathFlag
 
 _FLAG = "flag"
 _GROUP = "group"
@@ -69,7 +69,7 @@ class Meta:
         help: help text of the flag.
         role: the Role, which the functions `identity`, `head`, `training`,
             `decoding` and `neutral` set.
-        kind: the paths.Kind, if the value is a path.
+        kind: the Kind, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
         is_repeated: True if the value is a list and the user repeats the flag
@@ -79,7 +79,7 @@ class Meta:
 
     help: str
     role: Role | None = None
-    kind: paths.Kind | None = None
+    kind: Kind | None = None
     at_least: float | None = None
     at_most: float | None = None
     choices: Sequence[str] | None = None
@@ -120,29 +120,29 @@ def like(**changes: Any) -> dict[str, Any]:
 
 
 def group(
-    kind: type,
+    group_class: type,
     *,
     without: Sequence[str] = (),
     shared: Sequence[str] = (),
     **changes: Mapping[str, Any],
-) -> Any:  # noqa: ANN401  a field stands for an instance of `kind`
+) -> Any:  # noqa: ANN401  a field stands for an instance of `group_class`
     """Returns a field of a Config that is a group of flags.
 
     Args:
-        kind: dataclass of the group.
+        group_class: dataclass of the group.
         without: names of fields that are no flags of this script. They keep
             their defaults.
         shared: names of fields that are flags of another group of the same
             script, or of the script itself. They get the value of that flag.
         **changes: {name of a flag: result of `like`}.
     """
-    meta = _Group(kind, frozenset(without), frozenset(shared), changes)
+    meta = _Group(group_class, frozenset(without), frozenset(shared), changes)
     return dataclasses.field(metadata={_GROUP: meta})
 
 
 @dataclasses.dataclass(frozen=True)
 class _Group:
-    kind: type
+    group_class: type
     without: frozenset[str]
     shared: frozenset[str]
     changes: Mapping[str, Mapping[str, Any]]
@@ -271,10 +271,10 @@ class Parsed(Generic[ConfigT]):
 
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     """Returns the flags of a script, or only those with one of the roles."""
-    kind = config if isinstance(config, type) else type(config)
-    if kind not in _known_flags:
-        _known_flags[kind] = [*_all_flags(kind)]
-    every = _known_flags[kind]
+    config_class = config if isinstance(config, type) else type(config)
+    if config_class not in _known_flags:
+        _known_flags[config_class] = [*_all_flags(config_class)]
+    every = _known_flags[config_class]
     return [each for each in every if not roles or each.meta.role in roles]
 
 
@@ -282,14 +282,14 @@ def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
 _known_flags: dict[type[Config], list[Flag]] = {}
 
 
-def _all_flags(kind: type[Config]) -> Iterator[Flag]:
-    for field in dataclasses.fields(kind):
+def _all_flags(config_class: type[Config]) -> Iterator[Flag]:
+    for field in dataclasses.fields(config_class):
         if _FLAG in field.metadata:
-            yield _create_flag(kind, field, {})
+            yield _create_flag(config_class, field, {})
         for inner in _own_fields(field):
             meta = field.metadata[_GROUP]
             changes = meta.changes.get(inner.name, {})
-            yield _create_flag(meta.kind, inner, changes)
+            yield _create_flag(meta.group_class, inner, changes)
 
 
 def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
@@ -300,7 +300,7 @@ def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
         return []
     return [
         inner
-        for inner in dataclasses.fields(meta.kind)
+        for inner in dataclasses.fields(meta.group_class)
         if _FLAG in inner.metadata
         and inner.name not in meta.without | meta.shared
     ]
@@ -348,7 +348,9 @@ def create(config: type[ConfigT], **values: Any) -> ConfigT:
             arguments[field.name] = values[field.name]
         elif meta := field.metadata.get(_GROUP):
             names = _names_in(meta)
-            arguments[field.name] = meta.kind(**{k: values[k] for k in names})
+            arguments[field.name] = meta.group_class(
+                **{k: values[k] for k in names}
+            )
     return config(**arguments)
 
 
@@ -386,9 +388,11 @@ def replace(config: ConfigT, **values: Any) -> ConfigT:
 
 def _names_in(meta: _Group) -> set[str]:
     # Returns the names of a group's fields that have the value of a flag.
-    names = {x.name for x in dataclasses.fields(meta.kind) if x.init}
+    names = {x.name for x in dataclasses.fields(meta.group_class) if x.init}
     flags_of_group = {
-        x.name for x in dataclasses.fields(meta.kind) if _FLAG in x.metadata
+        x.name
+        for x in dataclasses.fields(meta.group_class)
+        if _FLAG in x.metadata
     }
     return (flags_of_group - meta.without) | (meta.shared & names)
 
@@ -451,11 +455,11 @@ def unset(config: Config, given: frozenset[str]) -> set[str]:
     return defaults - given
 
 
-def path_flags(config: Config) -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each flag whose value is a path."""
+def path_flags(config: Config) -> list[PathFlag]:
+    """Returns a PathFlag for each flag whose value is a path."""
     values = flat(config)
     return [
-        paths.PathFlag(each.name, values[each.name], each.meta.kind)
+        PathFlag(each.name, values[each.name], each.meta.kind)
         for each in flags_of(config)
         if each.meta.kind is not None and values[each.name] is not None
     ]

@@ -10,8 +10,8 @@ import os
 
 from command_line import flags
 from command_line.installation import install_command
+from command_line.path_flags import Kind
 from files import json_files
-from files.paths import Kind
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {

@@ -9,7 +9,7 @@ from absl import flags
 
 from command_line.flags import Config, ConfigT, Parsed, flags_of
 from command_line.flags import create as create_config
-from files import paths
+from command_line.path_flags import expand_home
 
 _DEFINE: dict[type, Callable[..., Any]] = {
     str: flags.DEFINE_string,
@@ -68,7 +68,7 @@ def parse(config: type[ConfigT]) -> Parsed[ConfigT]:
     for each in flags_of(config):
         value = values[each.name]
         if each.meta.kind is not None and value is not None:
-            values[each.name] = paths.expand_home(value, each.meta.kind)
+            values[each.name] = expand_home(value, each.meta.kind)
     return Parsed(create_config(config, **values), command)
 
 

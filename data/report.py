@@ -81,12 +81,11 @@ def write_labels(
     counts = Counts()
     judged = []
     guesses: Any = decoder.labels(outputs)
-    probabilities = decoder.probabilities(outputs)
-    for example, guess, sure in zip(
-        examples, guesses, probabilities, strict=True
+    for example, guess, probabilities in zip(
+        examples, guesses, decoder.probabilities(outputs), strict=True
     ):
         right: Any = example.label
-        badness, verdict = _judge_label(right, guess, sure, decoder)
+        badness, verdict = _judge_label(right, guess, probabilities, decoder)
         if decoder.output_mode == "classification":
             counts.update([(right, f"as {guess}"), (right, "support")])
         elif decoder.output_mode == "multilabel":
@@ -151,26 +150,28 @@ def interval_of(num_right: int, num_examples: int) -> tuple[float, float]:
 def _judge_label(
     right: Any,  # noqa: ANN401  a label, several labels or a number
     guess: Any,  # noqa: ANN401
-    sure: np.ndarray,
+    probabilities: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[float, str]:
-    # Returns the badness and the verdict of a prediction. `sure` contains the
-    # probability of each label.
+    # Returns the badness and the verdict of a prediction. `probabilities`
+    # contains that of each label.
     if decoder.output_mode == "regression":
         badness = abs(guess - float(right))
         verdict = f"Right: {float(right):.4g}. Predicted: {guess:.4g}."
     elif decoder.output_mode == "multilabel":
         wrong = {*right} ^ {*guess}
         errors = [decoder.label_list.index(name) for name in wrong]
-        badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
+        certainties = np.maximum(probabilities, 1 - probabilities)
+        badness = max(certainties[errors], default=0.0)
         verdict = (
             f"Right: {', '.join(right) or 'none'}. "
             f"Predicted: {', '.join(guess) or 'none'}."
         )
     else:
         # Begin the right ones with the least certain one.
-        badness = sure.max() if right != guess else -sure.max()
-        verdict = f"Right: {right}. Predicted: {guess} ({sure.max():.3f})."
+        best = probabilities.max()
+        badness = best if right != guess else -best
+        verdict = f"Right: {right}. Predicted: {guess} ({best:.3f})."
     return badness, verdict
 
 

@@ -41,11 +41,11 @@ def sync(path: StrPath) -> None:
         OSError: the disk failed.
     """
     try:
-        number = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(number)
+            os.fsync(descriptor)
         finally:
-            os.close(number)
+            os.close(descriptor)
     except OSError:
         if not os.path.isdir(path):
             raise
@@ -123,25 +123,25 @@ def remove_partial(path: StrPath) -> None:
     with contextlib.suppress(OSError):
         for found in filter(pattern.fullmatch, os.listdir(folder)):
             partial = os.path.join(folder, found)
-            number = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
+            descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
             try:
-                if not try_lock(number):
+                if not try_lock(descriptor):
                     continue
                 is_folder = os.path.isdir(partial)
                 (shutil.rmtree if is_folder else os.remove)(partial)
                 logging.info("Removed %s, which a killed process left", partial)
             finally:
-                os.close(number)
+                os.close(descriptor)
 
 
-def try_lock(number: int) -> bool | None:
+def try_lock(descriptor: int) -> bool | None:
     """Locks an open file or folder, and returns whether this succeeded.
 
     Returns False if another process holds the lock, and None if the system does
     not support locks. A process locks each partial file while it writes it.
     """
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:

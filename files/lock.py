@@ -29,10 +29,10 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     path = Path(path).absolute()
     missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
-    if try_lock(number) is False or not _is_at(path, number):
-        os.close(number)
+    if try_lock(descriptor) is False or not _is_at(path, descriptor):
+        os.close(descriptor)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
             "until that process ends, or use another path"
@@ -42,15 +42,19 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     finally:
         # Remove only an empty file, because other files of this name, such as
         # poetry.lock, are the user's.
-        if _is_at(path, number) and path.is_file() and not path.stat().st_size:
+        if (
+            _is_at(path, descriptor)
+            and path.is_file()
+            and not path.stat().st_size
+        ):
             path.unlink()
         for folder in missing:
             with contextlib.suppress(OSError):
                 folder.rmdir()
-        os.close(number)
+        os.close(descriptor)
 
 
-def _is_at(path: Path, number: int) -> bool:
+def _is_at(path: Path, descriptor: int) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(path, number)
+        return os.path.samefile(path, descriptor)
     return False

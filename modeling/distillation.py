@@ -85,11 +85,14 @@ class Distiller:
 
         `training` and `seed` apply to the student. The teacher uses no dropout.
         """
-        states, outputs = _run(self.student, features, training, seed)
+        states, outputs = _run(
+            self.student, features, training=training, seed=seed
+        )
         if self.projection:
             states = self.projection(states)
         teacher_states, teacher_outputs = keras.tree.map_structure(
-            keras.ops.stop_gradient, _run(self.teacher, features, False, None)
+            keras.ops.stop_gradient,
+            _run(self.teacher, features, training=False, seed=None),
         )
         return Distilled(
             outputs=outputs,
@@ -100,7 +103,11 @@ class Distiller:
 
 
 def _run(
-    model: keras.Model, features: Features, training: bool, seed: Tensor
+    model: keras.Model,
+    features: Features,
+    *,
+    training: bool,
+    seed: Tensor | None,
 ) -> tuple[Tensor, Outputs]:
     encoded, head_seed = model.encode(features, training, seed)
     outputs = model.apply_head(encoded, features, head_seed)
@@ -132,20 +139,20 @@ class DistillationLoss(Loss):
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-        self.epsilon = self._of_each_kind(loss.epsilon)
+        self.epsilon = self._of_each_part(loss.epsilon)
         if hidden:
             self.epsilon["hidden_loss"] = 0.0
 
-    def _of_each_kind(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _of_each_part(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            f"{kind}_{name}": value
-            for kind in self.shares
+            f"{part}_{name}": value
+            for part in self.shares
             for name, value in values.items()
         }
 
     def weights(self, features: Features) -> Features:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
-        divisors = self._of_each_kind(self.loss.weights(features))
+        divisors = self._of_each_part(self.loss.weights(features))
         if self.hidden:
             divisors["hidden_loss"] = keras.ops.sum(_mask(features))
         return divisors
@@ -161,17 +168,17 @@ class DistillationLoss(Loss):
             features: dict of the batch's tensors, labels included.
         """
         totals = {}
-        for kind, share in self.shares.items():
+        for part, share in self.shares.items():
             values = (
                 self.loss.values(outputs.outputs, features)
-                if kind == "task"
+                if part == "task"
                 else self.loss.value_divergences(
                     outputs.outputs, outputs.teacher_outputs, self.temperature
                 )
             )
             sums = self.loss.weighted_sums(values, features)
             for name, value in sums.items():
-                totals[f"{kind}_{name}"] = share * value
+                totals[f"{part}_{name}"] = share * value
         if self.hidden:
             difference = at_least_float32(
                 outputs.hidden_states

@@ -1,4 +1,4 @@
-"""Reads, checks and compares the names of a model's outputs, in order."""
+"""Reads, writes, checks and compares the names of outputs, in their order."""
 
 import itertools
 import unicodedata
@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from files.paths import named_errors
+
+# The file of a folder that lists the labels, in the order of the outputs.
+LABELS_FILE = "labels.txt"
 
 
 def is_label(label: object) -> bool:
@@ -134,7 +137,7 @@ def read_labels(
     Raises:
         ValueError: a file is malformed, or two files name other labels.
     """
-    path = folder / "labels.txt"
+    path = folder / LABELS_FILE
     listed: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
         listed.append((path, _read_lines(path)))
@@ -147,6 +150,11 @@ def read_labels(
                 f"names them {labels}. Correct or remove the wrong file"
             )
     return named[0][1] if named else None
+
+
+def format_labels(labels: Sequence[str]) -> str:
+    """Returns the text of labels.txt: a line for each label."""
+    return "".join(f"{label}\n" for label in labels)
 
 
 def _read_lines(path: Path) -> list[str]:

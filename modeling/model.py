@@ -180,20 +180,22 @@ class FeaturesModel(keras.Model):
         Raises:
             ValueError: a name is unknown or missing, or there is no dict.
         """
-        kind = type(self).__name__
+        model_class = type(self).__name__
         names = sorted(self.feature_ranks)
         if not isinstance(features, Mapping):
             raise ValueError(
-                f"{kind} reads a dict of {names}; received "
+                f"{model_class} reads a dict of {names}; received "
                 f"{type(features).__name__}"
             )
         if unknown := features.keys() - {*names, *_NAMES}:
             raise ValueError(
-                f"{sorted(unknown)} are no inputs of {kind}. Its inputs are "
-                f"{names}"
+                f"{sorted(unknown)} are no inputs of {model_class}. Its inputs "
+                f"are {names}"
             )
         if missing := {*names} - _OPTIONAL - features.keys():
-            raise ValueError(f"{kind} lacks the inputs {sorted(missing)}")
+            raise ValueError(
+                f"{model_class} lacks the inputs {sorted(missing)}"
+            )
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Configures training as Keras does, and creates the weights.
@@ -264,8 +266,8 @@ class FeaturesModel(keras.Model):
         """Creates the weights of a loaded model, frozen as they were."""
         self.build()
         if config.get("quantization"):
-            given = keras.saving.deserialize_keras_object
-            self.quantize(config=given(config["quantization"]))
+            deserialize = keras.saving.deserialize_keras_object
+            self.quantize(config=deserialize(config["quantization"]))
         trainable = config.get("trainable", [])
         # A layer comes before the layers inside it, which its flag changes.
         for layer, flag in zip(all_layers(self), trainable, strict=False):

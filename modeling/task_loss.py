@@ -155,13 +155,13 @@ class Loss:
 
 def example_weights(features: Features) -> Tensor:
     """Returns the weight of each example, float [B]."""
-    given = [
+    factors = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
         if name in features
     ]
-    if given:
-        return functools.reduce(keras.ops.multiply, given)
+    if factors:
+        return functools.reduce(keras.ops.multiply, factors)
     num_examples = keras.ops.shape(features["input_ids"])[0]
     return keras.ops.ones((num_examples,), "float32")
 

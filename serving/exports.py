@@ -12,7 +12,7 @@ from typing import Any
 import keras
 
 from command_line.installation import install_command
-from files import atomic, folders
+from files import atomic
 from modeling import kinds
 from modeling.checkpoints.tf1 import errors_named
 from modeling.folders import (
@@ -20,9 +20,11 @@ from modeling.folders import (
     config_files,
     descriptions,
     model_json,
+    new_folders,
     presets,
 )
 from modeling.folders.tokenizer_files import tokenizer_files
+from modeling.labels import LABELS_FILE, format_labels
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -86,8 +88,9 @@ def export(
         OSError: the export cannot be written. An earlier export does not
             change.
         ValueError: the folder contains files that are not an export (see
-            files/folders.py), the model has no weights yet, its class is not
-            one of `modeling`, or the labels do not name its outputs.
+            modeling/folders/new_folders.py), the model has no weights yet, its
+            class is not one of `modeling`, or the labels do not name its
+            outputs.
         ImportError: a package of a format is not installed.
     """
     if kinds.kind_of(model) == kinds.EMBEDDER:
@@ -122,7 +125,7 @@ def write(
     every = {"ids": base.serve_ids(head.predict, model)} | endpoints
     # The main task's signature is the default, or `ids` without a tokenizer.
     every["serving_default"] = next(iter((endpoints or every).values()))
-    with folders.new_folder(export_dir) as folder:
+    with new_folders.new_folder(export_dir) as folder:
         with errors_named(f"--export_dir={export_dir}"):
             _write_formats(folder, model, every, head.form, options)
         extra = folder
@@ -210,7 +213,7 @@ def _describe(
     labels = settings.get("labels")
     tokenizer = options.tokenizer
     if labels:
-        files["labels.txt"] = "".join(f"{label}\n" for label in labels)
+        files[LABELS_FILE] = format_labels(labels)
     if tuple(options.formats) != ("saved_model",):
         mode = settings.get("output_mode", "classification")
         problem_type = kinds.PROBLEM_TYPES[mode] if labels else None

@@ -31,20 +31,20 @@ MULTILABEL = "multilabel"
 REGRESSION = "regression"
 
 
-def form_of(kind: str, settings: Mapping[str, Any]) -> str:
+def form_of(model_class: str, settings: Mapping[str, Any]) -> str:
     """Returns what an exported head computes from its logits.
 
     Args:
-        kind: class of the model, a key of kinds.KINDS.
+        model_class: class of the model, a key of kinds.KINDS.
         settings: settings of the head, as in `serving.export`.
 
     Returns:
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
         MULTILABEL: their sigmoids. REGRESSION: the single logit as a value.
     """
-    if kind == kinds.SPAN_LABELER:
+    if model_class == kinds.SPAN_LABELER:
         return LOGITS
-    if kind != kinds.CLASSIFIER:
+    if model_class != kinds.CLASSIFIER:
         return CLASSIFICATION
     form = settings.get("output_mode") or CLASSIFICATION
     if settings.get("doc_stride") and form != REGRESSION:
@@ -58,15 +58,15 @@ def name_of(form: str) -> str:
 
 
 def to_logits(
-    kind: str, settings: Mapping[str, Any], outputs: Outputs
+    model_class: str, settings: Mapping[str, Any], outputs: Outputs
 ) -> np.ndarray | Outputs:
     """Converts outputs of the signature `ids` to the logits of the model.
 
     The softmax loses a constant, which changes no score.
 
     Args:
-        kind: class of the model, a key of kinds.KINDS. Not an encoder or a
-            pretrainer, whose outputs are no logits of labels.
+        model_class: class of the model, a key of kinds.KINDS. Not an encoder
+            or a pretrainer, whose outputs are no logits of labels.
         settings: settings of the head, as in `serving.export`.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
@@ -74,9 +74,9 @@ def to_logits(
         float [B, labels], [B, T, tags] or [B, choices]. For a span labeler,
         {"start_logits", "end_logits": float [B, T]}.
     """
-    if kind == kinds.SPAN_LABELER:
+    if model_class == kinds.SPAN_LABELER:
         return outputs
-    form = form_of(kind, settings)
+    form = form_of(model_class, settings)
     if form == LOGITS:
         return outputs["logits"]
     if form == REGRESSION:

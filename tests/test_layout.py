@@ -304,6 +304,35 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
         assert "testdata" in path.parts or not names, f"{path}: {names}"
 
 
+def private_functions(tree):
+    """Yields the private functions and methods of a module or class."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from private_functions(node)
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if is_function and re.match("_(?!_)", node.name):
+            yield node
+
+
+def test_what_a_private_function_does_is_a_comment_below_its_def():
+    wrong = []
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        # FastAPI shows the docstrings of routes, and abstract methods of
+        # engines have nothing else.
+        folder = path.relative_to(ROOT).parts[0]
+        may_have_docstring = folder in ("tests", "serving")
+        for node in private_functions(ast.parse(text)):
+            places = [node, *node.decorator_list]
+            above = lines[min(each.lineno for each in places) - 2]
+            has_docstring = ast.get_docstring(node) and not may_have_docstring
+            if above.lstrip().startswith("#") or has_docstring:
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
+
+
 def test_the_main_of_a_script_is_a_short_list_of_its_steps():
     lengths = {
         path.name: node.end_lineno - node.lineno + 1

@@ -21,8 +21,8 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import flag
+from command_line.path_flags import Kind
 from data.text import tokenization, vocabulary
-from files.paths import Kind
 from modeling import kinds
 from modeling.folders import cards, descriptions, hub, identity, presets
 
@@ -108,9 +108,9 @@ class Config(flags.Config):
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     # Returns the key in MODELS of the model in a checkpoint, which its folder
     # or the names of its weights determine.
-    kinds = {ours: name for name, ours in MODELS.items()}
-    if kind := kinds.get(folder.head or ""):
-        return kind
+    models = {ours: name for name, ours in MODELS.items()}
+    if model := models.get(folder.head or ""):
+        return model
     names = modeling.read_shapes(checkpoint)
 
     def has(*starts: str) -> bool:

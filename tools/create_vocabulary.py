@@ -24,12 +24,12 @@ from absl import logging
 
 from command_line import cli, flags, progress
 from command_line.flags import flag
+from command_line.path_flags import Kind
 from data.io import text_files
 from data.pretraining.documents import count_markup, warn_of_markup
 from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
-from files.paths import Kind
 from modeling.config import BertConfig
 from modeling.folders import tokenizer_files
 

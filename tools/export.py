@@ -19,15 +19,15 @@ import serving
 from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
+from command_line.path_flags import Kind
 from data.text.tokenization import FullTokenizer
-from files.paths import Kind
 from modeling import kinds
 from modeling.folders import identity, presets
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
 
-# {value of --task: kind of model to export for it}.
+# {value of --task: model class to export for it}.
 _MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
 
 
@@ -62,7 +62,7 @@ class Config(flags.Config):
         return self
 
 
-def find_kind(config: Config, preset: presets.Preset) -> str:
+def find_model_class(config: Config, preset: presets.Preset) -> str:
     """Returns the name of the model class to export.
 
     Raises:
@@ -70,8 +70,8 @@ def find_kind(config: Config, preset: presets.Preset) -> str:
             head was trained for another task, or the weights are not of a BERT.
         OSError: the folder contains no weights.
     """
-    kind = _MODELS.get(config.task or "", preset.head)
-    if kind is None:
+    model_class = _MODELS.get(config.task or "", preset.head)
+    if model_class is None:
         # The weights may be of another network, or of another library.
         preset.load_config()
         modeling.find_checkpoint(preset)
@@ -79,15 +79,15 @@ def find_kind(config: Config, preset: presets.Preset) -> str:
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_MODELS)}"
         )
-    if kind == kinds.EMBEDDER:
-        kind = kinds.ENCODER
+    if model_class == kinds.EMBEDDER:
+        model_class = kinds.ENCODER
     if config.task != "embed":
-        preset.check_head(kind)
-    return kind
+        preset.check_head(model_class)
+    return model_class
 
 
-def load_model(preset: presets.Preset, kind: str) -> "FeaturesModel":
-    """Loads a model of the class `kind` from a folder.
+def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
+    """Loads a model of the class `model_class` from a folder.
 
     Raises:
         ValueError: the folder lacks weights of the model.
@@ -96,9 +96,9 @@ def load_model(preset: presets.Preset, kind: str) -> "FeaturesModel":
     # Import late, so that --help does not wait until TensorFlow is loaded.
     from training import checks
 
-    if kind == kinds.ENCODER:
+    if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    model, report = getattr(modeling, kind).load_preset(preset)
+    model, report = getattr(modeling, model_class).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
     checks.check_loaded(report, needs_head=not is_pair)
@@ -117,12 +117,12 @@ def create_options(
         ValueError: a file beside the weights that states their maximum length
             is malformed.
     """
-    kind = kinds.kind_of(model)
+    model_class = kinds.kind_of(model)
     longest = model.config.max_position_embeddings
     return serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or preset.max_length(kind, longest),
+        or preset.max_length(model_class, longest),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,
@@ -130,7 +130,9 @@ def create_options(
     )
 
 
-def settings_of_head(preset: presets.Preset, kind: str) -> dict[str, Any]:
+def settings_of_head(
+    preset: presets.Preset, model_class: str
+) -> dict[str, Any]:
     """Returns {setting of the head: value} that the folder records."""
     settings = {
         **preset.settings,
@@ -138,7 +140,7 @@ def settings_of_head(preset: presets.Preset, kind: str) -> dict[str, Any]:
         "num_texts": preset.training.get("num_texts"),
     }
     trim_padding = preset.decision_flags()["trim_padding"]
-    if kind == kinds.SPAN_LABELER and trim_padding is not None:
+    if model_class == kinds.SPAN_LABELER and trim_padding is not None:
         # A flag of the training, by which answers are decoded too.
         settings["trim_padding"] = trim_padding
     return settings
@@ -148,13 +150,13 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
     preset = presets.read(config.model, "--model")
-    kind = find_kind(config, preset)
+    model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)
-    model = load_model(preset, kind)
+    model = load_model(preset, model_class)
     identity.check(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
-    settings = settings_of_head(preset, kind)
+    settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
     serving.export(export_dir, model, settings, options)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from command_line import cli, flags
 from command_line.flags import flag
+from command_line.path_flags import Kind, named_folders
 from files.atomic import atomic_open
-from files.paths import Kind, named_folders
 from modeling.results import split_by_label
 from training.callbacks import history
 

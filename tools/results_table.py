@@ -19,8 +19,8 @@ import numpy as np
 
 from command_line import cli, flags
 from command_line.flags import flag
+from command_line.path_flags import Kind, named_folders
 from files.atomic import write_text
-from files.paths import Kind, named_folders
 from modeling.results import split_by_label
 
 _SEED = re.compile(r"seed_\d+")

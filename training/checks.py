@@ -7,11 +7,10 @@ from typing import Any
 from absl import logging
 
 import modeling
-from files import folders
 from modeling import kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
-from modeling.folders import identity
+from modeling.folders import identity, new_folders
 from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
 from training.fine_tuning_config import FineTuningConfig
@@ -47,7 +46,7 @@ def check(start: Start[TrainingConfig]) -> None:
     }
     for flag, path in outputs.items():
         if path:
-            folders.check_folder(path, flag)
+            new_folders.check_folder(path, flag)
     check_lengths(
         start.bert_config,
         start.config.model.bert_config_file,
@@ -91,10 +90,12 @@ def _check_weights(
 ) -> None:
     config = start.config
     trains = config.training.do_train
-    given: dict[str, Any] = {**config.network}
+    settings: dict[str, Any] = {**config.network}
     if not trains and "output_mode" in task.settings:
-        given["output_mode"] = task.settings["output_mode"]
-    identity.check(preset, start.bert_config, task.tokenizer, given, trains)
+        settings["output_mode"] = task.settings["output_mode"]
+    identity.check(
+        preset, start.bert_config, task.tokenizer, settings, trains=trains
+    )
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.

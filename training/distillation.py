@@ -51,8 +51,8 @@ def load_teacher(
     bert_config = _load_config(folder)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
-    given = {"output_mode": output_mode} if output_mode else {}
-    identity.check(folder, bert_config, start.tokenizer, given)
+    settings = {"output_mode": output_mode} if output_mode else {}
+    identity.check(folder, bert_config, start.tokenizer, settings)
     if config.distillation.distill_alpha:
         folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.

@@ -15,9 +15,9 @@ import numpy as np
 from absl import logging
 
 import serving
-from files import atomic, folders
+from files import atomic
 from modeling import kinds
-from modeling.folders import cards
+from modeling.folders import cards, new_folders
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
@@ -94,7 +94,7 @@ def export_task(
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
-    with folders.new_folder(export_dir) as folder:
+    with new_folders.new_folder(export_dir) as folder:
         card = serving.export(folder, trainer.model, settings_of(task), options)
         scores = evaluate_export(task, kind, folder, scored)
         if scores:

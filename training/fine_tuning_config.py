@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from command_line import flags
 from command_line.flags import group, like
+from command_line.path_flags import Kind
 from data.io.dev_split import DataFileOptions
-from files.paths import Kind
 from training.training_config import TrainingConfig, TrainingFlags
 
 

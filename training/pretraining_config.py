@@ -5,10 +5,10 @@ import dataclasses
 from command_line import flags
 from command_line.flags import group, like
 from command_line.groups import ModelFlags
+from command_line.path_flags import Kind
 from data.io.text_files import expand_patterns
 from data.pretraining.options import MaskingOptions
 from data.pretraining.record_files import find_lengths
-from files.paths import Kind
 from training.training_config import TrainingConfig
 
 
@@ -103,15 +103,15 @@ def suit_records(
         ValueError: a flag states another length than the records have.
         OSError: a file is missing or cannot be read.
     """
-    given = parsed.config.pretraining
+    options = parsed.config.pretraining
     command = {**parsed.command}
     values: dict[str, int] = {
-        name: getattr(given, name)
+        name: getattr(options, name)
         for name in ("max_seq_length", "max_predictions_per_seq")
         if name in command
     }
     for flag in ("input_file", "eval_input_file"):
-        if not (pattern := getattr(given, flag)):
+        if not (pattern := getattr(options, flag)):
             continue
         files = expand_patterns(pattern, flag)
         is_masked, lengths = find_lengths(files)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from command_line.flags import Role
+from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
-from files.paths import STATE
 from modeling import kinds
 from modeling.folders import cards, model_json, presets
 from modeling.folders.checkpoint_folders import (
@@ -28,6 +28,7 @@ from modeling.folders.checkpoint_folders import (
 )
 from modeling.folders.model_json import FILE
 from modeling.folders.tokenizer_files import describe_tokenizer
+from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
 from training.callbacks import history
 from training.resuming import flag_values
@@ -120,8 +121,7 @@ class RunFolder:
             longest = model.config.max_position_embeddings
             texts |= describe_tokenizer(self.tokenizer, longest)
         if self.labels is not None:
-            lines = [f"{label}\n" for label in self.labels]
-            texts["labels.txt"] = "".join(lines).encode()
+            texts[LABELS_FILE] = format_labels(self.labels).encode()
         description = describe(
             self._config, self._command, model, self._settings
         )

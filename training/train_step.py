@@ -252,14 +252,14 @@ class TrainStep:
         )
         return sums
 
-    # Returns the gradients and losses of one micro-batch: ({index of a
-    # trainable variable: dense gradient} for the variables that the loss
-    # depends on, {index: sum of squares} for the gradients that were
-    # tf.IndexedSlices, {name: loss}). `weights` are the weights of the complete
-    # batch, by which to divide the sums.
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
+        # Returns the gradients and losses of one micro-batch: ({index of a
+        # trainable variable: dense gradient} for the variables that the loss
+        # depends on, {index: sum of squares} for the gradients that were
+        # tf.IndexedSlices, {name: loss}). `weights` are the weights of the
+        # complete batch, by which to divide the sums.
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             inputs = select_features(self.model, features)

@@ -268,7 +268,7 @@ class Trainer(BatchPredictor):
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
-        ends = _Ends(False, False, False)
+        ends = _Ends(has_ended=False, is_time_over=False, is_stopped=False)
         is_done = is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(

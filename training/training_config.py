@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from command_line import flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
-from files.paths import Kind
+from command_line.path_flags import Kind
 from modeling.folders import hub
 
 

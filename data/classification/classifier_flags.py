@@ -2,7 +2,6 @@
 
 import collections
 import dataclasses
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,8 +9,10 @@ from typing import Any
 from absl import logging
 
 from command_line import flags
+from command_line.path_flags import Kind
 from data.classification import metrics
 from data.classification.features import InputExample
+from data.io import column_names
 from data.io.tables import (
     Layout,
     LayoutOptions,
@@ -19,7 +20,6 @@ from data.io.tables import (
     check_columns,
     form_of,
 )
-from files.paths import Kind
 from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (
@@ -39,54 +39,11 @@ XNLI_LANGUAGES = (
     "vi",
     "zh",
 )
-LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
 # {flag: names that tables often use for its column}.
 _USUAL = {
-    "text_column": (
-        "text",
-        "sentence",
-        "message",
-        "content",
-        "review",
-        "comment",
-        "body",
-        "tweet",
-        "question",
-        "description",
-        "title",
-    ),
-    "label_column": LABEL_NAMES,
+    "text_column": column_names.TEXTS,
+    "label_column": column_names.LABELS,
 }
-_TITLES = ("title", "subject", "headline", "summary")
-_LONG_TEXTS = (
-    "text",
-    "selftext",
-    "body",
-    "content",
-    "description",
-    "message",
-    "review",
-)
-_PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
-# (usual names of the first texts of pairs, names of the second texts), in lower
-# case and without blanks and other marks.
-_PAIRS = (
-    (("question", "query"), (*_PASSAGES, "answer", "text")),
-    (("premise", "claim"), ("hypothesis", "evidence")),
-    (("context", "prompt"), ("response", "reply")),
-    (_TITLES, (*_LONG_TEXTS, "abstract", "article", "comment")),
-    *(
-        ((f"{name}{first}",), (f"{name}{second}",))
-        for name in ("text", "sentence", "question", "string", "sent", "q", "s")
-        for first, second in (
-            ("1", "2"),
-            ("a", "b"),
-            ("", "2"),
-            ("", "b"),
-            ("", "pair"),
-        )
-    ),
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -194,10 +151,8 @@ def guess_columns(
 
 def pair_in(columns: Iterable[str]) -> tuple[str, str] | None:
     """Returns two columns whose usual names say that they are a pair."""
-    column_of = {
-        re.sub(r"[\W_]", "", column).casefold(): column for column in columns
-    }
-    for firsts, seconds in _PAIRS:
+    column_of = {column_names.simplify(column): column for column in columns}
+    for firsts, seconds in column_names.PAIRS:
         first = next(filter(column_of.get, firsts), None)
         second = next(filter(column_of.get, seconds), None)
         if first and second:

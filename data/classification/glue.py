@@ -331,7 +331,8 @@ def create_glue_processors(
 def submission_file(task_name: str) -> str:
     """Returns the file name that GLUE's site expects for a task's predictions.
 
-    Raises a ValueError if the task is not part of GLUE.
+    Raises:
+        ValueError: the task is not part of GLUE.
     """
     if task_name == "xnli" or task_name not in PROCESSORS:
         raise ValueError(f"--glue_submission is not for {task_name}")

@@ -112,16 +112,19 @@ class PairProcessor(TableProcessor):
     def read(self, split: str) -> list[InputExample]:
         """Reads the split "train", "eval" or "predict" from its table.
 
-        Raises a ValueError if the table lacks the column "score", but other
-        columns may contain scores. In a test set, some scores may be missing.
-        In the other sets, rows without a score are left out if other rows have
-        one.
+        In a test set, some scores may be missing. In the other sets, rows
+        without a score are left out if other rows have one.
+
+        Raises:
+            OSError: the table cannot be read.
+            ValueError: a row is malformed, or the table lacks the column
+                "score", but other columns may contain scores.
         """
         examples = super().read(split)
         is_scored = any(each.label is not None for each in examples)
         if is_scored or split == "predict":
             return examples
-        others = {*self.columns} - {*self.text_columns}
+        others = {*self._columns} - {*self.text_columns}
         if self._options.label_column and others:
             raise ValueError(
                 f"{self._source}: set --label_column to the column of the "
@@ -134,8 +137,10 @@ class PairProcessor(TableProcessor):
         """Returns the largest score of the scale that the labels use, 5 or 1.
 
         If any score is above 1, the scale ends at 5, as in STS-B. The first
-        call determines the scale of all splits. Raises a ValueError if a score
-        of `split` is not on the scale.
+        call determines the scale of all splits.
+
+        Raises:
+            ValueError: a score of `split` is not on the scale.
         """
         labels: list[Any] = [example.label for example in examples]
         scores = [float(label) for label in labels if label is not None]

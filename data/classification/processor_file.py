@@ -16,10 +16,11 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from command_line.path_flags import split_code
 from data.classification import features
 from data.io import text_files
 from data.text import tokenization
-from files.paths import StrPath, split_code
+from files.paths import StrPath
 from modeling.folders.presets import Preset
 from modeling.labels import check_labels, first_labels
 

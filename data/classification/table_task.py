@@ -2,43 +2,27 @@
 
 import collections
 import contextlib
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from absl import logging
 
-from data.classification import label_cells, metrics
+from data.classification import metrics
 from data.classification.classifier_flags import (
-    LABEL_NAMES,
     TableOptions,
     label_columns_of,
     layout_of,
 )
 from data.classification.decoding import Label
-from data.classification.features import (
-    DataProcessor,
-    InputExample,
-    regression_label,
-)
+from data.classification.features import DataProcessor, InputExample
+from data.classification.label_set import LabelSet
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import is_blank, place_of
 from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
-from modeling.labels import (
-    check_labels,
-    first_labels,
-    misspelled_labels,
-    normal_label,
-)
+from modeling.labels import normal_label
 
-# A label with fewer rows is hardly learned.
-_FEW = 5
-# More labels than this, each of fewer than three rows on average, are none.
-_MOST = 10
-# {cell in a column for one label: whether the text has this label}.
-_ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
@@ -46,7 +30,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
-    `columns` are the columns of the last row that was read.
+    The train set is read before the others, unless --labels names the labels.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -88,14 +72,12 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         self._table = table
         self.output_mode = options.output_mode
         self._label_columns = [*filter(None, [options.label_column])]
-        labels = options.labels
         if self.output_mode != "regression" and "," in options.label_column:
             self._label_columns = label_columns_of(
                 options.label_column, self._first_columns()
             )
         if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
-            labels = labels or self._label_columns
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
         texts = [options.text_column, options.text_b_column]
         self.text_columns = [*filter(None, texts)]
@@ -105,11 +87,11 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
                 "column as --text_column or --text_b_column"
             )
         self._train_keys: set[float] = set()
-        self.columns: list[str] = []
-        self._labels: list[str] | None = None
-        if labels is not None:
-            names = [label_cells.label_text(x, "--labels") for x in labels]
-            self._labels = self._checked(names, "--labels")
+        # The columns of the table that was read last.
+        self._columns: list[str] = []
+        self._label_set = LabelSet(
+            options, self.output_mode, self._label_columns
+        )
 
     def _first_columns(self) -> list[str]:
         # Returns the columns of the first set that exists, [] without a set.
@@ -125,85 +107,26 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
+        If --labels does not name them, the first call reads the train set,
+        which the next call of `read` then returns.
+
         Raises:
             OSError: --labels is not set, and the train set does not exist.
             ValueError: the train set is malformed or contains too few labels.
         """
         if self.output_mode == "regression":
             return None
-        if self._labels is None:
-            where = f"the train set in {self._source}"
-            counts = _count_labels(self.look_at("train"))
-            # --data_file was split, and its dev set may have more labels.
-            dev_counts = _count_labels(self._sets.get("dev", []))
-            names = counts | dev_counts
-            self._labels = self._checked(sorted(names), where)
-            if not self._data.data_file:
-                shown = [f"{name} {counts[name]}" for name in self._labels]
-                logging.info("Labels of the train set: %s", first_labels(shown))
-            # A warning of the split names labels without a row.
-            if few := [name for name in names if 0 < counts[name] < _FEW]:
-                logging.warning(
-                    "%d labels have fewer than %d rows to train on: %s",
-                    len(few),
-                    _FEW,
-                    first_labels(few),
-                )
-            if typos := misspelled_labels(counts + dev_counts):
-                logging.warning(
-                    "These labels may be misspelled: %s. Correct the data if "
-                    "they mean the same.",
-                    first_labels(typos),
-                )
-            if self.output_mode == "multilabel":
-                self._warn_of_joined(where, self._labels)
-        return self._labels
-
-    def _warn_of_joined(self, where: str, labels: list[str]) -> None:
-        # Warns if a label consists of other labels. Then another separator is
-        # between the labels of a cell than --label_separator.
-        marks = {*",;|\t"} - {self._options.label_separator}
-        for label, mark in itertools.product(labels, sorted(marks)):
-            parts = {part.strip() for part in label.split(mark)}
-            if len(parts) > 1 and parts <= {*labels}:
-                logging.warning(
-                    "%s: the label %r consists of other labels. If %r "
-                    "separates labels, set --label_separator",
-                    where,
-                    label,
-                    mark,
-                )
-                return
-
-    def _check_column(
-        self, where: StrPath, examples: list[InputExample]
-    ) -> None:
-        # Raises a ValueError if a train set's column hardly contains labels.
-        counts = _count_labels(examples)
-        widths = {len(x.label) for x in examples if isinstance(x.label, list)}
-        is_vector = len(widths - {0}) == 1 and max(widths) > 1
-        if is_vector and {"0", "1"}.issuperset(counts):
-            raise label_cells.vector_error(str(where), examples[0].label)
-        if len(counts) > max(_MOST, len(examples) / 3):
-            some = ", ".join(map(repr, itertools.islice(counts, 3)))
-            raise ValueError(
-                f"{where}: --label_column={self._options.label_column} "
-                f"contains {len(counts)} labels in {len(examples)} rows, such "
-                f"as {some}. Choose the column of the labels, or set --labels, "
-                "or for numbers --output_mode=regression"
+        if self._label_set.names is None:
+            train = self.look_at("train")
+            self._label_set.infer(
+                f"the train set in {self._source}",
+                train,
+                # The dev set that --data_file was split into.
+                dev=self._sets.get("dev", []),
+                # The split has logged the numbers of both sets.
+                log_counts=not self._data.data_file,
             )
-        for name in _count_labels(examples[:1]):
-            if counts[name] == 1 and name.casefold() in LABEL_NAMES:
-                raise ValueError(
-                    f"{where}: line 1 contains the label {name!r}. If the "
-                    "line names the columns, set --text_column and "
-                    "--label_column to these names"
-                )
-
-    def _checked(self, labels: list[str], where: str) -> list[str]:
-        fewest = {"classification": 2, "multilabel": 1, "regression": 0}
-        check_labels(labels, where, fewest=fewest[self.output_mode])
-        return labels
+        return self._label_set.names
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""
@@ -226,21 +149,28 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
 
         If the table does not contain a test example's label, the label is None.
         """
+        table = self._table
+        if table is None or table.path != path:
+            table = Table(path, layout_of(self._options))
+        self._columns = table.columns()
+        has_labels = {*self._label_columns} <= {*self._columns}
+        if name == "dev" or (name == "test" and has_labels):
+            # Reads the train set, unless the labels are known.
+            self.labels()
         examples: list[InputExample] = []
         left_out: collections.Counter[str] = collections.Counter()
         num_changed = 0
-        for row_number, where, row in self._read_rows(path, name):
+        for row_number, where, row in self._read_rows(table, name):
             texts = [row[column] for column in self.text_columns]
             if name != "test" and all(map(is_blank, texts)):
                 left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]
-            label = self._find_label(cells, where, name)
+            label = self._find_label(cells, where)
             if label is None and cells and not self._may_be_unknown(name):
                 left_out["a label"] += 1
                 continue
             num_changed += any(map(_is_changed, cells))
-            self.columns = [*row]
             guid = f"{name}-{len(examples) + 1}"
             if self._data.data_file:
                 guid = f"row {row_number}"
@@ -260,9 +190,8 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         self._warn_of_repeats(path, name, examples)
         if not examples:
             raise ValueError(f"{path} contains no example")
-        is_named = self._labels is not None or self.output_mode == "regression"
-        if name == "train" and not is_named:
-            self._check_column(path, examples)
+        if name == "train":
+            self._label_set.check_column(path, examples)
         return examples
 
     def _with_labels(
@@ -280,12 +209,9 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         return labeled
 
     def _read_rows(
-        self, path: StrPath, name: str
+        self, table: Table, name: str
     ) -> Iterator[tuple[int, str, dict[str, Any]]]:
         # Yields (number of the row, place in the file, row).
-        table = self._table
-        if table is None or table.path != path:
-            table = Table(path, layout_of(self._options))
         needed = [] if self._may_be_unknown(name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
@@ -295,30 +221,19 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             for number, (where, row) in enumerate(rows, first)
         )
         named = [*self.text_columns, *self._label_columns]
-        yield from accepted_rows(path, numbered, named)
+        yield from accepted_rows(table.path, numbered, named)
 
     def _may_be_unknown(self, name: str) -> bool:
         # Returns whether the set may lack the label of an example.
         return name == "test" or self.may_lack_labels
 
-    def _find_label(
-        self, cells: list[Any], where: str, name: str
-    ) -> Label | None:
+    def _find_label(self, cells: list[Any], where: str) -> Label | None:
         # Converts the cells of a row's label columns to its label, or to None
         # if the label is unknown.
         place = f"{where}, column {self._options.label_column!r}"
-        label = self._read_label(cells, place) if cells else None
-        if label is None:
-            return None
-        # The labels of the train set become the task's labels.
-        known = self._labels if name == "train" else self.labels()
-        for each in label if isinstance(label, list) else [label]:
-            if known is not None and each not in known:
-                raise ValueError(
-                    f"{place}: unknown label {each!r}; the labels are "
-                    f"{first_labels(known)}. Correct the line, or add "
-                    "the label to --labels or to the train set"
-                )
+        label = self._label_set.read(cells, place) if cells else None
+        if label is not None:
+            self._label_set.check_known(label, place)
         return label
 
     def _warn_of_repeats(
@@ -331,27 +246,6 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             self._train_keys = keys
         elif name == "dev" and (both := len(keys & self._train_keys)):
             logging.warning("%s: %d texts are in the train set too", path, both)
-
-    def _read_label(self, cells: list, place: str) -> Label | None:
-        # In multi-label classification an empty cell is an empty list of
-        # labels, not an unknown label.
-        if self.output_mode == "multilabel" and len(cells) == 1:
-            separator = self._options.label_separator
-            return label_cells.read_labels(cells[0], separator, place)
-        if any(map(label_cells.is_empty, cells)):
-            return None
-        if self.output_mode == "regression":
-            return regression_label(cells[0], place)
-        if len(cells) == 1:
-            known = self._labels or ()
-            return label_cells.read_label(cells[0], place, known)
-        flags = [_ONE_HOT.get(label_cells.label_text(x, place)) for x in cells]
-        if None in flags:
-            raise ValueError(
-                f"{place}: each of these columns must contain 0 or 1. "
-                f"Received: {cells}"
-            )
-        return [*itertools.compress(self._labels or (), flags)]
 
 
 def _log_changes(
@@ -372,9 +266,3 @@ def _log_changes(
 
 def _is_changed(cell: object) -> bool:
     return isinstance(cell, str) and cell != normal_label(cell)
-
-
-def _count_labels(examples: list[InputExample]) -> collections.Counter[str]:
-    labels: Any = [example.label for example in examples]
-    lists = (x if isinstance(x, list) else [x] for x in labels)
-    return collections.Counter(itertools.chain(*lists))

@@ -12,10 +12,11 @@ import numpy as np
 from absl import logging
 
 from command_line import flags
+from command_line.path_flags import Kind
 from data.io.row_keys import key_of, place_of
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
-from files.paths import Kind, StrPath
+from files.paths import StrPath
 from modeling.labels import first_labels
 
 
@@ -113,8 +114,9 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
     def read(self, split: str) -> list[ExampleT]:
         """Reads the split "train", "eval" or "predict".
 
-        Raises an OSError if a file cannot be read, and a ValueError that names
-        the line if a line is malformed.
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a line is malformed. The message names it.
         """
         name = SETS[split]
         if name not in self._sets and self._data.data_file:

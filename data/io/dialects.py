@@ -133,11 +133,11 @@ class _Sample:
             records.extend(itertools.islice(filled, _MOST_RECORDS))
         except csv.Error:
             return records, False
-        is_one = len({*map(len, records)}) == 1
-        if is_one and not dialect.quoting:
+        has_one_width = len({*map(len, records)}) == 1
+        if has_one_width and not dialect.quoting:
             cells = itertools.chain.from_iterable(records)
-            is_one = not any(map(_DOUBLED.fullmatch, cells))
-        return records, is_one
+            has_one_width = not any(map(_DOUBLED.fullmatch, cells))
+        return records, has_one_width
 
     def take_hint(self) -> str | None:
         """Empties a line that only tells the mark, and returns the mark."""
@@ -300,8 +300,8 @@ def _find_fit(sample: _Sample, mark: str, told: Told) -> _Fit | None:
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and fits:
             continue
-        records, is_one = sample.records(dialect)
-        if is_one and (len(records[0]) > 1 or told.mark):
+        records, has_one_width = sample.records(dialect)
+        if has_one_width and (len(records[0]) > 1 or told.mark):
             fits.append(_Fit(sample.num_stray(dialect), level, dialect))
     return min(fits, default=None)
 
@@ -310,10 +310,10 @@ def _usual_dialect(mark: str, told: Told) -> Dialect:
     return _dialects(mark, told.quoting)[0]
 
 
-# Returns the dialects of a mark, the strictest first. In CSV, a quote that
-# quotes nothing is an error, because programs that write CSV quote each of
-# them. Tools that write tabs often quote nothing.
 def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
+    # Returns the dialects of a mark, the strictest first. In CSV, a quote that
+    # quotes nothing is an error, because programs that write CSV quote each of
+    # them. Tools that write tabs often quote nothing.
     plain = Dialect(mark, quoting=False)
     if quoting is not None:
         return [Dialect(mark) if quoting else plain]

@@ -108,14 +108,14 @@ def _score(data: bytes, encoding: str) -> float:
 
 
 def _score_letter(letter: str, before: str) -> float:
-    kind = unicodedata.category(letter)
-    if kind in ("Cc", "Cn", "Co", "So") or letter == "\ufffd":
+    category = unicodedata.category(letter)
+    if category in ("Cc", "Cn", "Co", "So") or letter == "\ufffd":
         return -4
     if letter in _SIGNS:
         return 2
-    if kind not in ("Ll", "Lu", "Lo"):
+    if category not in ("Ll", "Lu", "Lo"):
         return -1
-    if kind == "Lo":
+    if category == "Lo":
         # Everyday Chinese comes first in GB 2312 and Big5.
         return 1.5 if _is_frequent(letter) else -1
     if before.isalpha() and _script(before) != _script(letter):
@@ -123,7 +123,7 @@ def _score_letter(letter: str, before: str) -> float:
     if not before.isascii() and _script(letter) == "LATIN":
         # Languages with Latin letters rarely put a mark on two in a row.
         return 0
-    if kind == "Lu":
+    if category == "Lu":
         return 1 if not before.isalpha() or before.isupper() else -2
     return 2
 

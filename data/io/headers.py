@@ -9,23 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from data.io.column_names import HEADER, simplify
+
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
 # More words than a name of a column usually has.
 _MOST_WORDS = 4
-# Names of columns, in lower case and without marks, that are no texts.
-_NAMES = """
-answer answers author body category class comment content context date
-description document entity feedback gold headline hypothesis id idx index
-iob key label labels language message messages name ner nertags paragraph
-passage polarity premise query question quality rating reply response review
-reviews score sentence sentences sentiment source split status subject
-summary tag tags target text texts ticket time timestamp title token tokens
-topic tweet type user utterance value word words text1 text2 texta textb
-sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
-goldlabel isduplicate
-"""
-_USUAL_NAMES = frozenset(_NAMES.split())
 
 
 def check_title(
@@ -92,11 +81,7 @@ def _is_padded_title(
 
 def is_usual(name: str, columns: Collection[str] = ()) -> bool:
     """Returns whether a cell is a usual name of a column, or of `columns`."""
-    return name in columns or _simplify(name) in _USUAL_NAMES
-
-
-def _simplify(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
+    return name in columns or simplify(name) in HEADER
 
 
 def find_header(

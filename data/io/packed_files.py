@@ -15,7 +15,7 @@ from files.paths import StrPath
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _NUM_BYTES = 512
 # {kind of packing: the first bytes}.
-_KINDS = {
+_PACKINGS = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
@@ -43,10 +43,13 @@ def name_without_packing(path: StrPath) -> str:
     return name.removesuffix(packing)
 
 
-def kind_of(file: io.BufferedReader) -> str | None:
+def packing_of(file: io.BufferedReader) -> str | None:
     """Returns how a file is packed, None if it is not. Reads nothing of it."""
     head = file.peek(_NUM_BYTES)[:_NUM_BYTES]
-    return next((kind for kind in _KINDS if _KINDS[kind].match(head)), None)
+    return next(
+        (packing for packing in _PACKINGS if _PACKINGS[packing].match(head)),
+        None,
+    )
 
 
 def check_is_text(head: bytes, path: StrPath) -> None:
@@ -57,7 +60,7 @@ def check_is_text(head: bytes, path: StrPath) -> None:
 
 
 def buffer(file: IO[bytes]) -> io.BufferedReader:
-    """Returns a file whose first bytes `kind_of` can see."""
+    """Returns a file whose first bytes `packing_of` can see."""
     if isinstance(file, io.BufferedReader):
         return file
     # A remote file.
@@ -71,19 +74,19 @@ def unpack(file: IO[bytes], path: StrPath) -> io.BufferedReader:
         ValueError: unpacking needs a package that is not installed.
     """
     file = buffer(file)
-    kind = kind_of(file)
-    if not kind:
+    packing = packing_of(file)
+    if not packing:
         return file
     unpacked: Any
-    if kind == "gzip":
+    if packing == "gzip":
         unpacked = gzip.GzipFile(fileobj=file)
-    elif kind == "bzip2":
+    elif packing == "bzip2":
         unpacked = bz2.BZ2File(file)
-    elif kind == "xz":
+    elif packing == "xz":
         unpacked = lzma.LZMAFile(file)  # noqa: SIM115  its file is closed
     else:
         unpacked = _ZstdFile(file, _zstd_decoder(path))
-    name = f"{path}: the {kind} file"
+    name = f"{path}: the {packing} file"
     return io.BufferedReader(_Raw(unpacked, name), 1 << 16)
 
 

@@ -144,7 +144,9 @@ class Table:
     def names_columns(self) -> bool:
         """Whether the first line or row of the file names the columns.
 
-        Raises the errors of `columns`.
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the first row is malformed.
         """
         is_separated = form_of(self.path) in ("csv", "tsv", "xlsx")
         # Only a column of no table with a header may be named 1.
@@ -166,7 +168,11 @@ def read_table(
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
     a cell in the other `columns`. `where` names the file and the line. If
     `may_lack`, a column that only the first row has is empty in the others.
-    Raises the errors of `read_rows`, and a ValueError for a row.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a row is malformed or lacks a column, a text is no string,
+            or the table cannot be read (see `read_rows`).
     """
     known: set[str] = set()
     for number, row in table.read():

@@ -67,7 +67,7 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
 def is_packed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are unpacked to read it."""
     with named_errors(path), _open_raw(path) as file:
-        return packed_files.kind_of(packed_files.buffer(file)) is not None
+        return packed_files.packing_of(packed_files.buffer(file)) is not None
 
 
 @contextlib.contextmanager

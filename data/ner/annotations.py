@@ -6,18 +6,12 @@ docs/named_entities.md shows the forms of the tools.
 from collections.abc import Sequence
 from typing import Any
 
+from data.io.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from data.ner.scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
 from data.ner.words import find_words
 from modeling.labels import is_label
 
-# Keys under which files store a text's spans. Only one of them may contain
-# spans, unless all contain the same. doccano and Label Studio's shorter export
-# write `label`, or `labels` in older versions.
-SPANS = ("entities", "spans", "ents", "label", "labels")
-# Keys under which files store the words of a sentence, and their tags.
-_WORDS = ("tokens", "words")
-TAGS = ("ner_tags", "tags", "labels", "label")
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
 _ANSWERS = (
     "guid",
@@ -80,7 +74,7 @@ def find_sentence(
 
 def _find_words(row: dict[str, Any], text: str | None) -> str | None:
     # Returns the name of the words, None if a row has none.
-    for name in _WORDS:
+    for name in WORD_LISTS:
         # spaCy writes `tokens`: [] beside a text.
         if _are(row.get(name), str) and (row[name] or text is None):
             return name
@@ -91,7 +85,7 @@ def _find_tags(
     row: dict[str, Any], words: Sequence[str], with_spans: bool
 ) -> list[str]:
     # Returns the names of lists of tags. Those of the words' length are first.
-    names = [name for name in TAGS if _are(row.get(name), str, int)]
+    names = [name for name in TAG_LISTS if _are(row.get(name), str, int)]
     # An empty list is spans. Beside spans, a list may be a text's classes.
     names = [name for name in names if row[name] or not words]
     if with_spans:
@@ -134,8 +128,8 @@ def _compare(
     # The tags of adjacent entities can be read in two ways.
     readings = [
         {
-            (places[i][0], places[j - 1][1], kind)
-            for kind, i, j in find_entities(each)
+            (places[i][0], places[j - 1][1], entity_type)
+            for entity_type, i, j in find_entities(each)
         }
         for each in (tags, to_scheme(tags))
     ]
@@ -186,8 +180,8 @@ def find_spans(
         raise ValueError(
             f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
             f"entry is Label Studio's, or has `text` and spans as "
-            f"{', '.join(SPANS)}, or words as {', '.join(_WORDS)} and tags as "
-            f"{', '.join(TAGS)}"
+            f"{', '.join(SPANS)}, or words as {', '.join(WORD_LISTS)} and tags "
+            f"as {', '.join(TAG_LISTS)}"
         )
     if row.get("answer") in ("reject", "ignore"):
         values = None

@@ -10,22 +10,17 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.io import dialects, tables
+from data.io import column_names, dialects, tables
 
 # A line that begins with this begins a document.
 DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
 # The marks that may separate the cells of a table, the most usual first.
 _MARKS = ",;\t|"
-# Names of a table's columns, as `_simplify` returns them. The first name of
-# words or tags that a table has counts.
-_WORDS = ("word", "words", "token", "tokens", "form", "text", "sentence")
-_TAGS = "nertag nertags ner tag tags label labels entity iob bio wordlabels"
-_SENTENCE = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
 
 
 @dataclasses.dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """How a file of columns is written. The first column has the index 0.
 
     Attributes:
@@ -51,7 +46,7 @@ def find_layout(
     lines: Sequence[tuple[int, str]],
     is_test: bool,
     delimiter: str | None,
-) -> Layout:
+) -> ColumnLayout:
     """Finds the layout of a file from its first line with words.
 
     Args:
@@ -69,7 +64,7 @@ def find_layout(
             if layout:
                 return layout
     separator = _find_separator(first, is_csv)
-    return Layout(separator, width=len(cut(first, separator)))
+    return ColumnLayout(separator, width=len(cut(first, separator)))
 
 
 def _first_line(lines: Sequence[tuple[int, str]]) -> str:
@@ -85,44 +80,40 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 
 def _layout_of_names(
     mark: str, names: list[str], is_test: bool, is_csv: bool
-) -> Layout | None:
+) -> ColumnLayout | None:
     # Returns the layout of a table, None if the cells of the first line are no
     # names of columns.
-    simple = [_simplify(name) for name in names]
-    sentence_at = _find_sentence_numbers(simple)
+    letters = [column_names.letters_of(name) for name in names]
+    sentence_at = _find_sentence_numbers(letters)
     if sentence_at is not None:
         # The column contains no words, even if its name is "sentence".
-        simple[sentence_at] = ""
-    words_at = _find_first(_WORDS, simple)
-    tags_at = _find_first(_TAGS.split(), simple)
+        letters[sentence_at] = ""
+    words_at = _find_first(column_names.WORDS, letters)
+    tags_at = _find_first(column_names.TAGS, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
     has_tags = tags_at is not None
     may_lack_tags = is_test and (is_csv or sentence_at is not None)
     if words_at is None or not (has_tags or may_lack_tags):
         return None
-    return Layout(mark, len(names), names, words_at, tags_at, sentence_at)
+    return ColumnLayout(mark, len(names), names, words_at, tags_at, sentence_at)
 
 
-def _find_sentence_numbers(simple: Sequence[str]) -> int | None:
+def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     # Returns the index of the first column whose name is such as sentence_id.
-    found = (i for i, name in enumerate(simple) if _SENTENCE.fullmatch(name))
+    pattern = column_names.SENTENCE_NUMBER
+    found = (i for i, name in enumerate(letters) if pattern.fullmatch(name))
     at = next(found, None)
     # A column named sentence contains the words if no other column does.
-    if at is not None and simple[at] == "sentence":
-        others = [*simple[:at], *simple[at + 1 :]]
-        return at if {*_WORDS}.intersection(others) else None
+    if at is not None and letters[at] == "sentence":
+        others = [*letters[:at], *letters[at + 1 :]]
+        return at if {*column_names.WORDS}.intersection(others) else None
     return at
 
 
-def _find_first(known: Collection[str], simple: Sequence[str]) -> int | None:
+def _find_first(known: Collection[str], letters: Sequence[str]) -> int | None:
     # Returns the index of the first known name that a table has.
-    return next((simple.index(name) for name in known if name in simple), None)
-
-
-def _simplify(name: str) -> str:
-    # Sentence # and sentence_id become sentence and sentenceid.
-    return re.sub("[^a-z]", "", name.lower())
+    return next((letters.index(x) for x in known if x in letters), None)
 
 
 def _find_separator(first: str, is_csv: bool) -> str | None:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from data.io import dialects, tables, text_files, workbooks
 from data.ner.column_layouts import (
     DOCUMENT,
-    Layout,
+    ColumnLayout,
     cut,
     find_layout,
     strip_cells,
@@ -121,7 +121,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
 def _find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: Layout,
+    layout: ColumnLayout,
     columns: Columns,
 ) -> list[_Sentence]:
     # Empty lines, a row each, or a column tell where a sentence ends.
@@ -137,7 +137,7 @@ def _find_sentences(
 def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: Layout,
+    layout: ColumnLayout,
     tags_at: int | None,
 ) -> Iterator[_Sentence]:
     # Yields the lines between empty lines. `tags_at` is the user's choice.
@@ -170,7 +170,7 @@ def _read_sentences(
 def _is_comment(
     line: str,
     cells: Sequence[str],
-    layout: Layout,
+    layout: ColumnLayout,
     begins_sentence: bool,
     tags_at: int | None,
 ) -> bool:
@@ -189,7 +189,7 @@ def _is_comment(
 
 
 def _cut_lines(
-    path: str, lines: Sequence[tuple[int, str]], layout: Layout
+    path: str, lines: Sequence[tuple[int, str]], layout: ColumnLayout
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells), and an empty line after the last one.
     mark = layout.separator
@@ -246,7 +246,7 @@ def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
 
 
 def _find_lists(
-    sentences: Sequence[_Sentence], layout: Layout, columns: Columns
+    sentences: Sequence[_Sentence], layout: ColumnLayout, columns: Columns
 ) -> tuple[int, int] | None:
     # If each row of a table contains a sentence, as its first row does, returns
     # the indexes of the columns with the sentence's words and with its tags. If
@@ -304,7 +304,7 @@ def _expand(
 def _find_columns(
     path: str,
     values: Sequence[Sequence[str]],
-    layout: Layout,
+    layout: ColumnLayout,
     columns: Columns,
 ) -> tuple[int, int | None]:
     # Returns the indexes of the columns of the words and of the tags, None in a

@@ -64,10 +64,10 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     )
     result = ["O"] * len(tags)
     for entity_type, start, end in entities:
-        kind = f"-{entity_type}" if entity_type else ""
-        result[start:end] = [middle + kind] * (end - start)
-        result[end - 1] = last + kind
-        result[start] = (first if end - start > 1 else lone) + kind
+        suffix = f"-{entity_type}" if entity_type else ""
+        result[start:end] = [middle + suffix] * (end - start)
+        result[end - 1] = last + suffix
+        result[start] = (first if end - start > 1 else lone) + suffix
     return result
 
 
@@ -126,17 +126,18 @@ def score_entities(
         guesses = {*find_entities(predicted)}
         sets = entities, guesses, entities & guesses
         for counter, some in zip(counts, sets, strict=True):
-            counter.update(kind for kind, _, _ in some)
+            counter.update(entity_type for entity_type, _, _ in some)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
-    for kind in ("", *filter(None, sorted(counts[0] | counts[1]))):
-        prefix = f"{kind}_" if kind else ""
+    for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
+        prefix = f"{entity_type}_" if entity_type else ""
         right, guessed, both = (
-            counter[kind] if kind else counter.total() for counter in counts
+            counter[entity_type] if entity_type else counter.total()
+            for counter in counts
         )
         scores[f"{prefix}precision"] = both / max(guessed, 1)
         scores[f"{prefix}recall"] = both / max(right, 1)
         scores[f"{prefix}f1"] = 2 * both / max(guessed + right, 1)
-        if kind:
+        if entity_type:
             scores[f"{prefix}support"] = right
     return scores

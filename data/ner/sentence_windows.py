@@ -220,20 +220,20 @@ def write_predictions(
     is_known = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
-        for example, labels, sure in predictions:
+        for example, labels, of_tags in predictions:
             words = example.words
             text = " ".join(words) if example.text is None else example.text
             places = find_words(text, words)
             entities = find_entities(labels)
             spans = [
-                [places[i][0], places[j - 1][1], kind]
-                for kind, i, j in entities
+                [places[i][0], places[j - 1][1], entity_type]
+                for entity_type, i, j in entities
             ]
             answer: dict[str, Any] = {
                 f"{prefix}labels": labels,
                 f"{prefix}entities": spans,
                 "probabilities": [
-                    round(float(min(sure[i:j])), 6) for _, i, j in entities
+                    round(float(min(of_tags[i:j])), 6) for _, i, j in entities
                 ],
             }
             if is_known:

@@ -20,10 +20,9 @@ from typing import Any
 from absl import logging
 
 from data.io import packed_files, text_files
+from data.io.column_names import SPANS, TAG_LISTS
 from data.ner import offsets
 from data.ner.annotations import (
-    SPANS,
-    TAGS,
     find_sentence,
     find_spans,
     read_span,
@@ -94,7 +93,7 @@ def _read_row(
     row = without_answers(row) if isinstance(row, dict) else {}
     shown = row
     if is_test:
-        hidden = {*SPANS, *TAGS, "annotations"}
+        hidden = {*SPANS, *TAG_LISTS, "annotations"}
         shown = {key: row[key] for key in row if key not in hidden}
     is_rejected = row.get("answer") in ("reject", "ignore")
     sentence = find_sentence(row, where, not is_test)

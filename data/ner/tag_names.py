@@ -143,9 +143,11 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
         sentences: the tags of each sentence's words.
     """
     counts = Counter(
-        kind for tags in sentences for kind, _, _ in find_entities(tags)
+        entity_type
+        for tags in sentences
+        for entity_type, _, _ in find_entities(tags)
     )
-    rare = [kind for kind, count in counts.items() if count == 1]
+    rare = [entity_type for entity_type, count in counts.items() if count == 1]
     is_wrong = len(counts) > _MANY_TYPES and 2 * len(rare) >= len(counts)
     if is_wrong or len(counts) > _MOST_TYPES:
         raise ValueError(

@@ -3,7 +3,7 @@
 import dataclasses
 
 from command_line import flags
-from files.paths import Kind
+from command_line.path_flags import Kind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
+from data.io.column_names import ANSWERS
 from files.json_files import parse_json
 
 # Names of values and of functions that a cell may contain.
@@ -15,8 +16,6 @@ _NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
 _CALLS = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
 # Tokens that Python joins, or rejects, if no comma is between them.
 _LITERALS = (tokenize.STRING, tokenize.NUMBER)
-# Columns with the text of the only answer. The first that exists is used.
-_TEXTS = ("answer", "answer_text", "text")
 # Errors of parsing and evaluating a cell.
 _UNREADABLE = (
     RecursionError,
@@ -74,7 +73,7 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_column(row: Mapping[str, Any]) -> str | None:
     """Returns the name of the column with the only answer, None without it."""
-    return next((name for name in _TEXTS if name in row), None)
+    return next((name for name in ANSWERS if name in row), None)
 
 
 def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
@@ -106,8 +105,8 @@ def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
     return [*map(_answer_of, texts, starts)]
 
 
-# Returns the text and the position of an answer, or the lists of several.
 def _lists_of(answer: dict[str, Any]) -> tuple[object, object]:
+    # Returns the text and the position of an answer, or the lists of several.
     if "text" not in answer:
         raise ValueError(f"the answer {answer!r} has no 'text'")
     start = answer.get("answer_start")
@@ -167,9 +166,10 @@ def read_cell(value: object, context: str = "") -> object:
         ) from None
 
 
-# numpy's str() separates the elements of an array only by blanks, and Python
-# would join two texts. Returns the text with commas between the elements.
 def _separate(text: str) -> str:
+    # numpy's str() separates the elements of an array only by blanks, and
+    # Python would join two texts. Returns the text with commas between the
+    # elements.
     parts: list[str] = []
     is_after_literal = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -15,7 +15,7 @@ from data.squad import cells
 from files.json_files import parse_json
 from files.paths import StrPath
 
-_Kind = TypeVar("_Kind")
+_ValueT = TypeVar("_ValueT")
 
 # Matches a word of a passage. The brackets contain the white space at which
 # Google's code splits passages.
@@ -239,9 +239,9 @@ def _read_entries(
         yield where, {"id": qas_id, **texts, **answers}
 
 
-# Adds the place to a ValueError.
 @contextlib.contextmanager
 def _naming(where: str) -> Iterator[None]:
+    # Adds the place to a ValueError.
     try:
         yield
     except ValueError as error:
@@ -283,24 +283,27 @@ def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
     return qa
 
 
-def field(mapping: object, key: str, kind: type[_Kind], where: str) -> _Kind:
+def field(
+    mapping: object, key: str, value_type: type[_ValueT], where: str
+) -> _ValueT:
     """Returns the value of `key` in a JSON object.
 
-    Raises a ValueError that names `where` if `mapping` is not a dict, or the
-    value is not of the type `kind`.
+    Raises:
+        ValueError: `mapping` is not a dict, or the value is not of the type
+            `value_type`. The message names `where`.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
-    if type(value) is not kind:
-        raise _field_error(mapping, key, kind, where)
+    if type(value) is not value_type:
+        raise _field_error(mapping, key, value_type, where)
     return value
 
 
 def _field_error(
-    mapping: object, key: str, kind: type, where: str
+    mapping: object, key: str, value_type: type, where: str
 ) -> ValueError:
     return ValueError(
-        f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
+        f"{where} has no {key!r} of type {value_type.__name__}. Use a file in "
         "SQuAD's JSON layout, or a table with the columns question, context, "
         f"answer and answer_start. Received: {str(mapping)[:80]!r}"
     )

@@ -40,7 +40,7 @@ def _to_str(text: object) -> str:
 
 
 def _describe(value: object) -> str:
-    kind = type(value).__name__
+    type_name = type(value).__name__
     advice = ""
     if isinstance(value, Sequence):
         advice = ". Pass pairs as two lists: the first and the second texts"
@@ -51,5 +51,5 @@ def _describe(value: object) -> str:
         )
     return (
         "texts must be strings, in a list, an array or a tensor that has a "
-        f"value; received {kind}: {value!r:.80}{advice}"
+        f"value; received {type_name}: {value!r:.80}{advice}"
     )

@@ -54,10 +54,10 @@ def _is_tensor(value: bytes) -> bool:
     return is_known and len(sizes) < 255 and math.prod(sizes) < 2**63
 
 
-# Yields (key, value) of the entries of a block.
 def _entries(
     data: bytes, offset: int, size: int
 ) -> Iterator[tuple[bytes, bytes]]:
+    # Yields (key, value) of the entries of a block.
     block = data[offset : offset + size]
     # TensorFlow writes no compressed blocks.
     if len(block) < max(size, 4) or data[offset + size]:
@@ -75,8 +75,8 @@ def _entries(
         yield key, block[place - length : place]
 
 
-# Returns (`count` numbers of variable length, the position after them).
 def _numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
+    # Returns (`count` numbers of variable length, the position after them).
     numbers = []
     for _ in range(count):
         number = shift = 0

@@ -18,7 +18,6 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from files.folders import new_folder
 from files.paths import StrPath
 from modeling.checkpoints.names import (
     original_name,
@@ -33,6 +32,7 @@ from modeling.folders.config_files import (
     HUGGINGFACE_WEIGHTS,
     config_entries,
 )
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, tokenizer_files
 from modeling.kinds import ENCODER, kind_of
 
@@ -80,8 +80,8 @@ def _huggingface_name(name: str) -> str:
     return name.replace("/", ".")
 
 
-# The inverse of `_huggingface_name`. Returns unknown names unchanged.
 def _google_name(name: str) -> str:
+    # The inverse of `_huggingface_name`. Returns unknown names unchanged.
     if name in _OURS:
         return _OURS[name]
     if not name.startswith(("bert.", "cls.")):
@@ -148,8 +148,8 @@ class _Tensor(NamedTuple):
     read: Callable[[], np.ndarray]
 
 
-# Returns {name: tensor} of a file, or of all files that an index names.
 def _open_tensors(path: str) -> dict[str, _Tensor]:
+    # Returns {name: tensor} of a file, or of all files that an index names.
     if path.endswith(".index.json"):
         return _open_shards(path)
     if path.endswith(".bin") and not importlib.util.find_spec("torch"):
@@ -183,9 +183,9 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         ) from error
 
 
-# Each tensor comes from the file that the index names. Another file may contain
-# an older tensor with the same name.
 def _open_shards(path: str) -> dict[str, _Tensor]:
+    # Each tensor comes from the file that the index names. Another file may
+    # contain an older tensor with the same name.
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
     places = read_places(path, ending)
     files = {file: _open_tensors(file) for file in {*places.values()}}
@@ -199,11 +199,11 @@ class _OtherContentsError(Exception):
     """A file of torch contains something else than named tensors."""
 
 
-# With `weights_only`, torch runs no code of a pickle.
 def _open_pickle(path: str) -> dict[str, _Tensor]:
     # An optional package, which few checkpoints need.
     import torch
 
+    # With `weights_only`, torch runs no code of a pickle.
     state = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(state, Mapping):
         raise _OtherContentsError(f"a {type(state).__name__}")
@@ -284,10 +284,10 @@ def load_huggingface(
     )
 
 
-# BERT's masked LM head uses the word embeddings as its output layer. A file may
-# contain the matrix twice, and then the values must be equal. If it contains
-# only the output layer, `tensors` gets it as the word embeddings.
 def _check_decoder(path: str, tensors: dict[str, _Tensor]) -> None:
+    # BERT's masked LM head uses the word embeddings as its output layer. A file
+    # may contain the matrix twice, and then the values must be equal. If it
+    # contains only the output layer, `tensors` gets it as the word embeddings.
     for copy, shared in _DECODER.items():
         if copy not in tensors:
             continue
@@ -300,9 +300,9 @@ def _check_decoder(path: str, tensors: dict[str, _Tensor]) -> None:
             )
 
 
-# Models that were saved without a head lack the prefix `bert.`. Old files call
-# the weights of a layer normalization gamma and beta.
 def _normalize(name: str) -> str:
+    # Models that were saved without a head lack the prefix `bert.`. Old files
+    # call the weights of a layer normalization gamma and beta.
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
     if re.match(r"(?:embeddings|encoder|pooler)\.", name):

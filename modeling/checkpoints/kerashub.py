@@ -17,7 +17,6 @@ import h5py
 import keras
 import numpy as np
 
-from files.folders import new_folder
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.names import original_name, printable
@@ -35,9 +34,10 @@ from modeling.folders.kerashub_files import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
-from modeling.labels import check_labels
+from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
@@ -117,9 +117,9 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     return entries
 
 
-# Returns {name without the scope: Entry} of the weights in a file, or in all
-# files of an index.
 def _open(path: str) -> dict[str, Entry]:
+    # Returns {name without the scope: Entry} of the weights in a file, or in
+    # all files of an index.
     read = _open_shards if path.endswith(INDEX_FILE) else open_datasets
     return {
         _SCOPE.sub("", name, count=1): entry
@@ -145,9 +145,9 @@ def read_shards(path: str) -> list[tuple[str, str]]:
     ]
 
 
-# An index lists a group of datasets with the file or the files that contain it.
-# Another file may contain an older dataset with the same name.
 def _open_shards(path: str) -> dict[str, Entry]:
+    # An index lists a group of datasets with the file or the files that contain
+    # it. Another file may contain an older dataset with the same name.
     files: dict[str, dict[str, Entry]] = {}
     entries: dict[str, Entry] = {}
     for group, file in read_shards(path):
@@ -164,11 +164,11 @@ def _open_shards(path: str) -> dict[str, Entry]:
     return entries
 
 
-# Returns {Google's name: Entry} of a file that must contain all targets, and
-# nothing else.
 def _match(
     path: str, stored: Mapping[str, Entry], targets: Mapping[str, _Target]
 ) -> dict[str, Entry]:
+    # Returns {Google's name: Entry} of a file that must contain all targets,
+    # and nothing else.
     for name, entry in stored.items():
         target = targets.get(name)
         if target is None:
@@ -267,7 +267,7 @@ def save_kerashub(
         weights[TASK_WEIGHTS_FILE] = _classifier(config, model.num_labels)
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
-            contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
+            contents[LABELS_FILE] = format_labels(labels)
     encoder = getattr(model, "bert", model)
     values["metadata.json"] = {
         "keras_version": keras.__version__,
@@ -283,8 +283,8 @@ def save_kerashub(
             _write(model, os.fspath(folder / name), targets)
 
 
-# Raises a ValueError if KerasHub has no model that computes the same.
 def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
+    # Raises a ValueError if KerasHub has no model that computes the same.
     encoder = getattr(model, "bert", model)
     has_head = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
@@ -306,10 +306,10 @@ def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 
 
-# Writes the weights of a model that are the targets of a file's datasets.
 def _write(
     model: keras.Model, path: str, targets: Mapping[str, _Target]
 ) -> None:
+    # Writes the weights of a model that are the targets of a file's datasets.
     weights = {original_name(weight): weight for weight in model.weights}
     try:
         with h5py.File(path, "w") as file:

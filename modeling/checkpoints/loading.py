@@ -42,9 +42,10 @@ def _tf1() -> ModuleType:
     return tf1
 
 
-# Returns (reader, file) of another library's weights, None for other paths. See
-# sources.py for what a reader is.
 def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
+    # Returns (reader, file) of another library's weights, None for other paths.
+    # See sources.py for what a reader is.
+
     # These formats need h5py or TensorFlow.
     from modeling.checkpoints import kerashub, object_graph, tf_h5
 
@@ -88,11 +89,11 @@ def find_checkpoint(
     return file
 
 
-# Returns the file, or the prefix of the files, of a checkpoint, and {Google's
-# name: shape} of its entries.
 def _find_shapes(
     path: StrPath | Preset, best: bool | None
 ) -> tuple[str, Mapping[str, Sequence[int]]]:
+    # Returns the file, or the prefix of the files, of a checkpoint, and
+    # {Google's name: shape} of its entries.
     described = None
     if isinstance(path, Preset):
         described = path.described
@@ -176,14 +177,14 @@ def load_checkpoint(
     return report
 
 
-# Gives the loaded outputs the order of the labels if the folder lists the same
-# labels in another order.
 def _reorder_outputs(
     model: keras.Model,
     preset: Preset,
     labels: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
+    # Gives the loaded outputs the order of the labels if the folder lists the
+    # same labels in another order.
     order = find_order(preset.labels or (), labels)
     if not order or order == sorted(order):
         return
@@ -216,14 +217,14 @@ def _load_file(
     return _tf1().load_tf1_checkpoint(model, prefix, layers, new_head)
 
 
-# Returns the names of the head's weights if the folder's head is of no use for
-# the model, else nothing. Logs why.
 def _find_new_head(
     model: keras.Model,
     preset: Preset,
     labels: Sequence[Sequence[str]],
     best: bool | None,
 ) -> Sequence[str]:
+    # Returns the names of the head's weights if the folder's head is of no use
+    # for the model, else nothing. Logs why.
     if not model.built:
         model.build()
     names = head_weights(model)

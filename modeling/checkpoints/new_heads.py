@@ -59,9 +59,12 @@ def find_other_outputs(
             `load_checkpoint`.
     """
     source = preset.source
-    kind = kinds.kind_of(model)
+    model_class = kinds.kind_of(model)
     if _is_other_kind(model, preset.head):
-        return f"{source} contains a {preset.head}, but the model is a {kind}"
+        return (
+            f"{source} contains a {preset.head}, but the model is a "
+            f"{model_class}"
+        )
     if labels and preset.labels:
         if find_order(preset.labels, labels):
             return None

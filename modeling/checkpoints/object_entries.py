@@ -225,16 +225,17 @@ def read_casing(path: str) -> bool | None:
         return bool(reader.get_tensor(key))
 
 
-# Returns what replaces the pattern that matches a text, None without a match.
 def _replace(patterns: Mapping[str, str], text: str) -> str | None:
+    # Returns what replaces the pattern that matches a text, None without a
+    # match.
     for pattern, replacement in patterns.items():
         if match := re.fullmatch(rf"(?s:.*/)?(?:{pattern})", text):
             return match.expand(replacement)
     return None
 
 
-# Returns the variables of a checkpoint, without the state of its training.
 def _read_variables(path: str) -> list[_Variable]:
+    # Returns the variables of a checkpoint, without the state of its training.
     check_tf1_files(path)
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
@@ -253,8 +254,9 @@ def _read_variables(path: str) -> list[_Variable]:
     return [x for x in variables if not _STATE_NAME.search(x.name)]
 
 
-# Yields (name, key) of each variable. Without names, the keys show the names.
 def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
+    # Yields (name, key) of each variable. Without names, the keys show the
+    # names.
     try:
         nodes = trackable_object_graph_pb2.TrackableObjectGraph.FromString(
             graph
@@ -288,10 +290,10 @@ def _malformed(path: str, reason: str) -> OSError:
     )
 
 
-# Raises a ValueError if a BERT has more variables, or less.
 def _check_names(
     path: str, found: Mapping[str, _Variable], others: list[_Variable]
 ) -> None:
+    # Raises a ValueError if a BERT has more variables, or less.
     expected = [name for name, _ in encoder_sizes(_count_blocks(found))]
     for names in _TOGETHER:
         if found.keys() & {*names}:

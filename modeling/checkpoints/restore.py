@@ -95,20 +95,8 @@ def restore_variables(
         path, variables, sources=sources, missing=missing, there=shapes
     )
     loaded = [name for name in variables if name not in {*missing, *kept}]
-    for name in loaded:
-        source = sources[name]
-        there = list(shapes[source])
-        here = list(variables[name].shape)
-        if there != here:
-            raise ValueError(
-                f"{name} has shape {there} in {path}, but {here} in the model. "
-                "Correct the configuration, or the number of labels"
-            )
-        if not _IS_FLOAT.fullmatch(dtypes[source]):
-            raise ValueError(
-                f"{source} in {path} is of type {dtypes[source]}. Save the "
-                "model as float32"
-            )
+    to_load = {name: variables[name] for name in loaded}
+    _check_entries(path, to_load, sources=sources, shapes=shapes, dtypes=dtypes)
     for name in loaded:
         source = sources[name]
         _check_values(path, source, read(source), variables[name].dtype)
@@ -146,8 +134,6 @@ def _log(
         )
 
 
-# A file must contain the encoder. If the model contains no encoder, the file
-# must contain at least one of its variables.
 def _check_complete(
     path: StrPath,
     variables: Mapping[str, keras.Variable],
@@ -155,6 +141,8 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
+    # A file must contain the encoder. If the model contains no encoder, the
+    # file must contain at least one of its variables.
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = (lost or missing)[0]
@@ -166,6 +154,31 @@ def _check_complete(
             f"{list(variables[first].shape)}. "
             + describe_entries(name for name in there if name not in known)
         )
+
+
+def _check_entries(
+    path: StrPath,
+    variables: Mapping[str, keras.Variable],
+    sources: Mapping[str, str],
+    shapes: Mapping[str, Sequence[int]],
+    dtypes: Mapping[str, str],
+) -> None:
+    # Raises a ValueError if the entry of a variable has another shape, or does
+    # not contain floating-point numbers.
+    for name, variable in variables.items():
+        source = sources[name]
+        there = list(shapes[source])
+        here = list(variable.shape)
+        if there != here:
+            raise ValueError(
+                f"{name} has shape {there} in {path}, but {here} in the model. "
+                "Correct the configuration, or the number of labels"
+            )
+        if not _IS_FLOAT.fullmatch(dtypes[source]):
+            raise ValueError(
+                f"{source} in {path} is of type {dtypes[source]}. Save the "
+                "model as float32"
+            )
 
 
 def _check_values(path: StrPath, name: str, value: Tensor, dtype: str) -> None:

@@ -88,11 +88,12 @@ def load_entries(
     return report
 
 
-# Returns the entries with the pooler that the model needs. Answers about next
-# sentences need the pooler of that head, and vectors need the encoder's.
 def _with_one_pooler(
     model: keras.Model, path: str, entries: Mapping[str, Entry]
 ) -> dict[str, Entry]:
+    # Returns the entries with the pooler that the model needs. Answers about
+    # next sentences need the pooler of that head, and vectors need the
+    # encoder's.
     start = f"{NEXT_SENTENCE_POOLER}/"
     theirs = {name for name in entries if name.startswith(start)}
     kept = {name: entries[name] for name in entries if name not in theirs}
@@ -110,10 +111,11 @@ def _with_one_pooler(
     return kept
 
 
-# With another number of heads, kernels of the same size mean something else.
 def _check_heads(
     model: keras.Model, path: str, entries: Mapping[str, Entry]
 ) -> None:
+    # With another number of heads, kernels of the same size mean something
+    # else.
     config = getattr(model, "config", None)
     for name, entry in entries.items():
         if config is None or entry.num_heads is None:

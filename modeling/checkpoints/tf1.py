@@ -17,13 +17,13 @@ import keras
 import tensorflow as tf
 
 from files.atomic import partial_path, sync
-from files.folders import new_folder
 from files.paths import StrPath, literal_name
 from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
-from modeling.labels import check_labels
+from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -111,8 +111,9 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
             ) from error
 
 
-# A checkpoint is opened once for each weight, and its index is checked once.
 def _check_index(path: str) -> None:
+    # A checkpoint is opened once for each weight, and its index is checked
+    # once.
     with contextlib.suppress(FileNotFoundError):
         status = os.stat(path)
         _check_version(path, status.st_mtime_ns, status.st_size)
@@ -225,7 +226,7 @@ def save_release(
         longest = model.config.max_position_embeddings
         contents |= describe_tokenizer(tokenizer, longest)
     if labels is not None:
-        contents["labels.txt"] = "".join(f"{label}\n" for label in labels)
+        contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}
     with new_folder(path, contents) as folder:
         save_checkpoint(model, folder / "bert_model.ckpt", leave_out)
@@ -267,10 +268,10 @@ def write_checkpoint(
                 file.unlink()
 
 
-# Renames the files of a checkpoint, the targets of links included. Removes an
-# older index first, so that a killed process never leaves an index with the
-# data of another checkpoint.
 def _rename(partial: str, path: str) -> None:
+    # Renames the files of a checkpoint, the targets of links included. Removes
+    # an older index first, so that a killed process never leaves an index with
+    # the data of another checkpoint.
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.

@@ -60,8 +60,8 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     return entries
 
 
-# Returns {name in the file: entry}, of all files if `path` is an index.
 def _open_stored(path: str) -> dict[str, Entry]:
+    # Returns {name in the file: entry}, of all files if `path` is an index.
     if not path.endswith(".index.json"):
         return open_datasets(path)
     files: dict[str, dict[str, Entry]] = {}
@@ -81,9 +81,9 @@ def _transposed(entry: Entry) -> Entry:
     return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
 
 
-# Returns the entry of a weight that a file contains twice. Its values must be
-# equal, because the model uses one of them for both.
 def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:
+    # Returns the entry of a weight that a file contains twice. Its values must
+    # be equal, because the model uses one of them for both.
     different = ValueError(
         f"{path} contains {stored!r} twice, with different values, but BERT "
         "shares this weight. Save the model again"

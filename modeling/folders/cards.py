@@ -20,6 +20,7 @@ from modeling.folders.example_calls import (
     find_example,
     list_commands,
 )
+from modeling.labels import LABELS_FILE
 from modeling.results import never_found, overall_scores, split_by_label
 
 # File name of a model card.
@@ -50,7 +51,7 @@ _FILES = {
     "fingerprint.pb": "a checksum, created by TensorFlow",
     "assets.extra": "the vocabulary, the labels and the settings",
     "vocab.txt": "the vocabulary",
-    "labels.txt": "the labels, in the order of the model's outputs",
+    LABELS_FILE: "the labels, in the order of the model's outputs",
     "*config.json": "the sizes of the network, and the tokenizer's settings",
     "tokenizer.json": "the tokenizer, for other libraries",
     "model.json": "all flags and settings, which the scripts compare and read",

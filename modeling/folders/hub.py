@@ -16,6 +16,7 @@ from command_line import flags
 from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
+from modeling.labels import LABELS_FILE
 
 ConfigT = TypeVar("ConfigT", bound=flags.Config)
 
@@ -28,7 +29,7 @@ _DESCRIPTIONS = (
     "config.json",
     "bert_config.json",
     "model.json",
-    "labels.txt",
+    LABELS_FILE,
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -102,11 +103,17 @@ def download(path: str) -> str:
         kerashub_files.read_settings(folder)
         return str(_fetch(path, name, commit, _KERASHUB))
     config = folder / "config.json"
-    kind = read_json(config).get("model_type") if config.is_file() else None
-    if kind != "bert":
+    model_type = None
+    if config.is_file():
+        model_type = read_json(config).get("model_type")
+    if model_type != "bert":
         raise ValueError(
             f"{path} is not a BERT: "
-            + (f"model_type is {kind!r}" if kind else "there is no config.json")
+            + (
+                f"model_type is {model_type!r}"
+                if model_type
+                else "there is no config.json"
+            )
             + ". Choose another model"
         )
     folder = _fetch(path, name, commit, _SAFETENSORS)

@@ -28,7 +28,7 @@ def check(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
-    given: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     trains: bool = False,
 ) -> None:
     """Checks that a model is used with the settings it was trained with.
@@ -37,7 +37,7 @@ def check(
         preset: Preset of the weights.
         bert_config: configuration of the network that loads the weights.
         tokenizer: FullTokenizer of the texts, or None.
-        given: other settings to compare, such as the options in NETWORK, as
+        settings: other settings to compare, such as the options in NETWORK, as
             {setting: value}. Settings that the folder does not state are
             not compared.
         trains: whether the model will be trained. Then its sizes may differ
@@ -47,7 +47,7 @@ def check(
         ValueError: a setting differs. The message names the setting.
     """
     now = {
-        **(given or {}),
+        **(settings or {}),
         "bert_config": _compared_entries(bert_config.to_dict(), trains),
     }
     if tokenizer:

@@ -173,9 +173,9 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
     return head, settings
 
 
-# Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
-# states it. KerasHub's default may be longer than the network allows.
 def _read_length(folder: StrPath, network: Mapping[str, Any]) -> dict[str, int]:
+    # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
+    # states it. KerasHub's default may be longer than the network allows.
     path = os.path.join(folder, PREPROCESSOR_FILE)
     if not os.path.isfile(path):
         return {}
@@ -337,10 +337,10 @@ def format_classifier(
     return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
 
 
-# Returns a serialized object of KerasHub, as Keras writes it.
 def _object(
     class_name: str, dtype: str = "float32", **entries: Any
 ) -> dict[str, Any]:
+    # Returns a serialized object of KerasHub, as Keras writes it.
     module = _MODULES[class_name]
     policy = {
         "module": "keras",

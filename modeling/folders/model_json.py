@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from files.folders import VERSION
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
@@ -16,6 +15,8 @@ from modeling.folders.recorded_splits import ENTRY
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
 CHECKSUMS = "checksums"
+# Version of the format of model.json.
+VERSION = 1
 # Entries of model.json that are whole numbers above 0.
 _COUNTS = (
     "max_answer_length",

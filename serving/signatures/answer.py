@@ -144,7 +144,9 @@ def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
     return longer
 
 
-def _fill(kind: type[Settings], settings: Mapping[str, Any]) -> Settings:
+def _fill(
+    settings_class: type[Settings], settings: Mapping[str, Any]
+) -> Settings:
     # The settings may name only some of the fields, and contain other settings.
-    names = {field.name for field in dataclasses.fields(kind)}
-    return kind(**{k: v for k, v in settings.items() if k in names})
+    names = {field.name for field in dataclasses.fields(settings_class)}
+    return settings_class(**{k: v for k, v in settings.items() if k in names})

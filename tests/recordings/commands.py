@@ -550,8 +550,8 @@ def write_inputs(folder, samples):
     _write_requests(folder / "requests")
 
 
-# Sentences of the samples as JSON, with the entities that their tags are.
 def _write_labeled_texts(folder):
+    # Sentences of the samples as JSON, with the entities that their tags are.
     text = (folder / "samples/entities/train.txt").read_text("utf-8")
     lines = []
     for number, sentence in enumerate(text.strip().split("\n\n")[:80]):

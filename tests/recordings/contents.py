@@ -85,8 +85,8 @@ def describe_arrays(arrays):
     }
 
 
-# Imports TensorFlow only for commands that made something to read with it.
 def _tensorflow():
+    # Imports TensorFlow only for commands that made something to read with it.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 

@@ -105,9 +105,10 @@ class Recorder:
                     failed.append(name)
         return failed
 
-    # Returns the names of commands that others need, and that are not chosen.
-    # Without a base, those that were recorded here need not run again.
     def _required(self, chosen):
+        # Returns the names of commands that others need, and that are not
+        # chosen. Without a base, those that were recorded here need not run
+        # again.
         found, left = [], [*chosen.values()]
         while left:
             for name in left.pop().needs:
@@ -127,9 +128,9 @@ class Recorder:
         shutil.rmtree(self.work / name, ignore_errors=True)
         shutil.copytree(self.base / "work" / name, self.work / name)
 
-    # Runs a command and writes its recording. Returns its exit status, and how
-    # many seconds it took.
     def _run(self, command, needs):
+        # Runs a command and writes its recording. Returns its exit status, and
+        # how many seconds it took.
         concurrent.futures.wait(needs)
         folder = self.work / command.name
         shutil.rmtree(folder, ignore_errors=True)

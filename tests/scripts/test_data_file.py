@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,67 +159,84 @@ def check_run(script, folder, flags, steps):
     script_runner.check_refusals(folder, script, flags, cases)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ["txt", "jsonl"])
-def test_one_file_of_entities_is_all_that_a_run_needs(
-    tmp_path, model_flags, ending
-):
-    """The predictions of the dev set have the score of the run."""
+@pytest.fixture(scope="module")
+def entities(request, tmp_path_factory, model_flags):
+    """A run of run_ner.py on one file whose ending is the parameter.
+
+    `rows` is {text: (its row of the file, its right entities)}.
+    """
+    folder = tmp_path_factory.mktemp("entities")
     text = (script_runner.SAMPLES / "entities/train.txt").read_text()
     sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
     rows = {}
-    path = tmp_path / f"names.{ending}"
     for sentence in sentences:
         words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
         text = " ".join(words)
         places = find_words(text, words)
         right = [
-            [places[first][0], places[after - 1][1], kind]
-            for kind, first, after in find_entities(tags)
+            [places[first][0], places[after - 1][1], entity_type]
+            for entity_type, first, after in find_entities(tags)
         ]
         rows[text] = {"id": len(rows), "text": text, "label": right}, right
-        if ending == "txt":
+        if request.param == "txt":
             rows[text] = {"words": [*words], "labels": [*tags]}, right
     lines = [json.dumps(row) for row, _ in rows.values()]
-    path.write_text("\n\n".join(sentences if ending == "txt" else lines))
+    path = folder / f"names.{request.param}"
+    path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
     flags = model_flags | parse_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3
     """)
-    done = script_runner.run("run_ner.py", tmp_path, **flags).check()
+    done = script_runner.run("run_ner.py", folder, **flags).check()
+    return SimpleNamespace(
+        folder=folder, path=path, rows=rows, flags=flags, done=done
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entities", ["txt", "jsonl"], indirect=True)
+def test_one_file_of_entities_is_all_that_a_run_needs(entities):
+    """The predictions of the dev set have the score of the run."""
+    folder, done = entities.folder, entities.done
     assert "\n  run/report.html\n  run/dev_predictions.jsonl\n" in done.stderr
-    assert run_commands(done, tmp_path) == 1 + (ending == "jsonl")
-    entries = script_runner.read_lines(tmp_path / "run/dev_predictions.jsonl")
+    is_json = entities.path.suffix == ".jsonl"
+    assert run_commands(done, folder) == 1 + is_json
+    entries = script_runner.read_lines(folder / "run/dev_predictions.jsonl")
     assert len(entries) == 17
     counts = np.zeros(3, int)
     for entry in entries:
-        row, right = rows[entry["text"]]
+        row, right = entities.rows[entry["text"]]
         assert row.items() <= entry.items()
         found = entry["predicted_entities"]
         assert entry["correct"] == (found == right)
         assert len(entry["probabilities"]) == len(found)
-        assert all(0 < sure <= 1 for sure in entry["probabilities"])
+        assert all(0 < x <= 1 for x in entry["probabilities"])
         both = sum(one in right for one in found)
         counts += len(found), len(right), both
-    f1 = read_results(tmp_path / "run")["f1"]
+    f1 = read_results(folder / "run")["f1"]
     assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum()) and f1 > 0
-    check_run("run_ner.py", tmp_path, flags, [*range(15, 106, 15), 110])
-    if ending == "txt":
-        return
-    # The same model answers the same for a test set, and in its export.
-    path.rename(tmp_path / "test.jsonl")
+    steps = [*range(15, 106, 15), 110]
+    check_run("run_ner.py", folder, entities.flags, steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entities", ["jsonl"], indirect=True)
+def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
+    """The same model answers the same for a test set, and in its export."""
+    folder = entities.folder
+    shutil.copy(entities.path, folder / "test.jsonl")
     flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
-    done = script_runner.run("run_ner.py", tmp_path, **parse_flags(flags))
+    done = script_runner.run("run_ner.py", folder, **parse_flags(flags))
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
-    path = tmp_path / "again/predictions.jsonl"
+    path = folder / "again/predictions.jsonl"
     labels = [example.labels for example in spans.read(path, "dev")]
     found = script_runner.read_lines(path)
     assert labels == [one["labels"] for one in found]
-    assert [one["id"] for one in found] == [*range(len(rows))]
+    assert [one["id"] for one in found] == [*range(len(entities.rows))]
     tagged = {one["text"]: one["entities"] for one in found}
-    for entry in entries:
+    for entry in script_runner.read_lines(folder / "run/dev_predictions.jsonl"):
         assert tagged[entry["text"]] == entry["predicted_entities"]
-    answers = serving.load(tmp_path / "run_model").tag([*tagged])
+    answers = serving.load(folder / "run_model").tag([*tagged])
     assert [one["label"] for one in answers] == [*tagged.values()]
 
 

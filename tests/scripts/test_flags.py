@@ -12,10 +12,9 @@ from absl import flags as absl_flags
 
 import serve
 from command_line import flags as script_flags
-from command_line import parsing
+from command_line import parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
-from files import paths
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 
@@ -86,7 +85,9 @@ def test_every_flag_for_a_path_is_checked(script):
     found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
     # The kind of a flag that is not defined as a path is None.
     assert None not in found.values(), found
-    outputs = {name for name, kind in found.items() if kind in paths.OUTPUTS}
+    outputs = {
+        name for name, kind in found.items() if kind in path_flags.OUTPUTS
+    }
     named = {name for name in found if name.startswith(("output", "export_"))}
     assert outputs == named < {*found}
 
@@ -190,14 +191,14 @@ def test_help_may_be_cut_off():
 
 
 LISTS = {
-    paths.Kind.INPUT_FILES: "~/a,b/~c, ~/d-*",
-    paths.Kind.OUTPUT_FILES: "~/a,~/b",
-    paths.Kind.RUNS: "x=~/a, ~/b",
+    path_flags.Kind.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    path_flags.Kind.OUTPUT_FILES: "~/a,~/b",
+    path_flags.Kind.RUNS: "x=~/a, ~/b",
 }
 EXPANDED = {
-    paths.Kind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
-    paths.Kind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
-    paths.Kind.RUNS: ["/home/me/a", "/home/me/b"],
+    path_flags.Kind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    path_flags.Kind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    path_flags.Kind.RUNS: ["/home/me/a", "/home/me/b"],
 }
 
 
@@ -232,12 +233,12 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    kind = paths.Kind.MODEL
+    kind = path_flags.Kind.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
-        assert paths.expand_home(path, kind) == path
-    assert paths.expand_home("~", kind) == "/home/me"
+        assert path_flags.expand_home(path, kind) == path
+    assert path_flags.expand_home("~", kind) == "/home/me"
     root = os.path.expanduser("~root")
-    assert paths.expand_home("~root/a", kind) == f"{root}/a"
+    assert path_flags.expand_home("~root/a", kind) == f"{root}/a"
     assert serve.parse_models(["x=~/a", "~/b"]) == {
         "x": "/home/me/a",
         "b": "/home/me/b",

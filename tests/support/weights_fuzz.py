@@ -204,7 +204,7 @@ def _export(folder):
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = presets.read(folder, "--model")
-    kind = export.find_kind(config, preset)
+    kind = export.find_model_class(config, preset)
     export.settings_of_head(preset, kind)
     model = export.load_model(preset, kind)
     tokenizer = create_tokenizer(

@@ -66,6 +66,17 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     assert "odd" in str([x.label for x in task.read("eval")])
 
 
+def test_the_train_set_is_read_before_the_others(tmp_path):
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    for name in ("dev", "test"):
+        (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
+        with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
+            processor(tmp_path).read(SPLITS[name])
+    # Nothing is to be known of a test set without labels.
+    (tmp_path / "train.csv").unlink()
+    assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
+
+
 MULTILABEL = {"output_mode": "multilabel"}
 
 

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from files import folders
 from files.atomic import partial_path
+from modeling.folders import new_folders
 from tests.support.script_runner import snapshot
 
 
 def write(path, text="new"):
     """Writes a folder with one file in a subfolder."""
-    with folders.new_folder(path, {"model.json": "{}\n"}) as folder:
+    with new_folders.new_folder(path, {"model.json": "{}\n"}) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "file").write_text(text)
 
@@ -27,7 +27,7 @@ def read(path):
 def refused(path):
     """Returns why a folder is not replaced, and checks that nothing changes."""
     before = snapshot(path.parent)
-    for function in (folders.check_folder, write):
+    for function in (new_folders.check_folder, write):
         with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
             function(path)
     assert snapshot(path.parent) == before
@@ -45,7 +45,10 @@ def test_the_whole_folder_is_replaced(tmp_path):
     write(path)
     assert read(path) == "new" and os.listdir(path.parent) == ["model"]
     # Nothing changes where the disk is full, and the error names the folder.
-    with pytest.raises(OSError, match=f"'{path}'"), folders.new_folder(path):
+    with (
+        pytest.raises(OSError, match=f"'{path}'"),
+        new_folders.new_folder(path),
+    ):
         raise OSError(28, "No space left on device")
     assert read(path) == "new" and os.listdir(path.parent) == ["model"]
 
@@ -86,7 +89,7 @@ def test_an_empty_folder_and_the_target_of_a_link(tmp_path):
 def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
     path = tmp_path / "export"
     for text in ("first", "second"):
-        with folders.new_folder(path) as folder:
+        with new_folders.new_folder(path) as folder:
             (folder / "assets.extra").mkdir()
             (folder / "assets.extra" / "model.json").write_text("{}")
             (folder / "saved_model.pb").write_text(text)
@@ -179,7 +182,7 @@ def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
         assert not has_earlier or found, number
         kept.update(found)
         # The next one puts the old folder back, even where it fails itself.
-        with pytest.raises(KeyError), folders.new_folder(path):
+        with pytest.raises(KeyError), new_folders.new_folder(path):
             raise KeyError
         assert os.listdir(tmp_path) == ["model"] * path.exists(), number
         assert not found or read(path) == found[0], number

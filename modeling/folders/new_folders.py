@@ -22,12 +22,11 @@ from files.atomic import (
     write_json,
 )
 from files.paths import StrPath, named_errors
+from modeling.folders import model_json
 
-# The file that describes a model and lists the files of its folder. An export
-# of only a SavedModel has it beside the vocabulary.
-_LISTS = ("model.json", "assets.extra/model.json")
-# Version of its format, which modeling/folders/presets.py reads.
-VERSION = 1
+# Where the file may lie that lists the files of its folder. An export of only a
+# SavedModel has it beside the vocabulary.
+_LISTS = (model_json.FILE, f"assets.extra/{model_json.FILE}")
 # Marks a folder that was moved to PATH.old, to tell it from a user's copy.
 _MOVED = ".moved"
 
@@ -83,9 +82,9 @@ def new_folder(
     _clean_up(path)
     work = Path(partial_path(path))
     work.mkdir(parents=True)
-    number = os.open(work, os.O_RDONLY)
+    descriptor = os.open(work, os.O_RDONLY)
     try:
-        try_lock(number)
+        try_lock(descriptor)
         with named_errors(path):
             for name, content in (files or {}).items():
                 if isinstance(content, str):
@@ -103,7 +102,7 @@ def new_folder(
         work.rename(path)
         sync(path.parent)
     finally:
-        os.close(number)
+        os.close(descriptor)
         shutil.rmtree(work, ignore_errors=True)
         _clean_up(path)
 
@@ -140,7 +139,9 @@ def _write_list(folder: Path) -> None:
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_contents(folder), file.relative_to(folder).as_posix()}
-    write_json(file, {"version": VERSION, **content, "files": sorted(names)})
+    write_json(
+        file, {"version": model_json.VERSION, **content, "files": sorted(names)}
+    )
 
 
 def _find_list(folder: Path) -> Path:

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from files import paths
-from files.paths import Kind
+from command_line import path_flags
+from command_line.path_flags import Kind
 
 KINDS = {
     "input_file": Kind.INPUT_FILES,
@@ -55,8 +55,8 @@ def folder(tmp_path, monkeypatch):
 
 def check(values):
     """Checks the paths in {flag: path}."""
-    flags = [paths.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
-    paths.check_paths(flags)
+    flags = [path_flags.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
+    path_flags.check_paths(flags)
 
 
 def refused(values):

@@ -1,0 +1,229 @@
+"""The paths in flags, and how they are checked before a script starts its work.
+
+There is one rule: an output is not, contains not and lies not in an input or
+another output. Two paths are equal if they lead to the same file, for example
+`a`, `./a`, a symbolic link to `a` and a hard link to `a`.
+"""
+
+import dataclasses
+import enum
+import glob
+import itertools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from files.paths import find_matches, is_remote
+
+# Folder of a run's lock, records and events, which only the run itself reads.
+STATE = "state"
+# Endings of a run's files, which a table or an image of runs must not replace.
+_OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
+
+
+class Kind(enum.Enum):
+    """Kind of a path in a flag."""
+
+    INPUT_FILE = "input file"
+    # FILE:NAME, a name that a file of Python code defines.
+    CODE = "file of code"
+    # Comma-separated paths or patterns.
+    INPUT_FILES = "input files"
+    DATA_FOLDER = "folder of input files"
+    # Comma-separated folders, each optionally with a name: NAME=FOLDER.
+    RUNS = "folders of runs to read"
+    # A folder of weights, the prefix of a checkpoint, or one file of a model.
+    MODEL = "model to read"
+    OUTPUT_FILE = "output file"
+    # Comma-separated paths.
+    OUTPUT_FILES = "output files"
+    # A folder for checkpoints, TFRecords and results. A resumed run reads them.
+    RUN_FOLDER = "folder of a run"
+    # A folder that is written at once and replaced completely, as in
+    # modeling/folders/new_folders.py.
+    NEW_FOLDER = "folder of a model"
+
+
+_OUTPUT_FOLDERS = (Kind.RUN_FOLDER, Kind.NEW_FOLDER)
+_LISTS = (Kind.INPUT_FILES, Kind.OUTPUT_FILES, Kind.RUNS)
+OUTPUTS = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
+
+
+@dataclasses.dataclass(frozen=True)
+class PathFlag:
+    """A flag whose value is a path, as the user typed it."""
+
+    flag: str
+    value: str
+    kind: Kind
+
+    def __str__(self) -> str:
+        """Returns the flag as the user typed it."""
+        return f"--{self.flag}={self.value}"
+
+    @property
+    def parts(self) -> list[str]:
+        """The paths in the flag's value, which may be comma-separated."""
+        if self.kind is Kind.RUNS:
+            return [folder for _, folder in named_folders(self.value)]
+        if self.kind is Kind.OUTPUT_FILES:
+            return [*map(str.strip, self.value.split(","))]
+        if self.kind is Kind.INPUT_FILES:
+            # The list may end in a comma, because shells write such lists.
+            return [*filter(None, map(str.strip, self.value.split(",")))]
+        if self.kind is Kind.CODE:
+            return [split_code(self.value)[0]]
+        return [self.value]
+
+    @property
+    def lock_file(self) -> str | None:
+        """Path of the lock file of an output folder. None for other paths."""
+        if self.kind is Kind.NEW_FOLDER:
+            return f"{os.path.normpath(self.value)}.lock"
+        is_run = self.kind is Kind.RUN_FOLDER
+        return os.path.join(self.value, STATE, ".lock") if is_run else None
+
+
+def expand_home(value: str, kind: Kind) -> str:
+    """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
+
+    A shell does not replace them after the `=` of --output_dir=~/run.
+
+    Args:
+        value: value of the flag.
+        kind: kind of the flag. Commas separate the paths of some kinds.
+    """
+    if kind not in _LISTS:
+        return os.path.expanduser(value)
+    begin = r"^\s*|,\s*|=" if kind is Kind.RUNS else r"^\s*|,\s*"
+    return re.sub(
+        rf"({begin})(~[^/,]*)",
+        lambda match: match[1] + os.path.expanduser(match[2]),
+        value,
+    )
+
+
+def named_folders(value: str) -> list[tuple[str, str]]:
+    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
+
+    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
+    """
+    found = []
+    for part in filter(None, map(str.strip, value.split(","))):
+        name, separator, folder = part.partition("=")
+        is_named = separator and not os.path.exists(part)
+        found.append((name, folder) if is_named else ("", part))
+    return found
+
+
+def split_code(value: str) -> tuple[str, str]:
+    """Returns the file and the name of FILE:NAME, "" for a missing name."""
+    file, separator, name = value.rpartition(":")
+    return (file, name) if separator else (name, "")
+
+
+def check_paths(flags: Sequence[PathFlag]) -> None:
+    """Checks the paths that flags name, and reports the first problem.
+
+    Raises:
+        ValueError: a path is empty, or an output overlaps another path.
+        OSError: an output file cannot be written.
+    """
+    places: list[_Place] = []
+    for flag in flags:
+        if not all(map(str.strip, flag.parts)) or not flag.parts:
+            raise ValueError(
+                f"{flag}: a path is empty, perhaps because a shell variable is "
+                "not set. Use a path, or remove the flag"
+            )
+        for path in flag.parts:
+            _check_output(flag, path)
+            for found in _find_places(flag, path.removeprefix("file://")):
+                places.append(_Place(flag, found, _lineage(found)))
+    outputs = (place for place in places if place.flag.kind in OUTPUTS)
+    for output, other in itertools.product(outputs, places):
+        if _harms(output, other):
+            raise ValueError(
+                f"{output} overlaps {other}. An output must not be, "
+                "contain or lie in an input or another output; change one of "
+                "the two paths"
+            )
+
+
+class _Place(NamedTuple):
+    flag: PathFlag
+    path: str
+    # What identifies the path and each folder above it.
+    lineage: list[object]
+
+    def __str__(self) -> str:
+        if self.path == self.flag.value:
+            return f"{self.flag}"
+        return f"{self.flag} ({self.path})"
+
+
+def _harms(output: _Place, other: _Place) -> bool:
+    # Returns whether to write an output may change another path of the command.
+    if other is output:
+        return False
+    is_inside = other.lineage[0] in output.lineage[1:]
+    if not is_inside and output.lineage[0] not in other.lineage:
+        return False
+    read = other.flag
+    is_run = output.flag.kind is Kind.RUN_FOLDER
+    # A run reads its own weights, and writes through its links.
+    if is_run and (read is output.flag or read.kind is Kind.MODEL):
+        return False
+    # These folders are read by the names of their files.
+    if is_inside and read.kind is Kind.DATA_FOLDER:
+        return False
+    if is_inside and read.kind is Kind.RUNS:
+        return output.path.endswith(_OF_RUNS)
+    return True
+
+
+def _check_output(flag: PathFlag, path: str) -> None:
+    # Raises an error for an output that would fail after the work is done.
+    is_folder = flag.kind in _OUTPUT_FOLDERS
+    if is_folder and is_remote(path):
+        raise ValueError(f"{flag} must be a local folder; copy it afterward")
+    if is_folder or flag.kind not in OUTPUTS or is_remote(path):
+        return
+    if os.path.isdir(path) or path.endswith(os.sep):
+        raise IsADirectoryError(f"{flag}: {path} is a folder, not a file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        # Bytes are written to a FIFO or a device directly.
+        return
+    file = Path(os.path.realpath(path))
+    folder = next(filter(Path.exists, file.parents))
+    is_protected = file.exists() and not os.access(file, os.W_OK)
+    if is_protected or not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise PermissionError(f"{flag}: you may not write to this path")
+
+
+def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
+    # Yields the files and folders that a path of a flag leads to.
+    if flag.kind is Kind.INPUT_FILES and not is_remote(path):
+        yield from find_matches(path)
+    elif not Path(path).is_char_device():
+        # Terminals and /dev/null may be read and written.
+        yield path
+    if flag.kind is Kind.MODEL and not os.path.isdir(path):
+        yield from glob.glob(f"{glob.escape(path)}.*")
+    if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
+        # A run writes through links in its folder, to their targets.
+        links = filter(os.DirEntry.is_symlink, os.scandir(path))
+        yield from (x.path for x in links if x.is_file() or x.name == STATE)
+
+
+def _lineage(path: str) -> list[object]:
+    if is_remote(path):
+        remote = PurePosixPath(path)
+        return [remote, *remote.parents[:-1]]
+    local, found = Path(os.path.realpath(path)), list[object]()
+    for each in (local, *local.parents):
+        status = each.stat() if each.exists() else None
+        found.append((status.st_dev, status.st_ino) if status else each)
+    return found

@@ -1,0 +1,217 @@
+"""Knows the labels of a user's own task: --labels, or those of its rows."""
+
+import collections
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from absl import logging
+
+from data.classification import label_cells
+from data.classification.classifier_flags import TableOptions
+from data.classification.decoding import Label
+from data.classification.features import InputExample, regression_label
+from data.io import column_names
+from files.paths import StrPath
+from modeling.labels import check_labels, first_labels, misspelled_labels
+
+# A label with fewer rows is hardly learned.
+_FEW = 5
+# More labels than this, each of fewer than three rows on average, are none.
+_MOST = 10
+# {cell in a column for one label: whether the text has this label}.
+_ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
+# {output mode: the least number of labels}.
+_FEWEST = {"classification": 2, "multilabel": 1, "regression": 0}
+
+
+class LabelSet:
+    """The labels of a task, which --labels or the rows of its train set name.
+
+    Args:
+        options: flags of the table.
+        output_mode: "classification", "multilabel" or "regression".
+        label_columns: columns of the labels. Several columns contain 0 or 1,
+            and their names are the labels unless --labels is set.
+
+    Attributes:
+        names: the labels in the order of the model's outputs. None = `infer`
+            was not called yet, or the task is a regression.
+
+    Raises:
+        ValueError: --labels names too few labels, or repeats one.
+    """
+
+    def __init__(
+        self,
+        options: TableOptions,
+        output_mode: str,
+        label_columns: Sequence[str],
+    ) -> None:
+        self._output_mode = output_mode
+        self._column = options.label_column
+        self._separator = options.label_separator
+        self.names: list[str] | None = None
+        labels = options.labels
+        if len(label_columns) > 1:
+            labels = labels or label_columns
+        if labels is not None:
+            names = [label_cells.label_text(x, "--labels") for x in labels]
+            self._set_names(names, "--labels")
+
+    def _set_names(self, names: list[str], where: str) -> None:
+        check_labels(names, where, fewest=_FEWEST[self._output_mode])
+        self.names = names
+
+    def read(self, cells: Sequence[Any], place: str) -> Label | None:
+        """Converts the cells of a row's label columns to its label.
+
+        In multi-label classification an empty cell is an empty list of labels,
+        not an unknown label.
+
+        Args:
+            cells: the cells, one or more.
+            place: the place of the cells, for the error.
+
+        Returns:
+            the label, or None if it is unknown.
+
+        Raises:
+            ValueError: a cell contains no label.
+        """
+        if self._output_mode == "multilabel" and len(cells) == 1:
+            return label_cells.read_labels(cells[0], self._separator, place)
+        if any(map(label_cells.is_empty, cells)):
+            return None
+        if self._output_mode == "regression":
+            return regression_label(cells[0], place)
+        if len(cells) == 1:
+            return label_cells.read_label(cells[0], place, self.names or ())
+        flags = [_ONE_HOT.get(label_cells.label_text(x, place)) for x in cells]
+        if None in flags:
+            raise ValueError(
+                f"{place}: each of these columns must contain 0 or 1. "
+                f"Received: {cells}"
+            )
+        return [*itertools.compress(self.names or (), flags)]
+
+    def check_known(self, label: Label, place: str) -> None:
+        """Raises a ValueError if a label is not one of `names`.
+
+        Args:
+            label: the label, or the list of labels, of a row.
+            place: the place of the label, for the error.
+        """
+        for each in label if isinstance(label, list) else [label]:
+            if self.names is not None and each not in self.names:
+                raise ValueError(
+                    f"{place}: unknown label {each!r}; the labels are "
+                    f"{first_labels(self.names)}. Correct the line, or add "
+                    "the label to --labels or to the train set"
+                )
+
+    def check_column(
+        self, where: StrPath, examples: Sequence[InputExample]
+    ) -> None:
+        """Checks that the column of a train set contains labels.
+
+        If `names` are known, or in regression, there is nothing to check.
+
+        Args:
+            where: the file, for the error.
+            examples: the examples of the file.
+
+        Raises:
+            ValueError: the column looks like texts, numbers, vectors of 0 and
+                1, or like a column whose first line is its name.
+        """
+        if self.names is not None or self._output_mode == "regression":
+            return
+        counts = _count(examples)
+        widths = {len(x.label) for x in examples if isinstance(x.label, list)}
+        is_vector = len(widths - {0}) == 1 and max(widths) > 1
+        if is_vector and {"0", "1"}.issuperset(counts):
+            raise label_cells.vector_error(str(where), examples[0].label)
+        if len(counts) > max(_MOST, len(examples) / 3):
+            some = ", ".join(map(repr, itertools.islice(counts, 3)))
+            raise ValueError(
+                f"{where}: --label_column={self._column} "
+                f"contains {len(counts)} labels in {len(examples)} rows, such "
+                f"as {some}. Choose the column of the labels, or set --labels, "
+                "or for numbers --output_mode=regression"
+            )
+        for name in _count(examples[:1]):
+            if counts[name] == 1 and name.casefold() in column_names.LABELS:
+                raise ValueError(
+                    f"{where}: line 1 contains the label {name!r}. If the "
+                    "line names the columns, set --text_column and "
+                    "--label_column to these names"
+                )
+
+    def infer(
+        self,
+        where: str,
+        train: Iterable[InputExample],
+        dev: Iterable[InputExample] = (),
+        log_counts: bool = True,
+    ) -> None:
+        """Sets `names` to the labels of examples, in alphabetical order.
+
+        Warns of labels with few examples, and of labels that look misspelled
+        or joined.
+
+        Args:
+            where: the train set, for messages.
+            train: the examples to train on.
+            dev: examples of the same file, which may have more labels.
+            log_counts: log how many examples to train on each label has.
+
+        Raises:
+            ValueError: the examples contain too few labels.
+        """
+        counts = _count(train)
+        dev_counts = _count(dev)
+        names = counts | dev_counts
+        labels = sorted(names)
+        self._set_names(labels, where)
+        if log_counts:
+            shown = [f"{name} {counts[name]}" for name in labels]
+            logging.info("Labels of the train set: %s", first_labels(shown))
+        # A warning of the split names labels without a row.
+        if few := [name for name in names if 0 < counts[name] < _FEW]:
+            logging.warning(
+                "%d labels have fewer than %d rows to train on: %s",
+                len(few),
+                _FEW,
+                first_labels(few),
+            )
+        if typos := misspelled_labels(counts + dev_counts):
+            logging.warning(
+                "These labels may be misspelled: %s. Correct the data if "
+                "they mean the same.",
+                first_labels(typos),
+            )
+        if self._output_mode == "multilabel":
+            self._warn_of_joined(where, labels)
+
+    def _warn_of_joined(self, where: str, labels: list[str]) -> None:
+        # Warns if a label consists of other labels. Then another separator is
+        # between the labels of a cell than --label_separator.
+        marks = {*",;|\t"} - {self._separator}
+        for label, mark in itertools.product(labels, sorted(marks)):
+            parts = {part.strip() for part in label.split(mark)}
+            if len(parts) > 1 and parts <= {*labels}:
+                logging.warning(
+                    "%s: the label %r consists of other labels. If %r "
+                    "separates labels, set --label_separator",
+                    where,
+                    label,
+                    mark,
+                )
+                return
+
+
+def _count(examples: Iterable[InputExample]) -> collections.Counter[str]:
+    labels: Any = [example.label for example in examples]
+    lists = (x if isinstance(x, list) else [x] for x in labels)
+    return collections.Counter(itertools.chain(*lists))

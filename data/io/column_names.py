@@ -1,0 +1,109 @@
+"""The usual names of columns, by what the columns contain.
+
+Readers guess columns by these names. Of the names of a role, a reader takes the
+first that a table has.
+"""
+
+import re
+
+# A text to classify.
+TEXTS = (
+    "text",
+    "sentence",
+    "message",
+    "content",
+    "review",
+    "comment",
+    "body",
+    "tweet",
+    "question",
+    "description",
+    "title",
+)
+# The label of a text.
+LABELS = ("label", "labels", "class", "category", "target", "sentiment")
+
+_TITLES = ("title", "subject", "headline", "summary")
+_LONG_TEXTS = (
+    "text",
+    "selftext",
+    "body",
+    "content",
+    "description",
+    "message",
+    "review",
+)
+_PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
+# (names of the first texts of pairs, names of the second texts), as `simplify`
+# returns them.
+PAIRS = (
+    (("question", "query"), (*_PASSAGES, "answer", "text")),
+    (("premise", "claim"), ("hypothesis", "evidence")),
+    (("context", "prompt"), ("response", "reply")),
+    (_TITLES, (*_LONG_TEXTS, "abstract", "article", "comment")),
+    *(
+        ((f"{name}{first}",), (f"{name}{second}",))
+        for name in ("text", "sentence", "question", "string", "sent", "q", "s")
+        for first, second in (
+            ("1", "2"),
+            ("a", "b"),
+            ("", "2"),
+            ("", "b"),
+            ("", "pair"),
+        )
+    ),
+)
+
+# Columns of one word, and of its tag, as `letters_of` returns them.
+WORDS = ("word", "words", "token", "tokens", "form", "text", "sentence")
+TAGS = (
+    "nertag",
+    "nertags",
+    "ner",
+    "tag",
+    "tags",
+    "label",
+    "labels",
+    "entity",
+    "iob",
+    "bio",
+    "wordlabels",
+)
+# Matches the letters of columns that number sentences.
+SENTENCE_NUMBER = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
+
+# Keys of the list of a sentence's words, and of the list of their tags.
+WORD_LISTS = ("tokens", "words")
+TAG_LISTS = ("ner_tags", "tags", "labels", "label")
+# Keys of a text's spans. Only one of them may contain spans, unless all contain
+# the same. doccano and Label Studio's shorter export write `label`, or `labels`
+# in older versions.
+SPANS = ("entities", "spans", "ents", "label", "labels")
+
+# The text of the only answer to a question.
+ANSWERS = ("answer", "answer_text", "text")
+
+# Names that tell that a first line names columns, as `simplify` returns them.
+# Names such as `form`, which may well be a cell, are not here.
+_HEADER = """
+answer answers author body category class comment content context date
+description document entity feedback gold headline hypothesis id idx index
+iob key label labels language message messages name ner nertags paragraph
+passage polarity premise query question quality rating reply response review
+reviews score sentence sentences sentiment source split status subject
+summary tag tags target text texts ticket time timestamp title token tokens
+topic tweet type user utterance value word words text1 text2 texta textb
+sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
+goldlabel isduplicate
+"""
+HEADER = frozenset(_HEADER.split())
+
+
+def simplify(name: str) -> str:
+    """Returns a name in lower case, without blanks and other marks."""
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def letters_of(name: str) -> str:
+    """Returns the letters a to z of a name: sentenceid for `Sentence_ID #1`."""
+    return re.sub("[^a-z]", "", name.lower())

@@ -1,0 +1,60 @@
+"""The labels of a task, from --labels or from rows, and their warnings."""
+
+import pytest
+
+from data.classification.classifier_flags import TableOptions
+from data.classification.features import InputExample
+from data.classification.label_set import LabelSet
+
+
+def label_set(mode="classification", columns=("label",), **kwargs):
+    return LabelSet(TableOptions(**kwargs), mode, columns)
+
+
+def examples(*labels):
+    return [InputExample("row", "text", label=label) for label in labels]
+
+
+def test_rows_name_the_labels(caplog):
+    labels = label_set()
+    assert labels.names is None
+    labels.infer("train.csv", examples(*"yyyyyxn"), examples("m"))
+    assert labels.names == [*"mnxy"]
+    # A label that only the dev set has is not one of few rows to train on.
+    assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
+
+
+def test_too_few_labels_are_an_error():
+    with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
+        label_set().infer("train.csv", examples("x", "x"))
+    with pytest.raises(ValueError, match="--labels must name 2"):
+        label_set(labels=["x"])
+    one = label_set("multilabel")
+    one.infer("train.csv", examples(["x"], []))
+    assert one.names == ["x"]
+
+
+def test_an_unknown_label_is_an_error():
+    labels = label_set(labels=["x", "y"])
+    labels.check_known("x", "dev.csv, line 2")
+    labels.check_known(["x", "y"], "dev.csv, line 2")
+    for label in ("z", ["x", "z"]):
+        with pytest.raises(ValueError, match="line 2: unknown label 'z'"):
+            labels.check_known(label, "dev.csv, line 2")
+
+
+def test_several_columns_are_the_labels():
+    columns = ["toxic", "insult"]
+    labels = label_set("multilabel", columns, label_column="toxic,insult")
+    assert labels.names == columns
+    assert labels.read(["0", "true"], "line 2") == ["insult"]
+    assert labels.read(["0", ""], "line 2") is None
+    with pytest.raises(ValueError, match="line 2: each of these columns"):
+        labels.read(["0", "2"], "line 2")
+
+
+def test_a_column_of_texts_is_an_error():
+    texts = examples(*(f"text {i}" for i in range(30)))
+    with pytest.raises(ValueError, match="contains 30 labels in 30 rows"):
+        label_set().check_column("train.csv", texts)
+    label_set("regression").check_column("train.csv", texts)
