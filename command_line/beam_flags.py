@@ -130,10 +130,11 @@ def parse_options(
     return kind([*arguments, *added])
 
 
-# Returns an error message about arguments of which nobody knows the first flag.
 def _describe_unknown(
     arguments: Sequence[str], beam_names: Iterable[str]
 ) -> str:
+    # Returns an error message about arguments of which nobody knows the first
+    # flag.
     given = [name for name in arguments if name.startswith("-")]
     if not given:
         return (

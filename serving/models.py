@@ -255,12 +255,12 @@ class TextModel:
 load = TextModel
 
 
-# A process keeps the model for its next task, because each task of a pool is
-# pickled by itself.
 @functools.lru_cache(maxsize=1)
 def _load_again(
     path: str, num_threads: int | None, engine: str, checksum: str | None
 ) -> TextModel:
+    # A process keeps the model for its next task, because each task of a pool
+    # is pickled by itself.
     model = TextModel(path, num_threads, engine)
     if model._checksum != checksum:
         raise ValueError(
