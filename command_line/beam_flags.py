@@ -135,13 +135,13 @@ def _describe_unknown(
 ) -> str:
     # Returns an error message about arguments of which nobody knows the first
     # flag.
-    given = [name for name in arguments if name.startswith("-")]
-    if not given:
+    names = [name for name in arguments if name.startswith("-")]
+    if not names:
         return (
             "every argument must be a flag, --name=value. Received: "
             f"{list(arguments)}"
         )
-    name = f"--{given[0].lstrip('-').partition('=')[0]}"
+    name = f"--{names[0].lstrip('-').partition('=')[0]}"
     known = {*beam_names, *(f"--{each}" for each in parsing.defined_names())}
     # Names with a few wrong letters. A lower cutoff suggests other flags.
     similar = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)

@@ -115,10 +115,10 @@ def answer(
             places = order[first : first + row_options.batch_size]
             asked = [x for x in places if not buffer[x].error]
             requests = [buffer[x].request for x in asked]
-            given = task.ask(model, requests, options)
-            replies |= zip(asked, given, strict=True)
+            found = task.ask(model, requests, options)
+            replies |= zip(asked, found, strict=True)
             # Later replies may lack an optional field.
-            for reply in given if not is_checked else ():
+            for reply in found if not is_checked else ():
                 if isinstance(reply, dict) and reply:
                     check_fields(row_options.fields, reply)
                     is_checked = True
