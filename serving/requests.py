@@ -131,6 +131,26 @@ def read(
         OSError: a file cannot be read.
         ValueError: a column is missing, or an unclosed quote spans lines.
     """
+    chosen, trained = _choose_columns(task, columns, trained_columns)
+    # If the columns are chosen by number, the first line is no header.
+    by_number = chosen and all(map(str.isdecimal, chosen.values()))
+    if by_number and layout.has_header is None:
+        layout = layout._replace(has_header=False)
+    layout = layout._replace(columns=(*chosen.values(), *trained.values()))
+    pieces = [x if isinstance(x, Piece) else Piece(x) for x in paths]
+    if file_names is None:
+        file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
+    for piece, file in zip(pieces, file_names, strict=True):
+        for item in _read_file(task, piece, layout, chosen, trained):
+            yield item._replace(file=file)
+
+
+def _choose_columns(
+    task: TextTask,
+    columns: Sequence[str | None],
+    trained_columns: Sequence[str | None],
+) -> tuple[dict[str, str], dict[str, str]]:
+    # Returns {field: its column} of the flags, and of the table of training.
     if len(columns) > len(task.fields) and columns[-1]:
         raise ValueError(
             f"--text_b_column={columns[-1]}: the only fields of "
@@ -149,35 +169,38 @@ def read(
         # "text" is the default for the first text, and no other field's name.
         and (column != "text" or field == "text_b")
     }
-    # If the columns are chosen by number, the first line is no header.
-    by_number = chosen and all(map(str.isdecimal, chosen.values()))
-    if by_number and layout.has_header is None:
-        layout = layout._replace(has_header=False)
-    layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    pieces = [x if isinstance(x, Piece) else Piece(x) for x in paths]
-    if file_names is None:
-        file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
-    for piece, file in zip(pieces, file_names, strict=True):
-        path = piece.path
-        form = layout.form or tables.form_of(path)
-        is_table = form not in ("jsonl", "text", None)
-        rows = table_pieces.read_rows(piece, layout)
-        with named_errors(path):
-            for number, row in rows:
-                if isinstance(row, ValueError):
-                    yield Item(number, {}, row, file)
-                    continue
-                is_plain = form in (None, "text") and [*row] == ["text"]
-                # Plain text contains no columns that a flag can select.
-                columns_of = (trained, {} if is_plain else chosen)
-                try:
-                    request = _to_request(task, row, *columns_of, is_table)
-                except ValueError as error:
-                    if is_table:
-                        raise ValueError(f"{path}: {error}") from None
-                    yield Item(number, {}, error, file, row)
-                    continue
-                yield Item(number, request, None, file, {} if is_plain else row)
+    return chosen, trained
+
+
+def _read_file(
+    task: TextTask,
+    piece: Piece,
+    layout: tables.Layout,
+    chosen: Mapping[str, str],
+    trained: Mapping[str, str],
+) -> Iterator[Item]:
+    # Yields an Item without a file for each row. `chosen` and `trained` are
+    # {field: its column}, as `_choose_columns` returns them.
+    path = piece.path
+    form = layout.form or tables.form_of(path)
+    is_table = form not in ("jsonl", "text", None)
+    rows = table_pieces.read_rows(piece, layout)
+    with named_errors(path):
+        for number, row in rows:
+            if isinstance(row, ValueError):
+                yield Item(number, {}, row)
+                continue
+            is_plain = form in (None, "text") and [*row] == ["text"]
+            # Plain text contains no columns that a flag can select.
+            columns_of = (trained, {} if is_plain else chosen)
+            try:
+                request = _to_request(task, row, *columns_of, is_table)
+            except ValueError as error:
+                if is_table:
+                    raise ValueError(f"{path}: {error}") from None
+                yield Item(number, {}, error, row=row)
+                continue
+            yield Item(number, request, row={} if is_plain else row)
 
 
 def _to_request(
