@@ -177,7 +177,7 @@ def write(
 
 @contextlib.contextmanager
 def _open(path: str | None) -> Iterator[IO[bytes]]:
-    """Opens the output, which appears complete or not at all."""
+    # Opens the output, which appears complete or not at all.
     if path is None:
         with named_errors("standard output"):
             yield sys.stdout.buffer

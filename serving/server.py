@@ -183,18 +183,23 @@ class Server:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        return await self._answer(request, name, task, False)
+        return await self._answer(request, name, task)
 
     async def _predict(self, name: str, request: Request) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        return await self._answer(request, name, "", True)
+        return await self._answer(request, name, is_predict=True)
 
     async def _answer(
-        self, request: Request, name: str, task_name: str, is_predict: bool
+        self,
+        request: Request,
+        name: str,
+        task_name: str = "",
+        is_predict: bool = False,
     ) -> Response:
+        # Without a name of a task, it is the model's main one.
         self._require_models()
         model = _find("model", name, self.models)
         task_name = task_name or next(iter(model.tasks))
