@@ -35,6 +35,7 @@ from data.classification.classifier_flags import (
 from data.io import feature_specs
 from data.io.tables import Table
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.held_out import with_table_split
@@ -132,7 +133,7 @@ class ClassifierTask(task.Task):
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
-        self.settings: dict[str, Any] = {
+        self.settings: HeadSettings = {
             "task_name": name,
             "output_mode": mode,
             "labels": self.labels,
@@ -140,7 +141,7 @@ class ClassifierTask(task.Task):
             "num_texts": reader.num_texts or start.training.get("num_texts"),
             **reader.settings,
         }
-        self.export_settings: dict[str, Any] = {"doc_stride": self.doc_stride}
+        self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
         if mode == "regression" and name == "csv":
             # A cross-encoder, which ranks passages, also has a single output.
             self.export_settings["num_texts"] = None

@@ -13,7 +13,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from absl import logging
 
@@ -30,6 +30,7 @@ from data.text import token_windows
 from files import atomic
 from files.paths import Kind
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
 from training.start import Start, read_start
@@ -187,10 +188,10 @@ class SquadTask(task.Task):
         if reader.asked:
             self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
-        self.export_settings = {
-            **vars(self.config.windows),
-            **vars(self.config.decoding),
-        }
+        self.export_settings = cast(
+            "HeadSettings",
+            {**vars(self.config.windows), **vars(self.config.decoding)},
+        )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the questions of --train_file or --predict_file."""

@@ -17,6 +17,7 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
+from modeling.folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.requests import expand_lists
 from serving.tasks import TASKS, check_settings, tasks_of
@@ -89,7 +90,10 @@ class TextModel:
         self._checksum = _checksum(folder)
         described = presets.read(folder)
         checksums.check(Path(self.path), self.engine.name, described.described)
-        self.settings = {**described.settings, "labels": described.labels}
+        self.settings: HeadSettings = {
+            **described.settings,
+            "labels": described.labels,
+        }
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:

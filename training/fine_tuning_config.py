@@ -8,6 +8,7 @@ from command_line import flags
 from command_line.flags import group, like
 from data.io.dev_split import DataFileOptions
 from files.paths import Kind
+from modeling.folders.model_entries import NetworkOptions
 from training.training_config import TrainingConfig, TrainingFlags
 
 
@@ -149,7 +150,7 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def network(self) -> dict[str, bool]:
+    def network(self) -> NetworkOptions:
         """{flag: value} of the flags in `presets.NETWORK`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 

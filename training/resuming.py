@@ -11,6 +11,7 @@ from typing import Any
 from command_line import flags
 from command_line.flags import Role
 from modeling.folders import identity
+from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.model_json import FILE
 from modeling.folders.presets import Preset
 from training.training_config import TrainingConfig
@@ -23,7 +24,7 @@ def check_resumed(
     config: TrainingConfig,
     preset: Preset | None,
     settings: Mapping[str, Any] = {},
-) -> dict[str, Any]:
+) -> TrainingSettings:
     """Checks that a run is resumed with the flags and settings it began with.
 
     A new run may have any. A flag that is defined with `may_grow` may increase,

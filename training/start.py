@@ -21,6 +21,7 @@ from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
 from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
+from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import TableSplit
 from training.fine_tuning_config import DataFileConfig
@@ -61,7 +62,7 @@ class Start(Generic[ConfigT_co]):
         return self.preset is not None and self.preset.is_resumed
 
     @property
-    def training(self) -> Mapping[str, Any]:
+    def training(self) -> TrainingSettings:
         """The settings that the run in the folder of the weights recorded."""
         return self.preset.training if self.preset else {}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
@@ -121,8 +122,8 @@ class Task(abc.ABC):
     label_words: Sequence[str] = ()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: Mapping[str, Any] = MappingProxyType({})
-    export_settings: Mapping[str, Any] = MappingProxyType({})
+    settings: HeadSettings = NO_SETTINGS
+    export_settings: HeadSettings = NO_SETTINGS
 
     def __init__(self, start: Start[FineTuningConfig]) -> None:
         assert start.tokenizer

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -15,6 +14,7 @@ from data.classification import metrics
 from data.io import records
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -59,7 +59,7 @@ class DataProcessor(abc.ABC):
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[Any]
     test_set_has_labels = False
-    settings: Mapping[str, Any] = MappingProxyType({})
+    settings: HeadSettings = NO_SETTINGS
 
     @abc.abstractmethod
     def labels(self) -> list[str] | None:

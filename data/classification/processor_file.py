@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from data.classification import features
 from data.io import text_files
@@ -24,7 +24,7 @@ from modeling.folders.presets import Preset
 from modeling.labels import check_labels, first_labels
 
 # Entry of model.json: the name of the class that read the sets.
-ENTRY = "processor"
+ENTRY: Final = "processor"
 # {name that TensorFlow 2 lacks: what to do}. tf.compat.v1 has the other names.
 _REPLACED = {
     "app": "copy the class into a file of its own",

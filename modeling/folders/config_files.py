@@ -14,6 +14,7 @@ from files.json_files import read_entry, read_json
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.folders import kerashub_files, saved_models
+from modeling.folders.model_entries import HeadSettings
 from modeling.folders.tokenizer_files import Tokenizer
 from modeling.kinds import (
     ARCHITECTURES,
@@ -80,7 +81,7 @@ _ALLOWED: dict[str, list[Any]] = {
 }
 
 
-def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
+def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
@@ -99,7 +100,7 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
-    settings: dict[str, Any] = {"problem_type": kind} if kind else {}
+    settings: HeadSettings = {"problem_type": kind} if kind else {}
     if kind in modes:
         settings["output_mode"] = modes[kind]
     elif not kind and len(id2label) == 1:

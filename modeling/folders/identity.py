@@ -74,7 +74,7 @@ def check(
 
 def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     # Returns {setting: value} of what the folder states about its model.
-    saved = {**preset.training, **preset.network}
+    saved: dict[str, Any] = {**preset.training, **preset.network}
     if mode := preset.settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:

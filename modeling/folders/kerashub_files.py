@@ -16,6 +16,7 @@ from absl import logging
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling.config import LAYER_NORM_EPS, BertConfig
+from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
@@ -154,7 +155,7 @@ def read_task(folder: StrPath) -> tuple[str, Mapping[str, Any]]:
     return head, entries
 
 
-def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
+def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
     """Returns (class of the model, settings of its head) of a preset.
 
     Raises:
@@ -164,7 +165,7 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
     path = os.path.join(folder, "config.json")
     network = read_object(read_json(path), path, "BertBackbone")
     head, entries = read_task(folder)
-    settings: dict[str, Any] = {}
+    settings: HeadSettings = {}
     if head == CLASSIFIER:
         settings |= _read_length(folder, _DEFAULTS | network)
     if head == CLASSIFIER and entries.get("activation") == "sigmoid":
@@ -175,7 +176,7 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
 
 # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
 # states it. KerasHub's default may be longer than the network allows.
-def _read_length(folder: StrPath, network: Mapping[str, Any]) -> dict[str, int]:
+def _read_length(folder: StrPath, network: Mapping[str, Any]) -> HeadSettings:
     path = os.path.join(folder, PREPROCESSOR_FILE)
     if not os.path.isfile(path):
         return {}

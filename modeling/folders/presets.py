@@ -35,6 +35,12 @@ from modeling.folders.config_files import (
     read_config_labels,
     read_head,
 )
+from modeling.folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    NetworkOptions,
+    TrainingSettings,
+)
 from modeling.folders.recorded_splits import (
     RecordedSet,
     TableSplit,
@@ -83,10 +89,12 @@ class Preset:
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    training: TrainingSettings = dataclasses.field(
+        default_factory=TrainingSettings
+    )
     table_split: TableSplit | None = None
-    described: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    described: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
     def source(self) -> str:
@@ -99,9 +107,12 @@ class Preset:
         return self.flag == "--output_dir"
 
     @property
-    def network(self) -> dict[str, bool]:
+    def network(self) -> NetworkOptions:
         """{option in NETWORK: whether the weights were trained with it}."""
-        return {name: self.training.get(name, False) for name in NETWORK}
+        return {
+            "left_to_right": self.training.get("left_to_right", False),
+            "bilstm": self.training.get("bilstm", False),
+        }
 
     @property
     def do_lower_case(self) -> bool | None:
@@ -262,7 +273,7 @@ def check_path(path: str, flag: str = "") -> None:
     raise FileNotFoundError(error)
 
 
-def of_run(folder: str, described: Mapping[str, Any]) -> Preset:
+def of_run(folder: str, described: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
     settings = _settings_of(described)
     return Preset(
@@ -275,9 +286,9 @@ def of_run(folder: str, described: Mapping[str, Any]) -> Preset:
     )
 
 
-def _settings_of(described: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_of(described: ModelJson) -> HeadSettings:
     # Returns {setting: value} of the head, and `name`, its class.
-    settings = dict(described.get("task", {}))
+    settings = described.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
     return settings
@@ -330,7 +341,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
 
 
 def _check_casing(
-    folder: Path, tokenizer: Mapping[str, Any], training: Mapping[str, Any]
+    folder: Path, tokenizer: Mapping[str, Any], training: TrainingSettings
 ) -> None:
     # Raises a ValueError if model.json records another casing than another file
     # states.

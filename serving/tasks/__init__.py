@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import KINDS
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
@@ -41,7 +42,7 @@ TASKS: dict[str, tuple[TextTask, ...]] = {
 }
 
 
-def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
+def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:
@@ -90,7 +91,7 @@ def check_settings(head: str, settings: Mapping[str, Any], file: Path) -> None:
             )
 
 
-def _scores(settings: Mapping[str, Any]) -> bool:
+def _scores(settings: HeadSettings) -> bool:
     # Returns whether a classifier can rank texts: by its only output, or by the
     # probability of the second of two labels.
     mode = settings.get("output_mode")
