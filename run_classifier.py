@@ -74,7 +74,7 @@ class Config(DataFileConfig):
         # Its predictions and exports are those of a user's own tables.
         return dataclasses.replace(prepared, task_name="csv")
 
-    def data_file_defaults(self) -> dict[str, Any]:
+    def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""
         return {
             **super().data_file_defaults(),
@@ -106,7 +106,10 @@ class Config(DataFileConfig):
             glue.submission_file(self.task_name)
 
 
-class ClassifierTask(task.Task):
+_Split = task.Split[features.InputExample, int]
+
+
+class ClassifierTask(task.Task[features.InputExample, int]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -178,7 +181,9 @@ class ClassifierTask(task.Task):
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(
+        self, split: str
+    ) -> Sequence[features.InputExample] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
         examples = self.reader.read(split)
         has_pairs = any(example.text_b for example in examples or ())
@@ -191,7 +196,7 @@ class ClassifierTask(task.Task):
         return examples
 
     def encode(
-        self, split: str, examples: Sequence[Any]
+        self, split: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a split as TFRecords.
 
@@ -217,7 +222,7 @@ class ClassifierTask(task.Task):
             for window in windows_of_text:
                 yield features.encode_classification_features(window), index
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
@@ -237,7 +242,7 @@ class ClassifierTask(task.Task):
             config, self.decoder.num_outputs, **options
         )
 
-    def pool(self, split: task.Split, batches: task.Batches) -> task.Batches:
+    def pool(self, split: _Split, batches: task.Batches) -> task.Batches:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
             return batches
@@ -250,7 +255,7 @@ class ClassifierTask(task.Task):
         return decoding.pool_batches(batches, starts)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         labels = self.decoder.labels(decoding.concatenate(batches))
@@ -258,7 +263,7 @@ class ClassifierTask(task.Task):
         return metrics.score_known(split.examples, labels, self.decoder, score)
 
     def write_report(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
@@ -284,7 +289,7 @@ class ClassifierTask(task.Task):
         )
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = decoding.concatenate(batches)
