@@ -84,7 +84,7 @@ def parse_json(
 
 
 def read_entry(
-    values: Mapping[str, Any], name: str, kind: type, where: str
+    values: Mapping[str, object], name: str, kind: type, where: str
 ) -> Any:  # noqa: ANN401  JSON of any type
     """Returns an entry of a JSON object, an empty `kind` if there is none.
 

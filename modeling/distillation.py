@@ -5,12 +5,14 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import keras
 
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 from modeling.task_loss import Loss, weighted_sum
+
+T = TypeVar("T")
 
 
 class Distilled(NamedTuple):
@@ -136,7 +138,7 @@ class DistillationLoss(Loss):
         if hidden:
             self.epsilon["hidden_loss"] = 0.0
 
-    def _of_each_kind(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _of_each_kind(self, values: Mapping[str, T]) -> dict[str, T]:
         return {
             f"{kind}_{name}": value
             for kind in self.shares

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from absl import logging
 
@@ -91,7 +90,7 @@ def _check_weights(
 ) -> None:
     config = start.config
     trains = config.training.do_train
-    given: dict[str, Any] = {**config.network}
+    given: dict[str, object] = {**config.network}
     if not trains and "output_mode" in task.settings:
         given["output_mode"] = task.settings["output_mode"]
     identity.check(preset, start.bert_config, task.tokenizer, given, trains)

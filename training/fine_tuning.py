@@ -177,7 +177,7 @@ def find_settings(
     """
     if "train" not in splits:
         return start.training
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         **describe_start(start),
         **task.settings,
         "data": recorded_sets,

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from command_line import flags
 from command_line.flags import group, like
@@ -229,7 +229,7 @@ class DataFileConfig(FineTuningConfig):
         completed.export.check()
         return completed
 
-    def data_file_defaults(self) -> dict[str, Any]:
+    def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""
         return {
             "do_train": True,

@@ -3,7 +3,6 @@
 import os
 import zlib
 from collections.abc import Iterable
-from typing import Any
 
 import tensorflow as tf
 
@@ -50,7 +49,7 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
     return settings
 
 
-def describe_network(preset: Preset) -> dict[str, Any]:
+def describe_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in
@@ -69,7 +68,7 @@ def describe_network(preset: Preset) -> dict[str, Any]:
 
 def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
-    fingerprints = []
+    fingerprints: list[Fingerprint] = []
     for file in files:
         size = checksum = 0
         with tf.io.gfile.GFile(file, "rb") as reader:

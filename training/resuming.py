@@ -23,7 +23,7 @@ _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 def check_resumed(
     config: TrainingConfig,
     preset: Preset | None,
-    settings: Mapping[str, Any] = {},
+    settings: Mapping[str, object] = {},
 ) -> TrainingSettings:
     """Checks that a run is resumed with the flags and settings it began with.
 
@@ -85,7 +85,7 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return known | {name: settings[name] for name in names}
 
 
-def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
+def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
     values = flags.flat(config)
     return {

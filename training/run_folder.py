@@ -252,7 +252,7 @@ class RunFolder:
 
 def describe(
     config: TrainingConfig,
-    command: Mapping[str, Any],
+    command: Mapping[str, object],
     model: "keras.Model",
     settings: TrainingSettings,
 ) -> ModelJson:

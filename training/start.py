@@ -53,7 +53,7 @@ class Start(Generic[ConfigT_co]):
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     table_split: TableSplit | None = None
 
     @property
@@ -172,9 +172,9 @@ def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
 
 def _stated_flags(
     parsed: flags.Parsed[ConfigT], preset: Preset
-) -> dict[str, Any]:
+) -> dict[str, object]:
     # Returns {flag: value} that the folder states.
-    stated = preset.identity_flags()
+    stated: dict[str, object] = {**preset.identity_flags()}
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
@@ -301,7 +301,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed[Any]) -> dict[str, Any]:
+def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

@@ -36,19 +36,19 @@ _REPLACED = {
 class DataProcessor:
     """The base class in Google's run_classifier.py."""
 
-    def get_train_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the train set."""
         raise NotImplementedError("define get_train_examples")
 
-    def get_dev_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_dev_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the dev set."""
         raise NotImplementedError("define get_dev_examples")
 
-    def get_test_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_test_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the test set."""
         raise NotImplementedError("define get_test_examples")
 
-    def get_labels(self) -> Sequence[Any]:
+    def get_labels(self) -> Sequence[object]:
         """Returns the labels, in the order of the model's outputs."""
         raise NotImplementedError("define get_labels")
 

@@ -8,8 +8,25 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypedDict, cast
 
-# [name, bytes, checksum] of a file, as model.json records it.
-Fingerprint: TypeAlias = list[Any]
+from files.paths import StrPath
+
+# [name, bytes, checksums] of a file, as model.json records it.
+Fingerprint: TypeAlias = list[str | int]
+
+
+class StatedCasing(TypedDict, total=False):
+    """What a file states about its tokenizer, and which file states it."""
+
+    do_lower_case: bool | None
+    file: StrPath
+
+
+class TokenizerIdentity(TypedDict, total=False):
+    """What tells tokenizers apart."""
+
+    do_lower_case: bool
+    # Checksum of the WordPieces, in order.
+    vocab: str
 
 
 class HeadSettings(TypedDict, total=False):
@@ -74,33 +91,52 @@ class NetworkOptions(TypedDict):
     bilstm: bool
 
 
+class SplitEntry(TypedDict):
+    """A `TableSplit`."""
+
+    rule: int
+    dev_fraction: float | None
+    key: list[str]
+    clean_fraction: float
+
+
+class RecordedFlags(TypedDict, total=False):
+    """The flags of a run that other commands read. It records more of them."""
+
+    dev_fraction: float
+    max_seq_length: int
+    num_train_epochs: float
+    text_column: str | None
+    text_b_column: str | None
+    trim_padding: bool | None
+
+
 class TrainingSettings(HeadSettings, total=False):
     """What must not change when the run that wrote a folder is resumed."""
 
-    # {flag: value} of the flags that a run compares when it is resumed.
-    flags: Mapping[str, Any]
+    # The flags that a run compares when it is resumed.
+    flags: RecordedFlags
     # [name, file, rows, checksum] of each split, as `RecordedSet` names them.
     data: Sequence[Sequence[Any]]
-    # The fields of a `TableSplit`.
-    split: Mapping[str, Any]
+    # Which rows of a table are the dev set.
+    split: SplitEntry
     # The files of the records of the train set.
     train_records: list[Fingerprint]
     # The files of pretraining records, to train on and to evaluate.
     input_file: list[Fingerprint]
     eval_input_file: list[Fingerprint]
-    # What the tokenizer states, such as `do_lower_case` and `vocab`.
-    tokenizer: Mapping[str, Any]
+    tokenizer: TokenizerIdentity
     # Contents of bert_config.json.
-    bert_config: Mapping[str, Any]
+    bert_config: Mapping[str, object]
     # The `NetworkOptions`.
     left_to_right: bool
     bilstm: bool
     # The checkpoint of the start, and what interprets its weights.
     init_checkpoint: list[Fingerprint] | None
-    init_checkpoint_network: Mapping[str, Any]
+    init_checkpoint_network: Mapping[str, object]
     # The checkpoint of the teacher, and what interprets its weights.
     teacher: list[Fingerprint] | None
-    teacher_network: Mapping[str, Any]
+    teacher_network: Mapping[str, object]
 
 
 class Origin(TypedDict, total=False):
@@ -109,7 +145,7 @@ class Origin(TypedDict, total=False):
     # File name of the script.
     script: str
     # {flag that the user set: value}, without folders.
-    command: Mapping[str, Any]
+    command: Mapping[str, object]
     settings: TrainingSettings
     # {package: version}.
     versions: Mapping[str, str]

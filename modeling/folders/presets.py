@@ -11,9 +11,7 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from absl import logging
 
@@ -39,6 +37,7 @@ from modeling.folders.model_entries import (
     HeadSettings,
     ModelJson,
     NetworkOptions,
+    StatedCasing,
     TrainingSettings,
 )
 from modeling.folders.recorded_splits import (
@@ -85,7 +84,7 @@ class Preset:
     flag: str = ""
     config_file: str | None = None
     vocab_file: str | None = None
-    tokenizer: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
@@ -132,7 +131,7 @@ class Preset:
             if len(rest) == 3
         }
 
-    def decision_flags(self) -> dict[str, Any]:
+    def decision_flags(self) -> dict[str, bool | None]:
         """Returns {flag: recorded value} for a command that does not train.
 
         These flags are of the training, but a command that evaluates, predicts
@@ -151,7 +150,7 @@ class Preset:
             )
         return decisions
 
-    def identity_flags(self) -> dict[str, Any]:
+    def identity_flags(self) -> dict[str, str | bool | None]:
         """Returns {flag: value, None if unknown} that the weights determine."""
         return {
             "left_to_right": self.network["left_to_right"],
@@ -341,7 +340,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
 
 
 def _check_casing(
-    folder: Path, tokenizer: Mapping[str, Any], training: TrainingSettings
+    folder: Path, tokenizer: StatedCasing, training: TrainingSettings
 ) -> None:
     # Raises a ValueError if model.json records another casing than another file
     # states.

@@ -1,10 +1,15 @@
 """Reads what model.json records of a run's examples and of their split."""
 
 import dataclasses
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from files.paths import StrPath
-from modeling.folders.model_entries import ModelJson, Origin, TrainingSettings
+from modeling.folders.model_entries import (
+    ModelJson,
+    Origin,
+    SplitEntry,
+    TrainingSettings,
+)
 
 # Entry of the settings in model.json.
 ENTRY: Final = "split"
@@ -55,9 +60,14 @@ class TableSplit:
         """Whether the weights may have been trained on rows of the dev set."""
         return self.clean_fraction < (self.dev_fraction or 0.0)
 
-    def as_settings(self) -> dict[str, Any]:
+    def as_settings(self) -> SplitEntry:
         """Returns the entry of model.json."""
-        return {**dataclasses.asdict(self), "key": [*self.key]}
+        return {
+            "rule": self.rule,
+            "dev_fraction": self.dev_fraction,
+            "key": [*self.key],
+            "clean_fraction": self.clean_fraction,
+        }
 
 
 def read_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
