@@ -21,7 +21,7 @@ from modeling.folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.requests import expand_lists
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
+from serving.tasks.base import DEFAULTS, Reply, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
 # A dict for one text, a list of dicts for a list of texts. It is Any, because
@@ -226,7 +226,7 @@ class TextModel:
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
-    def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
+    def rerank(self, query: str, passages: Sequence[str]) -> Reply:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
 
         "index" is the position of the passage in `passages`.

@@ -8,7 +8,6 @@ tests/serving/test_twins.py compares it.
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import KINDS
@@ -69,7 +68,9 @@ def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
     return tasks
 
 
-def check_settings(head: str, settings: Mapping[str, Any], file: Path) -> None:
+def check_settings(
+    head: str, settings: Mapping[str, object], file: Path
+) -> None:
     """Checks that an export states all that its tasks need.
 
     Args:

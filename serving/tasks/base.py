@@ -6,13 +6,14 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from command_line.flags import flag
 from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
+from files.json_files import JsonObject
 from modeling.folders.model_entries import HeadSettings
 from serving.engines import Engine, Input, Outputs
 
@@ -21,8 +22,8 @@ LISTS = ("words", "passages")
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
-Request = dict[str, Any]
-Reply = dict[str, Any]
+Request: TypeAlias = JsonObject
+Reply: TypeAlias = JsonObject
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
