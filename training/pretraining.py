@@ -162,7 +162,7 @@ def find_settings(
     settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
-    stated: Mapping[str, Any] = start.training
+    stated: Mapping[str, object] = start.training
     if start.is_resumed:
         for name in settings.keys() & {"input_file", "eval_input_file"}:
             recorded = stated.get(name)

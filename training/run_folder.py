@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from absl import logging
 
@@ -266,7 +266,7 @@ def describe(
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
-    chosen: Mapping[str, Any] = settings
+    chosen: Mapping[str, object] = settings
     head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
     return {
         "version": model_json.VERSION,

@@ -14,7 +14,7 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from command_line import progress, signals
 from data.io import records
@@ -23,7 +23,9 @@ from files.json_files import JsonObject, read_json
 
 # Type of functions such as workers.run. They receive another function and the
 # arguments of each of its calls.
-RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
+RunTasks = Callable[
+    [Callable[..., object], Sequence[tuple[object, ...]]], Generator[object]
+]
 
 
 class Task(Protocol):
@@ -44,7 +46,7 @@ class Task(Protocol):
 
 def run_tasks(
     tasks: Sequence[Task],
-    write_shards: Callable[..., Any],
+    write_shards: Callable[..., object],
     run: RunTasks,
     label: str = "",
 ) -> list[JsonObject]:
