@@ -12,7 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from absl import logging
@@ -26,6 +26,7 @@ from data.classification.features import InputExample, convert_single_example
 from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
+from files.json_files import JsonObject
 from modeling.folders import hub, identity, presets
 from training.start import check_lengths, check_required
 
@@ -140,7 +141,7 @@ def format_features(
     tokens: Sequence[str],
     layers: Sequence[int],
     vectors: Sequence[np.ndarray],
-) -> dict[str, Any]:
+) -> JsonObject:
     """Returns the line of --output_file for a text, as Google's script does.
 
     Args:

@@ -30,7 +30,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absl import logging
 
@@ -48,7 +48,7 @@ from serving.bulk.questions import Questions, load_model
 from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import LISTS, TaskOptions, TextTask
+from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -152,7 +152,7 @@ class Config(flags.Config):
         return any(value is not None for value in values)
 
 
-def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
+def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
     If the task has one field, each text is a request. Otherwise the texts
@@ -165,14 +165,15 @@ def to_requests(task: TextTask, texts: Sequence[Any]) -> list[dict[str, Any]]:
     fields = [*task.fields]
     if len(fields) == 1:
         return [{fields[0]: text} for text in texts]
+    values: list[object] = [*texts]
     if fields[-1] in LISTS and len(texts) > 1:
-        texts = [texts[0], [*texts[1:]]]
-    if not sum(task.fields.values()) <= len(texts) <= len(fields):
+        values = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(values) <= len(fields):
         raise ValueError(
             f"{task.name}: pass these texts in this order, each in quotes: "
-            f"{', '.join(fields)}. Received: {[*texts]}"
+            f"{', '.join(fields)}. Received: {values}"
         )
-    return [dict(zip(fields, texts, strict=False))]
+    return [dict(zip(fields, values, strict=False))]
 
 
 def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:

@@ -35,6 +35,7 @@ from data.classification.classifier_flags import (
 from data.io import feature_specs
 from data.io.tables import Table
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.held_out import with_table_split
@@ -73,7 +74,7 @@ class Config(DataFileConfig):
         # Its predictions and exports are those of a user's own tables.
         return dataclasses.replace(prepared, task_name="csv")
 
-    def data_file_defaults(self) -> dict[str, Any]:
+    def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""
         return {
             **super().data_file_defaults(),
@@ -105,7 +106,10 @@ class Config(DataFileConfig):
             glue.submission_file(self.task_name)
 
 
-class ClassifierTask(task.Task):
+_Split = task.Split[features.InputExample, int]
+
+
+class ClassifierTask(task.Task[features.InputExample, int]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -132,7 +136,7 @@ class ClassifierTask(task.Task):
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
-        self.settings: dict[str, Any] = {
+        self.settings: HeadSettings = {
             "task_name": name,
             "output_mode": mode,
             "labels": self.labels,
@@ -140,7 +144,7 @@ class ClassifierTask(task.Task):
             "num_texts": reader.num_texts or start.training.get("num_texts"),
             **reader.settings,
         }
-        self.export_settings: dict[str, Any] = {"doc_stride": self.doc_stride}
+        self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
         if mode == "regression" and name == "csv":
             # A cross-encoder, which ranks passages, also has a single output.
             self.export_settings["num_texts"] = None
@@ -177,7 +181,9 @@ class ClassifierTask(task.Task):
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(
+        self, split: str
+    ) -> Sequence[features.InputExample] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
         examples = self.reader.read(split)
         has_pairs = any(example.text_b for example in examples or ())
@@ -190,7 +196,7 @@ class ClassifierTask(task.Task):
         return examples
 
     def encode(
-        self, split: str, examples: Sequence[Any]
+        self, split: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a split as TFRecords.
 
@@ -216,7 +222,7 @@ class ClassifierTask(task.Task):
             for window in windows_of_text:
                 yield features.encode_classification_features(window), index
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
@@ -236,7 +242,7 @@ class ClassifierTask(task.Task):
             config, self.decoder.num_outputs, **options
         )
 
-    def pool(self, split: task.Split, batches: task.Batches) -> task.Batches:
+    def pool(self, split: _Split, batches: task.Batches) -> task.Batches:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
             return batches
@@ -249,7 +255,7 @@ class ClassifierTask(task.Task):
         return decoding.pool_batches(batches, starts)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         labels = self.decoder.labels(decoding.concatenate(batches))
@@ -257,7 +263,7 @@ class ClassifierTask(task.Task):
         return metrics.score_known(split.examples, labels, self.decoder, score)
 
     def write_report(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
@@ -283,7 +289,7 @@ class ClassifierTask(task.Task):
         )
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = decoding.concatenate(batches)

@@ -22,6 +22,7 @@ from data import report
 from data.classification.decoding import to_probabilities
 from data.io import feature_specs, records
 from data.ner import reading, scoring, sentence_windows
+from data.ner.sentence_windows import NerExample, NerFeatures
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
@@ -42,7 +43,10 @@ class Config(DataFileConfig):
     head = kinds.TOKEN_CLASSIFIER
 
 
-class NerTask(task.Task):
+_Split = task.Split[NerExample, NerFeatures]
+
+
+class NerTask(task.Task[NerExample, NerFeatures]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -66,13 +70,13 @@ class NerTask(task.Task):
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(self, split: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
         return self.reader.read(split)
 
     def encode(
-        self, split: str, examples: Sequence[Any]
-    ) -> Iterator[tuple[bytes, sentence_windows.NerFeatures]]:
+        self, split: str, examples: Sequence[NerExample]
+    ) -> Iterator[tuple[bytes, NerFeatures]]:
         """Yields the windows of a split's sentences, as TFRecords too."""
         for window in sentence_windows.create_features(
             examples,
@@ -81,13 +85,13 @@ class NerTask(task.Task):
             self.tokenizer,
             self.config.ner.document_context,
         ):
-            labels = {
+            labels: dict[str, records.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
             yield records.encode_inputs(window, labels), window
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.max_seq_length)
 
@@ -98,7 +102,7 @@ class NerTask(task.Task):
         return modeling.BertTokenClassifier(config, len(self.tags), **options)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
@@ -106,7 +110,7 @@ class NerTask(task.Task):
         return scoring.score_entities(right, tags)
 
     def write_report(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
@@ -130,7 +134,7 @@ class NerTask(task.Task):
         )
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
@@ -146,7 +150,7 @@ class NerTask(task.Task):
         return scoring.score_entities(right, tags)
 
     def _tag(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> tuple[list[list[str]], list[np.ndarray]]:
         # Returns the tags of the words of each sentence, and the probabilities
         # of these tags.

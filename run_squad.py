@@ -11,9 +11,9 @@ import dataclasses
 import functools
 import os
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from absl import logging
 
@@ -30,6 +30,7 @@ from data.squad.passage_windows import WindowOptions
 from data.text import token_windows
 from files import atomic
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
 from training.start import Start, read_start
@@ -165,7 +166,10 @@ class SquadReader:
         return self._examples.pop(split)
 
 
-class SquadTask(task.Task):
+_Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
+
+
+class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
@@ -195,17 +199,19 @@ class SquadTask(task.Task):
         if reader.asked:
             self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
-        self.export_settings = {
-            **vars(self.config.windows),
-            **vars(self.config.decoding),
-        }
+        self.export_settings = cast(
+            "HeadSettings",
+            {**vars(self.config.windows), **vars(self.config.decoding)},
+        )
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(
+        self, split: str
+    ) -> Sequence[reading.SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.reader.read(split)
 
     def encode(
-        self, split: str, examples: Sequence[Any]
+        self, split: str, examples: Sequence[reading.SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
@@ -232,7 +238,7 @@ class SquadTask(task.Task):
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.
@@ -248,13 +254,13 @@ class SquadTask(task.Task):
         return modeling.BertSpanLabeler(config, **options)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the scores of SQuAD's official script for --predict_file."""
         return self._score(*self.answer(split, batches))
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the answers, and report.html if --report is set.
 
@@ -262,7 +268,7 @@ class SquadTask(task.Task):
         Returns the scores, or {} if --predict_file contains no answers.
         """
         predictions, nbest, null_odds = self.answer(split, batches)
-        outputs: dict[str, dict[str, Any]] = {
+        outputs: dict[str, Mapping[str, object]] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
@@ -285,9 +291,7 @@ class SquadTask(task.Task):
             report.write_answers(path, heading, file, predictions, is_v2)
         return scores
 
-    def answer(
-        self, split: task.Split, batches: task.Batches
-    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    def answer(self, split: _Split, batches: task.Batches) -> decoding.Answers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
@@ -318,9 +322,9 @@ class SquadTask(task.Task):
 
     def _score(
         self,
-        predictions: dict[str, Any],
-        nbest: dict[str, Any],
-        null_odds: dict[str, Any],
+        predictions: Mapping[str, str],
+        nbest: Mapping[str, list[decoding.NbestEntry]],
+        null_odds: Mapping[str, float],
     ) -> dict[str, float]:
         return scoring.score_predictions(
             self._asked,

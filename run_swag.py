@@ -38,7 +38,10 @@ class Config(FineTuningConfig):
     head = kinds.MULTIPLE_CHOICE
 
 
-class SwagTask(task.Task):
+_Split = task.Split[swag.SwagExample, None]
+
+
+class SwagTask(task.Task[swag.SwagExample, None]):
     """Chooses which of four endings continues a sentence."""
 
     config: Config
@@ -51,7 +54,7 @@ class SwagTask(task.Task):
         self.loss = modeling.ClassifierLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(self, split: str) -> Sequence[swag.SwagExample] | None:
         """Reads the examples of a split from --data_dir."""
         return swag.read_set(
             self.config.fine_tuning.data_dir,
@@ -60,7 +63,7 @@ class SwagTask(task.Task):
         )
 
     def encode(
-        self, split: str, examples: Sequence[Any]
+        self, split: str, examples: Sequence[swag.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the examples of a split as TFRecords, without origins."""
         created = swag.create_features(
@@ -69,7 +72,7 @@ class SwagTask(task.Task):
         for record in features.encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
             self.max_seq_length, swag.NUM_CHOICES
@@ -82,7 +85,7 @@ class SwagTask(task.Task):
         return modeling.BertMultipleChoice(config, **options)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
         return metrics.score_known(
@@ -93,7 +96,7 @@ class SwagTask(task.Task):
         )
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl.
 

@@ -10,12 +10,12 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from absl import app, flags, logging
 
 from command_line import beam_flags, chatter, installation, parsing
 from command_line import flags as script_flags
+from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
 
@@ -250,7 +250,8 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 
 
 def _guarded(
-    main: Callable[[Any], int | None], config: type[script_flags.Config]
+    main: Callable[[script_flags.Parsed[ConfigT]], int | None],
+    config: type[ConfigT],
 ) -> int | None:
     # Locks the output paths, runs `main`, and prints errors in one line.
     # Returns the exit status.

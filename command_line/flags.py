@@ -109,7 +109,7 @@ decoding = functools.partial(flag, role=Role.DECODING)
 neutral = functools.partial(flag, role=Role.NEUTRAL)
 
 
-def like(**changes: Any) -> dict[str, Any]:
+def like(**changes: Any) -> dict[str, object]:
     """Returns what a script changes of a flag in a group, for `group`.
 
     Args:
@@ -124,7 +124,7 @@ def group(
     *,
     without: Sequence[str] = (),
     shared: Sequence[str] = (),
-    **changes: Mapping[str, Any],
+    **changes: Mapping[str, object],
 ) -> Any:  # noqa: ANN401  a field stands for an instance of `group_class`
     """Returns a field of a Config that is a group of flags.
 
@@ -145,7 +145,7 @@ class _Group:
     group_class: type
     without: frozenset[str]
     shared: frozenset[str]
-    changes: Mapping[str, Mapping[str, Any]]
+    changes: Mapping[str, Mapping[str, object]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Flag:
 
     name: str
     type: Any
-    default: Any
+    default: object
     meta: Meta
 
     def is_valid(self, value: object) -> bool:
@@ -261,7 +261,7 @@ class Parsed(Generic[ConfigT]):
     """
 
     config: ConfigT
-    command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
     @property
     def given(self) -> frozenset[str]:
@@ -307,7 +307,7 @@ def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
 
 
 def _create_flag(
-    owner: type, field: dataclasses.Field[Any], changes: Mapping[str, Any]
+    owner: type, field: dataclasses.Field[Any], changes: Mapping[str, object]
 ) -> Flag:
     hint = _type_hints(owner)[field.name]
     if isinstance(hint, types.UnionType):
@@ -397,7 +397,7 @@ def _names_in(meta: _Group) -> set[str]:
     return (flags_of_group - meta.without) | (meta.shared & names)
 
 
-def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], object]]:
     # Yields (field of a flag, the Config or the group that contains it).
     for field in dataclasses.fields(config):
         if _FLAG in field.metadata:
@@ -409,7 +409,7 @@ def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
 def fill(
     config: ConfigT,
     given: frozenset[str],
-    stated: Mapping[str, Any],
+    stated: Mapping[str, object],
     source: str,
 ) -> ConfigT:
     """Returns the flags with the stated values of flags that no user set.
@@ -425,7 +425,7 @@ def fill(
         ValueError: a value is not valid for its flag.
     """
     names = unset(config, given)
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for each in flags_of(config, *Role):
         value = stated.get(each.name)
         if value is None:

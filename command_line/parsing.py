@@ -11,7 +11,7 @@ from command_line.flags import Config, ConfigT, Parsed, flags_of
 from command_line.flags import create as create_config
 from command_line.path_flags import expand_home
 
-_DEFINE: dict[type, Callable[..., Any]] = {
+_DEFINE: dict[type, Callable[..., object]] = {
     str: flags.DEFINE_string,
     bool: flags.DEFINE_boolean,
     int: flags.DEFINE_integer,
@@ -36,8 +36,10 @@ def define(config: type[Config], module: str) -> list[str]:
             default = None
             mark = "(required) "
             required.append(each.name)
-        create: Any = _DEFINE.get(each.type, flags.DEFINE_list)
-        options: dict[str, Any] = {"help": mark + each.meta.help}
+        create: Callable[..., object] = _DEFINE.get(
+            each.type, flags.DEFINE_list
+        )
+        options: dict[str, object] = {"help": mark + each.meta.help}
         if each.meta.choices:
             create = flags.DEFINE_enum
             options["enum_values"] = [*each.meta.choices]

@@ -9,12 +9,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 
 from data.classification.decoding import LabelDecoder
-from data.classification.features import InputExample, split_texts
+from data.classification.features import (
+    InputExample,
+    Label,
+    names_of,
+    number_of,
+    split_texts,
+)
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
 from data.squad.reading import SquadFile, field
@@ -24,10 +30,28 @@ from files import atomic
 from files.paths import StrPath
 from modeling.results import overall_scores, split_by_label
 
+T = TypeVar("T")
+
 Counts = collections.Counter[tuple[str, str]]
 # A normal variable is at most this many deviations from its mean in 95% of all
 # cases.
 _DEVIATIONS_95 = 1.96
+
+
+class Heading(TypedDict):
+    """The title and the scores of a report.
+
+    Attributes:
+        title: what was evaluated.
+        scores: {name: score of all labels together}.
+        rates: {label: its scores}.
+        errors: mean errors in regression.
+    """
+
+    title: str
+    scores: dict[str, float]
+    rates: dict[str, dict[str, float]]
+    errors: NotRequired[dict[str, float]]
 
 
 class Judged(NamedTuple):
@@ -57,7 +81,7 @@ class Judged(NamedTuple):
 
 def create_heading(
     task: str, data: StrPath, scores: Mapping[str, float]
-) -> dict[str, Any]:
+) -> Heading:
     """Returns the title and scores of a report about a file or folder."""
     title = f"{task}: {os.path.basename(os.path.normpath(data))}"
     _, rates = split_by_label(scores)
@@ -66,7 +90,7 @@ def create_heading(
 
 def write_labels(
     output_file: StrPath,
-    heading: dict[str, Any],
+    heading: Heading,
     examples: Sequence[InputExample],
     outputs: np.ndarray,
     decoder: LabelDecoder,
@@ -80,18 +104,23 @@ def write_labels(
     """
     counts = Counts()
     judged = []
-    guesses: Any = decoder.labels(outputs)
+    golds: list[Label] = []
+    guesses = decoder.labels(outputs)
     for example, guess, probabilities in zip(
         examples, guesses, decoder.probabilities(outputs), strict=True
     ):
-        right: Any = example.label
+        right = example.label
+        assert right is not None, "a dev set has labels"
+        golds.append(right)
         badness, verdict = _judge_label(right, guess, probabilities, decoder)
         if decoder.output_mode == "classification":
-            counts.update([(right, f"as {guess}"), (right, "support")])
+            name = str(right)
+            counts.update([(name, f"as {guess}"), (name, "support")])
         elif decoder.output_mode == "multilabel":
-            outcomes = _compare(right, guess)
+            names = names_of(right)
+            outcomes = _compare(names, names_of(guess))
             counts.update((name, outcome) for outcome, name in outcomes)
-            counts.update((name, "support") for name in {*right})
+            counts.update((name, "support") for name in {*names})
         text = ""
         unread = []
         for read, rest in split_texts(example, max_seq_length, tokenizer):
@@ -103,13 +132,11 @@ def write_labels(
         marks = {"unread": unread}
         judged.append(Judged(badness, verdict, text, example.guid, marks))
     baseline = None
-    golds: list[Any] = [example.label for example in examples]
     if decoder.output_mode == "regression":
-        heading = heading | {"errors": _mean_errors(golds, guesses)}
+        heading = {**heading, "errors": _mean_errors(golds, guesses)}
     else:
-        if decoder.output_mode == "multilabel":
-            golds = [", ".join(sorted({*names})) or "none" for names in golds]
-        baseline = _most_frequent(golds)
+        every = (sorted({*names_of(label)}) for label in golds)
+        baseline = _most_frequent([", ".join(x) or "none" for x in every])
     _write(output_file, heading, judged, counts, baseline)
 
 
@@ -120,16 +147,19 @@ def _most_frequent(answers: Sequence[str]) -> tuple[str, float] | None:
     return None
 
 
-def _mean_errors(golds: Sequence[Any], guesses: np.ndarray) -> dict[str, float]:
+def _mean_errors(
+    golds: Sequence[Label], guesses: Sequence[Label]
+) -> dict[str, float]:
     # Returns the mean error of the model and of always predicting the mean.
-    right = np.array(golds, float)
+    right = np.array([*map(number_of, golds)])
+    predicted = np.array([*map(number_of, guesses)])
     if not len(right):
         return {}
     mean = right.mean()
     return {
         "mean": mean,
         "always": np.abs(right - mean).mean(),
-        "model": np.abs(right - guesses).mean(),
+        "model": np.abs(right - predicted).mean(),
     }
 
 
@@ -148,24 +178,26 @@ def interval_of(num_right: int, num_examples: int) -> tuple[float, float]:
 
 
 def _judge_label(
-    right: Any,  # noqa: ANN401  a label, several labels or a number
-    guess: Any,  # noqa: ANN401
+    right: Label,
+    guess: Label,
     probabilities: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[float, str]:
     # Returns the badness and the verdict of a prediction. `probabilities`
     # contains that of each label.
     if decoder.output_mode == "regression":
-        badness = abs(guess - float(right))
-        verdict = f"Right: {float(right):.4g}. Predicted: {guess:.4g}."
+        number, predicted = number_of(right), number_of(guess)
+        badness = abs(predicted - number)
+        verdict = f"Right: {number:.4g}. Predicted: {predicted:.4g}."
     elif decoder.output_mode == "multilabel":
-        wrong = {*right} ^ {*guess}
+        names, guessed = names_of(right), names_of(guess)
+        wrong = {*names} ^ {*guessed}
         errors = [decoder.label_list.index(name) for name in wrong]
         certainties = np.maximum(probabilities, 1 - probabilities)
         badness = max(certainties[errors], default=0.0)
         verdict = (
-            f"Right: {', '.join(right) or 'none'}. "
-            f"Predicted: {', '.join(guess) or 'none'}."
+            f"Right: {', '.join(names) or 'none'}. "
+            f"Predicted: {', '.join(guessed) or 'none'}."
         )
     else:
         # Begin the right ones with the least certain one.
@@ -177,7 +209,7 @@ def _judge_label(
 
 def write_answers(
     output_file: StrPath,
-    heading: dict[str, Any],
+    heading: Heading,
     file: SquadFile,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
@@ -223,7 +255,7 @@ def write_answers(
 
 def write_entities(
     output_file: StrPath,
-    heading: dict[str, Any],
+    heading: Heading,
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
@@ -259,9 +291,7 @@ def write_entities(
     _write(output_file, heading, judged, counts, baseline)
 
 
-def _compare(
-    right: Iterable[Any], predicted: Iterable[Any]
-) -> list[tuple[str, Any]]:
+def _compare(right: Iterable[T], predicted: Iterable[T]) -> list[tuple[str, T]]:
     # Returns (outcome, label or entity) of everything right or predicted.
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
@@ -273,7 +303,7 @@ def _compare(
 
 def _write(
     file: StrPath,
-    heading: dict[str, Any],
+    heading: Heading,
     judged: list[Judged],
     counts: Counts,
     baseline: tuple[str, float] | None,

@@ -8,10 +8,13 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from files.paths import StrPath, named_errors
 
+# A JSON object, or a row of a table, {column: cell}. Whoever reads a value
+# checks its type, because the file may be of a user or of another program.
+JsonObject: TypeAlias = dict[str, Any]
 # {type in Python: JSON's name with its article}.
 _NAMES: dict[type, str] = {dict: "an object", list: "a list"}
 
@@ -47,7 +50,7 @@ def parse_json(
             too deeply, or contains a number that is not finite.
     """
 
-    def parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def parse_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         # Of two values of one key, json would silently keep the last.
         if len(value := dict(pairs)) < len(pairs):
             raise ValueError(
@@ -81,7 +84,7 @@ def parse_json(
 
 
 def read_entry(
-    values: Mapping[str, Any], name: str, kind: type, where: str
+    values: Mapping[str, object], name: str, kind: type, where: str
 ) -> Any:  # noqa: ANN401  JSON of any type
     """Returns an entry of a JSON object, an empty `kind` if there is none.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import keras
 
+from files.json_files import JsonObject
 from modeling.config import BertConfig, check_config
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
@@ -176,7 +177,7 @@ class BertModel(FeaturesModel):
         token_type_ids: Tensor | None = None,
         training: bool = False,
         seed: Tensor | None = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Tensor]:
         """Encodes a batch of WordPiece sequences (see the class)."""
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
@@ -242,7 +243,7 @@ class BertModel(FeaturesModel):
         """Returns a model whose outputs contain no list."""
         return flat_model(self)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         return {
             **super().get_config(),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from files.json_files import read_json
+from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 
 # The number that Google's code adds to the variance in layer normalization.
@@ -69,7 +69,7 @@ class BertConfig:
     type_vocab_size: int = 16
     initializer_range: float = 0.02
     layer_norm_eps: float = LAYER_NORM_EPS
-    unused: dict[str, Any] = dataclasses.field(default_factory=dict)
+    unused: JsonObject = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks every value."""
@@ -124,7 +124,7 @@ class BertConfig:
         except ValueError as error:
             raise ValueError(f"{json_file}: {error}") from error
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Returns a new dict of all entries, including the unused entries."""
         values = dataclasses.asdict(self)
         unused = values.pop("unused")

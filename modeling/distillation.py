@@ -5,12 +5,14 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import keras
 
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 from modeling.task_loss import Loss, weighted_sum
+
+T = TypeVar("T")
 
 
 class Distilled(NamedTuple):
@@ -143,7 +145,7 @@ class DistillationLoss(Loss):
         if hidden:
             self.epsilon["hidden_loss"] = 0.0
 
-    def _of_each_part(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _of_each_part(self, values: Mapping[str, T]) -> dict[str, T]:
         return {
             f"{part}_{name}": value
             for part in self.shares

@@ -1,9 +1,10 @@
 """What Keras needs to export a model of this package."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import keras
+
+from modeling.ops import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
 _AXES = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
@@ -18,7 +19,9 @@ _FORMATS = {
 }
 
 
-def create_signature(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
+def create_signature(
+    ranks: Mapping[str, int],
+) -> list[dict[str, keras.InputSpec]]:
     """Returns the signature of int32 features of any batch size and length.
 
     Args:
@@ -32,7 +35,7 @@ def create_signature(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def create_options(model: keras.Model, format: str) -> dict[str, Any]:
+def create_options(model: keras.Model, format: str) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
 
     Args:
@@ -87,7 +90,7 @@ def flat_model(model: keras.Model) -> keras.Model:
         name: keras.Input((None,) * (rank - 1), dtype="int32", name=name)
         for name, rank in model.feature_ranks.items()
     }
-    named: dict[str, Any] = {}
+    named: dict[str, Tensor] = {}
     for name, value in model(inputs).items():
         if isinstance(value, list):
             named |= {f"{name}_{i}": each for i, each in enumerate(value)}

@@ -7,10 +7,10 @@ A loss is a weighted mean, as its base class says (task_loss.py).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import keras
 
+from files.json_files import JsonObject
 from modeling.ops import Features, Outputs, at_least_float32, cross_entropy
 from modeling.task_loss import Loss, divergence, example_weights
 
@@ -29,7 +29,7 @@ class ClassifierLoss(Loss):
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
         self._class_weights = class_weights
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
@@ -120,7 +120,7 @@ class ContrastiveLoss(SquaredLoss):
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         return {"temperature": self._temperature}
 
@@ -249,7 +249,7 @@ class PretrainingLoss(Loss):
             self.labels = (*self.labels, "next_sentence_labels")
             self.epsilon["next_sentence_loss"] = 0.0
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 

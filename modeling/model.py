@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import keras
 from absl import logging
 
+from files.json_files import JsonObject
 from files.paths import StrPath
 from modeling import keras_export, kinds, metric_targets, ops
 from modeling.checkpoints.loading import (
@@ -74,7 +75,7 @@ class FeaturesModel(keras.Model):
     }
 
     # The serialized configuration of `quantize`, None before it.
-    _quantization: dict[str, Any] | None = None
+    _quantization: JsonObject | None = None
 
     @classmethod
     def from_preset(
@@ -172,7 +173,7 @@ class FeaturesModel(keras.Model):
         )
         return model, report
 
-    def check_features(self, features: Mapping[str, Any]) -> None:
+    def check_features(self, features: Mapping[str, object]) -> None:
         """Checks the names of features.
 
         A model would silently ignore a mask with another name.
@@ -206,7 +207,7 @@ class FeaturesModel(keras.Model):
             self.build()
         super().compile(*args, **kwargs)
 
-    def compile_from_config(self, config: dict[str, Any]) -> None:
+    def compile_from_config(self, config: JsonObject) -> None:
         """Compiles a loaded model as it was compiled when it was saved."""
         self.compile(**keras.saving.deserialize_keras_object(config))
         # Keras loads the optimizer's variables next.
@@ -255,14 +256,14 @@ class FeaturesModel(keras.Model):
                 sample_weight = {name: weights.get(name) for name in y_pred}
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
-    def get_build_config(self) -> dict[str, Any]:
+    def get_build_config(self) -> JsonObject:
         """Returns what else a file says: frozen layers and quantization."""
         return {
             "trainable": [layer.trainable for layer in all_layers(self)],
             "quantization": self._quantization,
         }
 
-    def build_from_config(self, config: dict[str, Any]) -> None:
+    def build_from_config(self, config: JsonObject) -> None:
         """Creates the weights of a loaded model, frozen as they were."""
         self.build()
         if config.get("quantization"):
@@ -406,7 +407,7 @@ class FeaturesModel(keras.Model):
                 ops.check_range(features[name], name, size)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """Creates the model that `get_config` described, with new weights."""
         return super().from_config(
             {**config, "config": BertConfig.from_dict(config["config"])}

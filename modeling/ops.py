@@ -154,7 +154,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 
 @Overridable
 def keep_mask(
-    shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
+    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
     """Draws bool [*shape], True for the elements that `dropout` keeps."""
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob

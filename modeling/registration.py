@@ -11,9 +11,9 @@ import functools
 import importlib
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from command_line.import_hooks import surround_import
+from files.json_files import JsonObject
 
 
 def register(
@@ -64,14 +64,14 @@ class _Placeholder:
         self._module = module
         self._name = name
 
-    def from_config(self, config: dict[str, Any]) -> object:
+    def from_config(self, config: JsonObject) -> object:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
 
 
 class _Missing(_Placeholder):
-    def from_config(self, config: dict[str, Any]) -> object:
+    def from_config(self, config: JsonObject) -> object:
         """Says which import creates the class."""
         raise ImportError(
             f"this file contains {self._name}: `import {self._module}` before "

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from typing import TypeVar
 
 RATES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
+# A score, or None in a history, where JSON has no NaN.
+ScoreT = TypeVar("ScoreT")
 
 
 def split_by_label(
-    results: Mapping[str, float],
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    results: Mapping[str, ScoreT],
+) -> tuple[dict[str, ScoreT], dict[str, dict[str, ScoreT]]]:
     """Returns the overall scores, and {label: scores of the label}.
 
     Args:
@@ -18,7 +21,7 @@ def split_by_label(
             and LABEL_support are the scores of one label.
     """
     matches = {name: _OF_LABEL.fullmatch(name) for name in results}
-    by_label: dict[str, dict[str, float]] = {}
+    by_label: dict[str, dict[str, ScoreT]] = {}
     for name, match in matches.items():
         if match:
             label = by_label.setdefault(match[1] + match[3], {})

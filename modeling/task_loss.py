@@ -11,10 +11,11 @@ In shapes, B = batch.
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import keras
 
+from files.json_files import JsonObject
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 
 
@@ -119,12 +120,12 @@ class Loss:
             )
         return joined
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments, which a saved model records."""
         return {}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """Creates the loss that `get_config` described."""
         return cls(**config)
 

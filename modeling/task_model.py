@@ -16,6 +16,7 @@ from typing import Any
 
 import keras
 
+from files.json_files import JsonObject
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
@@ -145,7 +146,7 @@ class TaskModel(FeaturesModel, abc.ABC):
             )
         return outputs, dropout_seed(seed, self.bert.num_dropouts)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         return {
             **self.bert.get_config(),

@@ -10,6 +10,7 @@ from typing import Any
 
 import keras
 
+from files.json_files import JsonObject
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model import check_ids
@@ -96,7 +97,7 @@ class BertClassifier(TaskModel):
         inputs = encoded[self.head_input]
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
         return {**super().get_config(), "num_labels": self.num_labels}
 

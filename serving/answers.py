@@ -32,11 +32,11 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
 
 
-class Failed(dict[str, Any]):
+class Failed(Reply):
     """The row of a request that failed. It contains `line` and `error`."""
 
 
-class Empty(dict[str, Any]):
+class Empty(Reply):
     """The row of a request without text, which has no answer."""
 
 
@@ -59,7 +59,7 @@ def find_form(form: str | None, path: StrPath | None) -> str:
     return form or [*of_name, "jsonl"][0]
 
 
-def to_json_line(answer: Mapping[str, Any]) -> bytes:
+def to_json_line(answer: Mapping[str, object]) -> bytes:
     """Returns a dict as a line of JSON in UTF-8.
 
     A copied column may contain what JSON lacks: a number that is not finite
@@ -91,9 +91,11 @@ def _with_null(value: object) -> object:
     return value
 
 
-def _to_text(value: Any) -> str:  # noqa: ANN401  a cell of Parquet of any type
-    is_time = isinstance(value, datetime.date | datetime.time)
-    return value.isoformat() if is_time else str(value)
+def _to_text(value: object) -> str:
+    # A cell of Parquet may be of any type.
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
 
 
 def _to_cell(value: object) -> str:
@@ -356,7 +358,7 @@ def _write_table(
     text.detach()
 
 
-def flatten(answer: Mapping[str, Any]) -> Reply:
+def flatten(answer: Mapping[str, object]) -> Reply:
     """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: Reply = {}
     for name, value in answer.items():

@@ -4,11 +4,11 @@ A network of another export may load in this folder, and answer wrong.
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from modeling.folders import model_json
+from modeling.folders.model_entries import ModelJson
 from serving import engines
 
 
@@ -26,7 +26,7 @@ def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
     }
 
 
-def check(folder: Path, name: str, described: Mapping[str, Any]) -> None:
+def check(folder: Path, name: str, described: ModelJson) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import keras
 
@@ -23,6 +22,7 @@ from modeling.folders import (
     new_folders,
     presets,
 )
+from modeling.folders.model_entries import HeadSettings, ModelJson
 from modeling.folders.tokenizer_files import tokenizer_files
 from modeling.labels import LABELS_FILE, format_labels
 from serving import checksums, engines, head_outputs
@@ -42,7 +42,7 @@ from serving.signatures import (
 # {kind of model: function that creates the head of its exports}.
 _HEADS: dict[
     str,
-    Callable[[keras.Model, Mapping[str, Any], ExportOptions], base.Head],
+    Callable[[keras.Model, HeadSettings, ExportOptions], base.Head],
 ] = {
     kinds.CLASSIFIER: classify.create,
     kinds.ENCODER: embed.create,
@@ -56,7 +56,7 @@ _HEADS: dict[
 def export(
     folder: str | os.PathLike[str],
     model: keras.Model,
-    settings: Mapping[str, Any],
+    settings: HeadSettings,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Exports a model, with signatures that suit the kind of the model.
@@ -155,7 +155,7 @@ def write(
 
 
 def _create_card(
-    description: Mapping[str, Any],
+    description: ModelJson,
     files: Mapping[str, int],
     head: base.Head,
     options: ExportOptions,
@@ -206,7 +206,7 @@ def _write_formats(
 
 
 def _describe(
-    model: keras.Model, options: ExportOptions, settings: Mapping[str, Any]
+    model: keras.Model, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
     # Returns {name: content} of the files that describe the model.
     files = {"bert_config.json": model.config.to_json_string()}
@@ -215,7 +215,7 @@ def _describe(
     if labels:
         files[LABELS_FILE] = format_labels(labels)
     if tuple(options.formats) != ("saved_model",):
-        mode = settings.get("output_mode", "classification")
+        mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
         problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
         entries = config_files.config_entries(
             model, labels, tokenizer, problem_type

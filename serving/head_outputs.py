@@ -15,13 +15,11 @@ and can score an export too if the outputs of the export become logits again.
 This module imports no TensorFlow.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from data.ner import legal_tags
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from serving.engines import Outputs
 
 # What the head of an export computes from its logits.
@@ -31,7 +29,7 @@ MULTILABEL = "multilabel"
 REGRESSION = "regression"
 
 
-def form_of(model_class: str, settings: Mapping[str, Any]) -> str:
+def form_of(model_class: str, settings: HeadSettings) -> str:
     """Returns what an exported head computes from its logits.
 
     Args:
@@ -58,7 +56,7 @@ def name_of(form: str) -> str:
 
 
 def to_logits(
-    model_class: str, settings: Mapping[str, Any], outputs: Outputs
+    model_class: str, settings: HeadSettings, outputs: Outputs
 ) -> np.ndarray | Outputs:
     """Converts outputs of the signature `ids` to the logits of the model.
 

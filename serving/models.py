@@ -17,10 +17,11 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from modeling.folders import model_json, presets
+from modeling.folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.requests import expand_lists
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import DEFAULTS, TaskOptions, TextTask
+from serving.tasks.base import DEFAULTS, Reply, TaskOptions, TextTask
 
 Texts = str | Sequence[str]
 # A dict for one text, a list of dicts for a list of texts. It is Any, because
@@ -89,7 +90,10 @@ class TextModel:
         self._checksum = _checksum(folder)
         described = presets.read(folder)
         checksums.check(Path(self.path), self.engine.name, described.described)
-        self.settings = {**described.settings, "labels": described.labels}
+        self.settings: HeadSettings = {
+            **described.settings,
+            "labels": described.labels,
+        }
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, TextTask] = {}
         if described.head in TASKS:
@@ -222,7 +226,7 @@ class TextModel:
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
-    def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
+    def rerank(self, query: str, passages: Sequence[str]) -> Reply:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
 
         "index" is the position of the passage in `passages`.

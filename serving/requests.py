@@ -29,10 +29,10 @@ class Item(NamedTuple):
     """
 
     line: int
-    request: dict[str, Any]
+    request: Request
     error: ValueError | None = None
     file: str = ""
-    row: Mapping[str, Any] = {}
+    row: Mapping[str, object] = {}
 
     def __str__(self) -> str:
         """Returns "FILE, line N", or "line N" without a file."""
@@ -205,16 +205,18 @@ def _read_file(
 
 def _to_request(
     task: TextTask,
-    row: Mapping[str, Any],
+    row: Mapping[str, object],
     trained: Mapping[str, str],
     chosen: Mapping[str, str],
     is_table: bool,
-) -> dict[str, Any]:
+) -> Request:
     # Converts a row, {column: cell}, to a request. `trained` and `chosen` are
     # {field: its column}. In a table, empty cells are omitted, and the field
     # `words` is split at white space.
-    request = {k: v for k, v in row.items() if not (is_table and v is None)}
-    found: dict[str, Any] = {}
+    request: Request = {
+        k: v for k, v in row.items() if not (is_table and v is None)
+    }
+    found: Request = {}
     for field, is_needed in task.fields.items():
         names = [trained.get(field), *task.names_of(field)]
         if field in chosen:
@@ -244,7 +246,7 @@ def _to_request(
 
 
 def _find_column(
-    row: Mapping[str, Any], names: Sequence[str | None], guesses: bool
+    row: Mapping[str, object], names: Sequence[str | None], guesses: bool
 ) -> str | None:
     # Returns the first of the names that is a column. If there is none, the
     # usual name of a text if `guesses`, else None.

@@ -18,8 +18,9 @@ from typing import Any
 from absl import logging
 from starlette.exceptions import HTTPException
 
+from files.json_files import JsonObject
 from serving.models import TextModel
-from serving.tasks.base import Reply, TaskOptions, TextTask
+from serving.tasks.base import Reply, Request, TaskOptions, TextTask
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.
@@ -45,7 +46,7 @@ class Job:
             dropped.
     """
 
-    def __init__(self, task: TextTask, requests: list[dict[str, Any]]) -> None:
+    def __init__(self, task: TextTask, requests: list[Request]) -> None:
         self.task = task
         self.requests = requests
         loop = asyncio.get_running_loop()
@@ -123,7 +124,6 @@ class ServedModel:
         options: arguments of `serving.load`, such as {"engine": "onnx"}.
 
     Attributes:
-        model: the model, once it is loaded.
         tasks: {name: TextTask} of the model, {} until it is loaded.
         about: description of the model, for `GET /api/models`.
         version: number of the export, "1" if its folder has no number.
@@ -134,9 +134,9 @@ class ServedModel:
         name = os.path.basename(os.path.normpath(path))
         self.version = name if name.isdecimal() else "1"
         self._options = options
-        self.model: Any = None
+        self._model: TextModel | None = None
         self.tasks: dict[str, TextTask] = {}
-        self.about: dict[str, Any] = {}
+        self.about: JsonObject = {}
         # Short jobs form batches. Turns of batches and of long jobs alternate.
         self._short: list[Job] = []
         self._long: collections.deque[_Batch] = collections.deque()
@@ -146,13 +146,19 @@ class ServedModel:
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
+    @property
+    def model(self) -> TextModel:
+        """The model, once it is loaded."""
+        assert self._model, "`load` was not called"
+        return self._model
+
     def load(self) -> None:
         """Loads and warms up the model. Raises the errors of `serving.load`."""
         model = TextModel(self._path, **self._options)
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()
-        self.model = model
+        self._model = model
         self.tasks = {name: model.task(name) for name in model.tasks}
         self.about = {
             "tasks": model.tasks,

@@ -60,6 +60,7 @@ def test_packages_import_downwards_only(package):
 def test_data_imports_of_modeling_only_what_loads_no_network():
     allowed = {
         "modeling.labels",
+        "modeling.folders.model_entries",
         "modeling.folders.presets",
         "modeling.registration",
         "modeling.results",

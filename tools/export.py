@@ -10,7 +10,7 @@ export with --do_eval.
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
@@ -23,6 +23,7 @@ from command_line.path_flags import Kind
 from data.text.tokenization import FullTokenizer
 from modeling import kinds
 from modeling.folders import identity, presets
+from modeling.folders.model_entries import HeadSettings
 
 if TYPE_CHECKING:
     from modeling.model import FeaturesModel
@@ -130,11 +131,9 @@ def create_options(
     )
 
 
-def settings_of_head(
-    preset: presets.Preset, model_class: str
-) -> dict[str, Any]:
+def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
-    settings = {
+    settings: HeadSettings = {
         **preset.settings,
         "labels": preset.labels,
         "num_texts": preset.training.get("num_texts"),

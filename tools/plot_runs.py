@@ -58,7 +58,7 @@ class Config(flags.Config):
 
 
 def create_curves(
-    lines: Sequence[Mapping[str, Any]], places: Sequence[float]
+    lines: Sequence[history.Line], places: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 
@@ -129,7 +129,8 @@ def main(parsed: flags.Parsed[Config]) -> None:
     runs, start = [], 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read(Path(folder) / history.FILE)
-        places = [start + line[AXES[config.axis]] for line in lines]
+        named: Sequence[Mapping[str, Any]] = lines
+        places = [start + line[AXES[config.axis]] for line in named]
         runs.append((name or folder, create_curves(lines, places)))
         if config.consecutive:
             start = max(places, default=start)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from absl import logging
 
@@ -90,7 +89,7 @@ def _check_weights(
 ) -> None:
     config = start.config
     trains = config.training.do_train
-    settings: dict[str, Any] = {**config.network}
+    settings: dict[str, object] = {**config.network}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
     identity.check(

@@ -8,7 +8,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import keras
 import numpy as np
@@ -18,6 +17,7 @@ import serving
 from files import atomic
 from modeling import kinds
 from modeling.folders import cards, new_folders
+from modeling.folders.model_entries import HeadSettings
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
@@ -115,7 +115,7 @@ def export_task(
     logging.info("Wrote the export to %s", export_dir)
 
 
-def settings_of(task: Task) -> dict[str, Any]:
+def settings_of(task: Task) -> HeadSettings:
     """Returns the settings of a task's head, for `serving.export`."""
     return {**task.settings, "labels": task.labels, **task.export_settings}
 

@@ -13,6 +13,7 @@ from absl import logging
 
 from data.io import tfrecords
 from modeling.folders import example_calls, recorded_splits
+from modeling.folders.model_entries import TrainingSettings
 from modeling.results import never_found
 from training import checks, exporting, flow, held_out, resuming
 from training.distillation import load_teacher
@@ -64,7 +65,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         find_settings(task, start, splits, recorded_sets),
         dev_set_checksum(task, splits),
     )
-    network: dict[str, Any] = config.network
+    network: Mapping[str, Any] = config.network
     trainer = flow.create_trainer(
         start,
         folder,
@@ -166,7 +167,7 @@ def find_settings(
     start: Start[FineTuningConfig],
     splits: Splits,
     recorded_sets: Sequence[recorded_splits.RecordedSet],
-) -> Mapping[str, Any]:
+) -> TrainingSettings:
     """Returns the settings to record with the weights.
 
     `recorded_sets` is the result of `describe_data`.
@@ -176,7 +177,7 @@ def find_settings(
     """
     if "train" not in splits:
         return start.training
-    settings = {
+    settings: dict[str, object] = {
         **describe_start(start),
         **task.settings,
         "data": recorded_sets,

@@ -2,12 +2,13 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from command_line import flags
 from command_line.flags import group, like
 from command_line.path_flags import Kind
 from data.io.dev_split import DataFileOptions
+from modeling.folders.model_entries import NetworkOptions
 from training.training_config import TrainingConfig, TrainingFlags
 
 
@@ -149,7 +150,7 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def network(self) -> dict[str, bool]:
+    def network(self) -> NetworkOptions:
         """{flag: value} of the flags in `presets.NETWORK`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
@@ -228,7 +229,7 @@ class DataFileConfig(FineTuningConfig):
         completed.export.check()
         return completed
 
-    def data_file_defaults(self) -> dict[str, Any]:
+    def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""
         return {
             "do_train": True,

@@ -3,7 +3,6 @@
 import os
 import zlib
 from collections.abc import Iterable
-from typing import Any
 
 import tensorflow as tf
 
@@ -11,20 +10,20 @@ import modeling
 from files.json_files import read_json
 from modeling.checkpoints import kerashub
 from modeling.folders import identity, kerashub_files, presets
+from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from modeling.folders.presets import Preset, folder_of
-from modeling.folders.recorded_splits import Fingerprint
 from training.start import Start
 from training.training_config import TrainingConfig
 
 
-def describe_start(start: Start[TrainingConfig]) -> dict[str, Any]:
+def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
     """
     config = start.config
     teacher = config.distillation.teacher
-    settings: dict[str, Any] = {
+    settings: TrainingSettings = {
         "bert_config": start.bert_config.to_dict(),
         **config.network,
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
@@ -50,7 +49,7 @@ def describe_start(start: Start[TrainingConfig]) -> dict[str, Any]:
     return settings
 
 
-def describe_network(preset: Preset) -> dict[str, Any]:
+def describe_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in
@@ -69,7 +68,7 @@ def describe_network(preset: Preset) -> dict[str, Any]:
 
 def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
-    fingerprints = []
+    fingerprints: list[Fingerprint] = []
     for file in files:
         size = checksum = 0
         with tf.io.gfile.GFile(file, "rb") as reader:

@@ -13,9 +13,9 @@ from absl import logging
 
 from data.io.dev_split import SetReader
 from data.io.row_keys import RULE
+from modeling.folders.model_entries import Fingerprint
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import (
-    Fingerprint,
     RecordedSet,
     TableSplit,
 )

@@ -20,7 +20,7 @@ from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
-from modeling.folders.recorded_splits import Fingerprint
+from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from training import exporting, fingerprints, flow, pretraining_end, resuming
 from training.distillation import load_teacher
 from training.pretraining_config import PretrainingConfig
@@ -142,8 +142,8 @@ def train(
 def find_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
-    dev_set: Sequence[Fingerprint],
-) -> Mapping[str, Any]:
+    dev_set: list[Fingerprint],
+) -> TrainingSettings:
     """Returns the settings to record with the weights.
 
     Args:
@@ -158,13 +158,14 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.training
-    settings = fingerprints.describe_start(start)
+    settings: dict[str, Any] = {**fingerprints.describe_start(start)}
     settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
+    stated: Mapping[str, object] = start.training
     if start.is_resumed:
         for name in settings.keys() & {"input_file", "eval_input_file"}:
-            recorded = start.training.get(name)
+            recorded = stated.get(name)
             if not isinstance(recorded, list):
                 continue
             if _is_earlier_form(recorded, settings[name]):

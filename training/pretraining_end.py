@@ -8,6 +8,7 @@ from absl import logging
 
 from modeling import kinds
 from modeling.folders import example_calls
+from modeling.folders.model_entries import HeadSettings
 from training.pretraining_config import PretrainingConfig
 from training.start import Start
 
@@ -95,6 +96,6 @@ def describe_commands(start: Start[PretrainingConfig]) -> list[str]:
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        settings = {"name": kinds.PRETRAINER}
+        settings: HeadSettings = {"name": kinds.PRETRAINER}
         lines += example_calls.list_commands(settings, export)
     return lines

@@ -11,6 +11,7 @@ from typing import Any
 from command_line import flags
 from command_line.flags import Role
 from modeling.folders import identity
+from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.model_json import FILE
 from modeling.folders.presets import Preset
 from training.training_config import TrainingConfig
@@ -22,8 +23,8 @@ _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 def check_resumed(
     config: TrainingConfig,
     preset: Preset | None,
-    settings: Mapping[str, Any] = {},
-) -> dict[str, Any]:
+    settings: Mapping[str, object] = {},
+) -> TrainingSettings:
     """Checks that a run is resumed with the flags and settings it began with.
 
     A new run may have any. A flag that is defined with `may_grow` may increase,
@@ -84,7 +85,7 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return known | {name: settings[name] for name in names}
 
 
-def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, Any]:
+def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
     values = flags.flat(config)
     return {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from absl import logging
 
@@ -25,6 +25,11 @@ from modeling.folders.checkpoint_folders import (
     BEST,
     checkpoint_steps,
     find_best,
+)
+from modeling.folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    TrainingSettings,
 )
 from modeling.folders.model_json import FILE
 from modeling.folders.tokenizer_files import describe_tokenizer
@@ -91,12 +96,12 @@ class RunFolder:
         self.results: Mapping[str, float] | None = None
         self._config: TrainingConfig = start.config
         self._command = start.command
-        self._settings: Mapping[str, Any] | None = None
+        self._settings: TrainingSettings | None = None
         self.history = history.History(
             start.config, self.path / history.FILE, self.state
         )
 
-    def record(self, settings: Mapping[str, Any], dev_set: int) -> None:
+    def record(self, settings: TrainingSettings, dev_set: int) -> None:
         """Says what the run records with its weights and its evaluations.
 
         Args:
@@ -127,7 +132,9 @@ class RunFolder:
         )
         # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step
-        last = {} if step is None else {"files": [], "best_step": step}
+        last: ModelJson = (
+            {} if step is None else {"files": [], "best_step": step}
+        )
         _write_files(self.path, texts, description | last)
         if self._config.keeps_best:
             _write_files(self.best, texts, description)
@@ -135,7 +142,7 @@ class RunFolder:
         self.write_card(is_finished=False)
 
     @property
-    def _described(self) -> Mapping[str, Any] | None:
+    def _described(self) -> ModelJson | None:
         # Contents of the run's model.json, None if this command trains and
         # changes them.
         is_fixed = not self._config.training.do_train
@@ -245,10 +252,10 @@ class RunFolder:
 
 def describe(
     config: TrainingConfig,
-    command: Mapping[str, Any],
+    command: Mapping[str, object],
     model: "keras.Model",
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
+    settings: TrainingSettings,
+) -> ModelJson:
     """Returns the contents of a run's model.json.
 
     Args:
@@ -259,10 +266,11 @@ def describe(
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
-    head |= {name: settings[name] for name in head.keys() & settings.keys()}
+    chosen: Mapping[str, object] = settings
+    head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
     return {
         "version": model_json.VERSION,
-        "task": {"name": kinds.kind_of(model), **head},
+        "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
         "origin": {
             "script": os.path.basename(sys.argv[0]),
             "command": command,
@@ -276,7 +284,7 @@ def describe(
 
 
 def _write_files(
-    folder: Path, texts: Mapping[str, bytes], description: Mapping[str, Any]
+    folder: Path, texts: Mapping[str, bytes], description: ModelJson
 ) -> None:
     # Writes {name: contents} and the description of model.json. A user's own
     # files are not replaced.

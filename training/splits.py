@@ -6,7 +6,6 @@ import os
 import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from absl import logging
 
@@ -70,7 +69,7 @@ def write_splits(
 def _write_split(
     task: Task,
     name: str,
-    examples: Sequence[Any],
+    examples: Sequence[object],
     folder: StrPath,
     sizes: tuple[int, int],
 ) -> Split:
@@ -124,7 +123,8 @@ def describe_data(
         file = f"{data}/{name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
-            ((file, _, checksum),) = fingerprints.fingerprint(files)
+            ((own_name, _, own),) = fingerprints.fingerprint(files)
+            file, checksum = str(own_name), int(own)
         described.append(RecordedSet(name, file, split.num_examples, checksum))
     return described
 

@@ -21,6 +21,7 @@ from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
 from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
+from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import TableSplit
 from training.fine_tuning_config import DataFileConfig
@@ -52,7 +53,7 @@ class Start(Generic[ConfigT_co]):
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    command: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     table_split: TableSplit | None = None
 
     @property
@@ -61,7 +62,7 @@ class Start(Generic[ConfigT_co]):
         return self.preset is not None and self.preset.is_resumed
 
     @property
-    def training(self) -> Mapping[str, Any]:
+    def training(self) -> TrainingSettings:
         """The settings that the run in the folder of the weights recorded."""
         return self.preset.training if self.preset else {}
 
@@ -171,9 +172,9 @@ def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
 
 def _stated_flags(
     parsed: flags.Parsed[ConfigT], preset: Preset
-) -> dict[str, Any]:
+) -> dict[str, object]:
     # Returns {flag: value} that the folder states.
-    stated = preset.identity_flags()
+    stated: dict[str, object] = {**preset.identity_flags()}
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
@@ -300,7 +301,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed[Any]) -> dict[str, Any]:
+def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

@@ -10,10 +10,11 @@ import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     import modeling
-    from data.io import tfrecords
+    from data.io import feature_specs, tfrecords
     from modeling.task_loss import Loss
 
+# An example, and what `Task.encode` yields beside a record.
+ExampleT = TypeVar("ExampleT")
+OriginT = TypeVar("OriginT")
 # A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
 # outputs are one array, or {name: array}, as the task's model returns them.
 Batch = tuple[Mapping[str, np.ndarray], Any]
@@ -32,7 +36,7 @@ Batches = Iterable[Batch]
 
 
 @dataclasses.dataclass(frozen=True)
-class Split:
+class Split(Generic[ExampleT, OriginT]):
     """A split that was read, and its records.
 
     Attributes:
@@ -51,8 +55,8 @@ class Split:
     num_examples: int
     num_records: int
     checksum: int
-    examples: Sequence[Any] = ()
-    origins: Sequence[Any] = ()
+    examples: Sequence[ExampleT] = ()
+    origins: Sequence[OriginT] = ()
 
     def create_dataset(self, batch_size: int, trim: bool) -> "tf.data.Dataset":
         """Returns the batches of the split, for evaluation or prediction."""
@@ -69,13 +73,14 @@ def suffix_of(split: str) -> str:
     return "".join(split.partition("_")[1:])
 
 
-class Task(abc.ABC):
+class Task(abc.ABC, Generic[ExampleT, OriginT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
     The constructor of a subclass checks the task's own flags, and sets its
     loss and labels. Then `fine_tuning.run` calls the methods in the order of
     their definitions. A method remembers nothing for a later method: what
-    decoding needs is in the `Split`.
+    decoding needs is in the `Split`. A type checker knows more of a task that
+    names the types of its examples and origins, `Task[InputExample, int]`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.
@@ -121,8 +126,8 @@ class Task(abc.ABC):
     label_words: Sequence[str] = ()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: Mapping[str, Any] = MappingProxyType({})
-    export_settings: Mapping[str, Any] = MappingProxyType({})
+    settings: HeadSettings = NO_SETTINGS
+    export_settings: HeadSettings = NO_SETTINGS
 
     def __init__(self, start: Start[FineTuningConfig]) -> None:
         assert start.tokenizer
@@ -135,7 +140,7 @@ class Task(abc.ABC):
         return [*filter(None, [self.labels, self.label_words])]
 
     @abc.abstractmethod
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(self, split: str) -> Sequence[ExampleT] | None:
         """Returns the examples of a split, or None to skip the split.
 
         Raises:
@@ -145,8 +150,8 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def encode(
-        self, split: str, examples: Sequence[Any]
-    ) -> Iterator[tuple[bytes, Any]]:
+        self, split: str, examples: Sequence[ExampleT]
+    ) -> Iterator[tuple[bytes, OriginT]]:
         """Yields (serialized tf.train.Example, origin) for each record.
 
         The origin is all that evaluation needs to know of the record, such as
@@ -154,8 +159,8 @@ class Task(abc.ABC):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, split: str) -> Mapping[str, Any]:
-        """Returns the format of a split's records, {name: tf.io feature}."""
+    def feature_spec(self, split: str) -> "feature_specs.Spec":
+        """Returns {name: Feature} of a split's records."""
 
     @abc.abstractmethod
     def create_model(
@@ -168,7 +173,9 @@ class Task(abc.ABC):
             **options: arguments that every model of `modeling` accepts.
         """
 
-    def pool(self, split: Split, batches: Batches) -> Batches:
+    def pool(
+        self, split: Split[ExampleT, OriginT], batches: Batches
+    ) -> Batches:
         """Converts batches of records to the batches that `evaluate` reads.
 
         By default returns `batches`. A task that writes several records per
@@ -177,14 +184,16 @@ class Task(abc.ABC):
         return batches
 
     @abc.abstractmethod
-    def evaluate(self, split: Split, batches: Batches) -> dict[str, float]:
+    def evaluate(
+        self, split: Split[ExampleT, OriginT], batches: Batches
+    ) -> dict[str, float]:
         """Computes the scores of the model's outputs, {name: value}.
 
         The best step may be chosen by the scores named in `metrics`.
         """
 
     def write_report(
-        self, split: Split, batches: Batches, output_dir: str
+        self, split: Split[ExampleT, OriginT], batches: Batches, output_dir: str
     ) -> None:
         """Writes a report on an evaluated split. By default does nothing.
 
@@ -194,7 +203,7 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def write_predictions(
-        self, split: Split, batches: Batches, output_dir: str
+        self, split: Split[ExampleT, OriginT], batches: Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions of a split.
 

@@ -13,6 +13,7 @@ from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import Kind
 from modeling.folders import hub
+from modeling.folders.model_entries import NetworkOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -278,7 +279,7 @@ class TrainingConfig(flags.Config):
         return None
 
     @property
-    def network(self) -> dict[str, bool]:
+    def network(self) -> NetworkOptions:
         """{flag: value} of the flags in `presets.NETWORK`.
 
         These flags are also arguments of the model's constructor.

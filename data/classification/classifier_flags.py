@@ -127,13 +127,13 @@ class ClassifierOptions:
 
 def guess_columns(
     columns: Iterable[str], flags: Sequence[str] = tuple(_USUAL)
-) -> dict[str, Any]:
+) -> dict[str, str | None]:
     """Returns {flag: column of a usual name, else the last left, or None}.
 
     `flags` are "text_column" and "label_column", or one of them.
     """
     free = [*columns]
-    column_of: dict[str, Any] = {}
+    column_of: dict[str, str | None] = {}
     for flag in flags:
         usual = (
             column
@@ -223,16 +223,18 @@ def find_columns(
         _ask_for_pair(file, free)
     missing = [flag for flag in _USUAL if flag not in named]
     guessed = guess_columns(free, missing)
+    found: dict[str, str] = {}
     for flag, column in guessed.items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
-    check_columns(str(table.path), columns, guessed.values())
-    if guessed:
-        chosen = named | guessed
+        found[flag] = column
+    check_columns(str(table.path), columns, found.values())
+    if found:
+        chosen = named | found
         shown = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(shown))
-    return guessed
+    return found
 
 
 def _columns_of(file: str, table: Table) -> list[str]:

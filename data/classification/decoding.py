@@ -3,19 +3,16 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from absl import logging
 
-from data.classification.features import InputExample, label_id
+from data.classification.features import InputExample, Label, label_id
 from data.io import tables
 from files.atomic import atomic_open
+from files.json_files import JsonObject
 from files.paths import StrPath
 
-# An example's label: a name, a list of names in multi-label classification, or
-# a number in regression.
-Label = str | list[str] | float
 # (features, logits or values) of a batch.
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
@@ -61,7 +58,7 @@ class LabelDecoder:
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
-    def label_ids(self, labels: Sequence) -> np.ndarray:
+    def label_ids(self, labels: Sequence[Label | None]) -> np.ndarray:
         """Converts a Label of each example, as in `features.label_id`.
 
         Returns int [examples], in multi-label classification int [examples,
@@ -128,7 +125,7 @@ def pool_batches(
 
 def describe_rows(
     examples: Sequence[InputExample], outputs: np.ndarray, decoder: LabelDecoder
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """Yields the rows of a table of predictions: the input's, then an answer.
 
     The answer is `label`, `probability` and `correct`, or `value` in
@@ -143,7 +140,7 @@ def describe_rows(
         right = example.label
         if isinstance(right, list):
             right = sorted(right, key=decoder.label_list.index)
-        answer: dict[str, Any] = {
+        answer: JsonObject = {
             "label": ",".join(label) if isinstance(label, list) else label,
             "probability": f"{probability:.6f}",
             "correct": "" if right is None else label == right,
@@ -157,10 +154,10 @@ def describe_rows(
 
 def describe_examples(
     examples: Iterable[InputExample],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """Yields the fields of examples for `write_predictions`."""
     for example in examples:
-        entry: dict[str, Any] = {
+        entry: JsonObject = {
             "guid": example.guid,
             "text_a": example.text_a,
         }
@@ -173,7 +170,7 @@ def describe_examples(
 
 def write_predictions(
     output_dir: StrPath,
-    entries: Iterable[dict[str, Any]],
+    entries: Iterable[JsonObject],
     outputs: np.ndarray,
     decoder: LabelDecoder,
     suffix: str = "",

@@ -5,8 +5,7 @@ import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 from absl import logging
@@ -15,9 +14,14 @@ from data.classification import metrics
 from data.io import records
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
+
+# An example's label: a name, a list of names in multi-label classification, or
+# a number in regression, which a table may contain as text.
+Label: TypeAlias = str | list[str] | float
 
 
 @dataclasses.dataclass
@@ -38,8 +42,8 @@ class InputExample:
     guid: str | int
     text_a: str
     text_b: str | None = None
-    label: str | float | list[str] | None = None
-    row: Mapping[str, Any] | None = None
+    label: Label | None = None
+    row: Mapping[str, object] | None = None
 
 
 class DataProcessor(abc.ABC):
@@ -59,7 +63,7 @@ class DataProcessor(abc.ABC):
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[Any]
     test_set_has_labels = False
-    settings: Mapping[str, Any] = MappingProxyType({})
+    settings: HeadSettings = NO_SETTINGS
 
     @abc.abstractmethod
     def labels(self) -> list[str] | None:
@@ -312,7 +316,7 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
-    values: dict[str, Any] = {"is_real_example": [1]}
+    values: dict[str, records.Values] = {"is_real_example": [1]}
     label = feature.label_id
     if label is not None:
         values["label_ids"] = label if isinstance(label, list) else [label]
@@ -321,8 +325,19 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     return records.encode_inputs(feature, values)
 
 
+def names_of(label: Label) -> list[str]:
+    """Returns the names that a label consists of. Not for regression."""
+    return label if isinstance(label, list) else [str(label)]
+
+
+def number_of(label: Label) -> float:
+    """Returns the label of a regression as a number."""
+    assert not isinstance(label, list)
+    return float(label)
+
+
 def label_id(
-    label: str | float | list[str] | None, label_list: Sequence[str] | None
+    label: Label | None, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
     """Converts an example's label to the value of its record.
 
@@ -333,8 +348,7 @@ def label_id(
     if label is None:
         return None
     if label_list is None:
-        assert not isinstance(label, list)
-        return float(label)
+        return number_of(label)
     if isinstance(label, list):
         return [int(name in label) for name in label_list]
     return label_list.index(label)

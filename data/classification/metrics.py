@@ -101,16 +101,24 @@ def compute_metrics(
     return scores
 
 
+class Labeled(Protocol):
+    """An example that may have a label."""
+
+    @property
+    def label(self) -> object:
+        """The label, None if it is unknown."""
+
+
 class LabelEncoder(Protocol):
     """Converts labels to numbers, as `decoding.LabelDecoder` does."""
 
-    def label_ids(self, labels: Sequence) -> np.ndarray:
+    def label_ids(self, labels: Sequence[Any]) -> np.ndarray:
         """Converts the label of each example to what the metrics compare."""
 
 
 def score_known(
-    examples: Sequence[Any],
-    predicted: Sequence[Any],
+    examples: Sequence[Labeled],
+    predicted: Sequence[object],
     decoder: LabelEncoder,
     score: Callable[..., dict[str, float]],
 ) -> dict[str, float]:

@@ -4,7 +4,6 @@ A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from absl import logging
@@ -14,6 +13,7 @@ from data.classification.features import (
     ClassificationFeatures,
     InputExample,
     create_joined_features,
+    number_of,
 )
 from data.classification.table_task import TableProcessor
 from data.text.tokenization import FullTokenizer
@@ -142,8 +142,8 @@ class PairProcessor(TableProcessor):
         Raises:
             ValueError: a score of `split` is not on the scale.
         """
-        labels: list[Any] = [example.label for example in examples]
-        scores = [float(label) for label in labels if label is not None]
+        labels = [example.label for example in examples]
+        scores = [number_of(label) for label in labels if label is not None]
         least, largest = min(scores, default=0.0), max(scores, default=0.0)
         unit = _LARGEST_SCORE if largest > 1 else 1.0
         self._unit = self._unit or unit
@@ -172,7 +172,7 @@ def create_pair_features(
     groups = (
         (
             [InputExample(x.guid, text or "") for text in (x.text_a, x.text_b)],
-            None if x.label is None else float(x.label) / unit,  # type: ignore
+            None if x.label is None else number_of(x.label) / unit,
         )
         for x in examples
     )

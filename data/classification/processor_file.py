@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from command_line.path_flags import split_code
 from data.classification import features
@@ -25,7 +25,7 @@ from modeling.folders.presets import Preset
 from modeling.labels import check_labels, first_labels
 
 # Entry of model.json: the name of the class that read the sets.
-ENTRY = "processor"
+ENTRY: Final = "processor"
 # {name that TensorFlow 2 lacks: what to do}. tf.compat.v1 has the other names.
 _REPLACED = {
     "app": "copy the class into a file of its own",
@@ -37,19 +37,19 @@ _REPLACED = {
 class DataProcessor:
     """The base class in Google's run_classifier.py."""
 
-    def get_train_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the train set."""
         raise NotImplementedError("define get_train_examples")
 
-    def get_dev_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_dev_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the dev set."""
         raise NotImplementedError("define get_dev_examples")
 
-    def get_test_examples(self, data_dir: StrPath) -> Sequence[Any]:
+    def get_test_examples(self, data_dir: StrPath) -> Sequence[object]:
         """Returns the InputExamples of the test set."""
         raise NotImplementedError("define get_test_examples")
 
-    def get_labels(self) -> Sequence[Any]:
+    def get_labels(self) -> Sequence[object]:
         """Returns the labels, in the order of the model's outputs."""
         raise NotImplementedError("define get_labels")
 

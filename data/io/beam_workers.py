@@ -8,7 +8,7 @@ import builtins
 import itertools
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -20,8 +20,8 @@ _STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
 
 
 def run(
-    function: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
+    function: Callable[..., object],
+    tasks: Sequence[tuple[object, ...]],
     options: "PipelineOptions",
 ) -> Generator[None]:
     """Calls a function for each task, in one pipeline.

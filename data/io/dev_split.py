@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from absl import logging
@@ -49,7 +49,7 @@ class Example(Protocol):
         row: {column: cell} of the example's row of the file, or None.
     """
 
-    row: Mapping[str, Any] | None
+    row: Mapping[str, object] | None
 
 
 ExampleT = TypeVar("ExampleT", bound=Example)
@@ -67,7 +67,7 @@ class Reader(Protocol):
             ValueError: a file is malformed.
         """
 
-    def read(self, split: str) -> Sequence[Any] | None:
+    def read(self, split: str) -> Sequence[object] | None:
         """Returns the examples of a split, None if the split is missing.
 
         Args:

@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from data.io import encodings, headers
-from files.json_files import parse_json
+from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 _MOST_WORDS = 4
 # Matches the first line of JSON lines, and of a file that is one JSON list.
 # Does not match a text that begins with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
-_Row = tuple[int, dict[str, Any] | ValueError]
+_Row = tuple[int, JsonObject | ValueError]
 
 
 def find_kind(
@@ -127,7 +127,7 @@ def _rows_in(
     return value
 
 
-def _is_of_pandas(value: dict[str, Any]) -> bool:
+def _is_of_pandas(value: JsonObject) -> bool:
     # to_json writes {column: {index: cell}}, or if told so, {"columns": names,
     # "index": [...], "data": [cells of a row]}.
     if value.keys() == {"columns", "index", "data"}:
@@ -141,8 +141,8 @@ def _is_of_pandas(value: dict[str, Any]) -> bool:
 
 
 def _wrapped_list(
-    value: dict[str, Any], columns: Collection[str]
-) -> list[dict[str, Any]] | None:
+    value: JsonObject, columns: Collection[str]
+) -> list[JsonObject] | None:
     # Returns the only list of objects in an object, as services answer, with
     # a count or the address of the next page beside it. A row contains a text,
     # or the usual name of a column.
@@ -192,6 +192,6 @@ def _is_list(head: str, columns: Collection[str]) -> bool | None:
     return None if may_be_list else False
 
 
-def without_nan(row: dict[str, Any]) -> dict[str, Any]:
+def without_nan(row: JsonObject) -> JsonObject:
     """Returns a row, in which NaN is an empty cell, None, as in pandas."""
     return {k: v if v == v else None for k, v in row.items()}

@@ -13,7 +13,7 @@ import math
 import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Protocol, Self, TypedDict, cast
 
 import google_crc32c
 import numpy as np
@@ -27,8 +27,11 @@ _FOOTER_SIZE = 4
 # A longer record is damaged: protocol buffers are smaller than 2 GiB.
 _MAX_LENGTH = 1 << 31
 
+# The values of a feature.
+Values = Sequence[int] | Sequence[float] | np.ndarray
 
-def encode_example(features: Mapping[str, Sequence[Any] | np.ndarray]) -> bytes:
+
+def encode_example(features: Mapping[str, Values]) -> bytes:
     """Serializes features as the bytes of a `tf.train.Example`.
 
     Args:
@@ -52,9 +55,23 @@ def encode_example(features: Mapping[str, Sequence[Any] | np.ndarray]) -> bytes:
             packed = struct.pack(f"<{len(values)}f", *values)
         else:
             kind = _INTS
-            packed = _varints(name, values)
+            packed = _varints(name, cast("Sequence[int]", values))
         entries += [_entry(name, kind, len(packed)), packed]
     return _field(1, b"".join(entries))
+
+
+class FileSize(TypedDict):
+    """What tells whether a file is whole."""
+
+    bytes: int
+    crc32c: str
+
+
+class ShardEntry(FileSize):
+    """A file of records, as a manifest lists it."""
+
+    path: str
+    num_records: int
 
 
 class ModelInput(Protocol):
@@ -65,7 +82,7 @@ class ModelInput(Protocol):
     segment_ids: list[int]
 
 
-def encode_inputs(inputs: ModelInput, more: dict[str, Any]) -> bytes:
+def encode_inputs(inputs: ModelInput, more: Mapping[str, Values]) -> bytes:
     """Serializes a model input and other features as a `tf.train.Example`.
 
     `more` contains the other features, {name: values}.
@@ -75,7 +92,7 @@ def encode_inputs(inputs: ModelInput, more: dict[str, Any]) -> bytes:
         "input_mask": inputs.input_mask,
         "segment_ids": inputs.segment_ids,
     }
-    return encode_example(features | more)
+    return encode_example({**features, **more})
 
 
 # Field numbers in tf.train.Feature.
@@ -178,7 +195,7 @@ class RecordWriter(contextlib.ExitStack):
         self._files[self.num_records % len(self._files)].write(frame(record))
         self.num_records += 1
 
-    def describe(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[ShardEntry]:
         """Returns the path, number of records, size and checksum of each file.
 
         Call this method after the `with` block.
@@ -321,8 +338,8 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
         yield key >> 3, message[position - size : position]
 
 
-def measure_file(path: StrPath) -> dict[str, Any]:
-    """Returns a file's size and checksum, {"bytes": int, "crc32c": str}.
+def measure_file(path: StrPath) -> FileSize:
+    """Returns a file's size and checksum.
 
     Of a packed file, they are those of the unpacked bytes.
     """
@@ -330,19 +347,19 @@ def measure_file(path: StrPath) -> dict[str, Any]:
         return _measure(file)
 
 
-def measure_shard(path: StrPath) -> dict[str, Any]:
+def measure_shard(path: StrPath) -> FileSize:
     """Returns what `measure_file` does, of the bytes of a local file."""
     with open(path, "rb") as file:
         return _measure(file)
 
 
-def _measure(file: io.BufferedReader) -> dict[str, Any]:
+def _measure(file: io.BufferedReader) -> FileSize:
     checksum = google_crc32c.Checksum()
     size = sum(map(len, checksum.consume(file, 1 << 20)))
     return {"bytes": size, "crc32c": checksum.hexdigest().decode()}
 
 
-def is_whole(path: str, entry: dict[str, Any]) -> bool:
+def is_whole(path: str, entry: FileSize) -> bool:
     """Returns whether a file's size and checksum match its manifest `entry`."""
     # Compare the size first, because the checksum reads the whole file.
     return (

@@ -14,16 +14,18 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from command_line import progress, signals
 from data.io import records
 from files.atomic import remove_partial, write_json
-from files.json_files import read_json
+from files.json_files import JsonObject, read_json
 
 # Type of functions such as workers.run. They receive another function and the
 # arguments of each of its calls.
-RunTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[Any]]
+RunTasks = Callable[
+    [Callable[..., object], Sequence[tuple[object, ...]]], Generator[object]
+]
 
 
 class Task(Protocol):
@@ -44,10 +46,10 @@ class Task(Protocol):
 
 def run_tasks(
     tasks: Sequence[Task],
-    write_shards: Callable[..., Any],
+    write_shards: Callable[..., object],
     run: RunTasks,
     label: str = "",
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Runs the tasks that are not done, and returns the results of all tasks.
 
     Args:
@@ -104,10 +106,10 @@ class Output:
         self,
         output_file: str,
         version: int,
-        flags: dict[str, Any],
+        flags: Mapping[str, object],
         inputs: Iterable[str],
         ending: str = "",
-        more: Mapping[str, Any] | None = None,
+        more: Mapping[str, object] | None = None,
         apart: Mapping[str, str] | None = None,
     ) -> None:
         self.output_file = output_file
@@ -119,7 +121,7 @@ class Output:
         self.manifest_file = f"{output_file}.manifest.json"
         self._work_dir = f"{output_file}.work"
         self._begun_file = os.path.join(self._work_dir, "job.json")
-        self._description: dict[str, Any] = {
+        self._description: JsonObject = {
             "version": version,
             "flags": flags,
             "inputs": [
@@ -156,7 +158,7 @@ class Output:
                 "--output_file"
             )
 
-    def find_manifest(self) -> dict[str, Any] | None:
+    def find_manifest(self) -> JsonObject | None:
         """Returns the manifest if the job is finished and its shards intact.
 
         Raises:
@@ -176,7 +178,7 @@ class Output:
         is_intact = all(map(records.is_whole, paths, entries))
         return manifest if is_intact else None
 
-    def _read_same(self, path: str) -> dict[str, Any] | None:
+    def _read_same(self, path: str) -> JsonObject | None:
         # Reads a manifest or job.json, None if the file does not exist.
         try:
             contents = read_json(path)
@@ -228,7 +230,7 @@ class Output:
             )
         write_json(self._begun_file, self._description)
 
-    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+    def finish(self, results: JsonObject) -> JsonObject:
         """Writes and returns the manifest, which also contains `results`."""
         manifest = {**self._description, **results}
         write_json(self.manifest_file, manifest)

@@ -17,6 +17,7 @@ from data.io import (
     text_files,
     workbooks,
 )
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 # {ending of a file's name: format of the table}.
@@ -35,7 +36,7 @@ FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
-Row = tuple[int, dict[str, Any] | ValueError]
+Row = tuple[int, JsonObject | ValueError]
 
 
 class Repeated(str):
@@ -183,7 +184,7 @@ class _Header:
 
     def row(
         self, cells: list[str], is_swallowed: bool = False
-    ) -> dict[str, Any] | ValueError:
+    ) -> JsonObject | ValueError:
         names = self._names
         if not names:
             return self._row_without_names(cells)
@@ -205,9 +206,7 @@ class _Header:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         return dict(zip(self._keys, cells, strict=True))
 
-    def _row_without_names(
-        self, cells: list[str]
-    ) -> dict[str, Any] | ValueError:
+    def _row_without_names(self, cells: list[str]) -> JsonObject | ValueError:
         # Rows may have more cells than others. MySQL writes a backslash before
         # a line break in a cell.
         self._width = max(self._width, len(cells))
@@ -373,7 +372,7 @@ def open_parquet(path: StrPath) -> Iterator[Any]:
         yield table
 
 
-def describe_parquet(path: StrPath) -> dict[str, Any]:
+def describe_parquet(path: StrPath) -> JsonObject:
     """Returns a row of empty cells: {column: None or {inner column: None}}.
 
     Raises the errors of `open_parquet`.
@@ -389,7 +388,7 @@ def describe_parquet(path: StrPath) -> dict[str, Any]:
         }
 
 
-def _parquet_cells(column: Any) -> list[Any]:  # noqa: ANN401  pyarrow is optional
+def _parquet_cells(column: Any) -> list[object]:  # noqa: ANN401  pyarrow is optional
     try:
         return column.to_pylist()
     except (ValueError, OverflowError):

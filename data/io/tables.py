@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from absl import logging
 
@@ -25,6 +25,7 @@ from data.io.table_forms import (
     form_of,
     read_rows,
 )
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 # The module offers the names of table_forms.py too.
@@ -162,7 +163,7 @@ def read_table(
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
     may_lack: bool = False,
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, JsonObject]]:
     """Yields (where, row) of a table. Fails at a malformed row.
 
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
@@ -258,10 +259,10 @@ def accepted_rows(
 
 
 def add_answer(
-    row: Mapping[str, Any],
-    answer: Mapping[str, Any],
+    row: Mapping[str, object],
+    answer: Mapping[str, object],
     columns: Collection[str] = (),
-) -> dict[str, Any]:
+) -> JsonObject:
     """Returns a row of a table, and beside it an answer.
 
     A field of the answer begins with `predicted_` if the row has its name, or

@@ -12,7 +12,7 @@ import os
 import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO
 
 from data.io import encodings, packed_files
 from files.paths import StrPath, find_matches, is_remote, named_errors
@@ -138,7 +138,7 @@ def is_file(path: StrPath) -> bool:
 
 def read_lines(
     path: StrPath,
-    dropped: Counter[Any] | None = None,
+    dropped: Counter[str] | None = None,
     start: int = 0,
     end: int | None = None,
 ) -> Iterator[str]:
@@ -175,7 +175,9 @@ def read_lines(
             except UnicodeDecodeError:
                 text = line.decode("utf-8", "ignore")
                 if dropped is not None:
-                    dropped[path] += len(line) - len(text.encode("utf-8"))
+                    dropped[os.fspath(path)] += len(line) - len(
+                        text.encode("utf-8")
+                    )
             yield text.rstrip("\n")
 
 

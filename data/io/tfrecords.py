@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 from absl import logging
@@ -32,20 +32,32 @@ _NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 
 
+class Masking(Protocol):
+    """Masks records while they are read, as `DynamicMasking` does."""
+
+    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+        """Draws the random numbers for the record with this number."""
+
+    def __call__(
+        self, features: dict[str, tf.Tensor], draws: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Masks a batch of records, with what `draw` drew for each."""
+
+
 class Records(NamedTuple):
     """TFRecord files with the same features, and how to parse and mask them.
 
     Attributes:
         files: paths of the files.
         spec: {name: feature_specs.Feature} of the records.
-        dynamic_masking: DynamicMasking that masks the records while they are
-            read, with new masks in each epoch of training. None for records
-            that contain masks, or that are not for pretraining.
+        dynamic_masking: masks the records while they are read, with new masks
+            in each epoch of training. None for records that contain masks, or
+            that are not for pretraining.
     """
 
     files: Sequence[str]
     spec: Spec
-    dynamic_masking: Any = None
+    dynamic_masking: Masking | None = None
 
 
 def are_masked(files: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ import datetime
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -97,7 +97,7 @@ def _first_filled(book: Any, names: list[str]) -> str:  # noqa: ANN401  python_c
 
 
 def _without_empty(
-    path: StrPath, rows: list[list[Any]], empty_is_gap: bool
+    path: StrPath, rows: Sequence[Sequence[object]], empty_is_gap: bool
 ) -> Iterator[tuple[int, list[str]]]:
     empty: list[int] = []
     last = 0

@@ -13,14 +13,16 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
 
 
 def run(
-    function: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
+    function: Callable[..., T],
+    tasks: Sequence[tuple[object, ...]],
     num_processes: int,
-) -> Generator[Any]:
+) -> Generator[T]:
     """Calls a function for each task, in worker processes.
 
     Args:
@@ -76,7 +78,7 @@ def run(
 
 
 def _start(
-    function: Callable[..., Any], reader: connection.Connection
+    function: Callable[..., object], reader: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
     # Starts a worker process, and returns the pipe to it. Do not fork. A forked
     # process would copy locks that other threads have acquired, and no thread
@@ -110,7 +112,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
 
 
 def _work(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     pipe: connection.Connection,
     reader: connection.Connection,
 ) -> None:
@@ -124,7 +126,7 @@ def _work(
     with contextlib.suppress(EOFError, OSError):
         while True:
             arguments = pipe.recv()
-            answer: tuple[Exception | None, Any]
+            answer: tuple[Exception | None, object]
             try:
                 answer = (None, function(*arguments))
             except Exception as error:

@@ -4,12 +4,12 @@ docs/named_entities.md shows the forms of the tools.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from data.io.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from data.ner.scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
 from data.ner.words import find_words
+from files.json_files import JsonObject
 from modeling.labels import is_label
 
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
@@ -26,7 +26,7 @@ Span = tuple[int, int, str]
 Sentence = tuple[list[str], list[str], str | None]
 
 
-def without_answers(row: dict[str, Any]) -> dict[str, Any]:
+def without_answers(row: JsonObject) -> JsonObject:
     """Returns a row without what a model answered for it."""
     if "predicted_entities" not in row:
         return row
@@ -34,7 +34,7 @@ def without_answers(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_sentence(
-    row: dict[str, Any], where: str, needs_tags: bool
+    row: JsonObject, where: str, needs_tags: bool
 ) -> Sentence | None:
     """Returns the words and tags of a row, or None if it is no such row.
 
@@ -72,7 +72,7 @@ def find_sentence(
     return words, tags, text
 
 
-def _find_words(row: dict[str, Any], text: str | None) -> str | None:
+def _find_words(row: JsonObject, text: str | None) -> str | None:
     # Returns the name of the words, None if a row has none.
     for name in WORD_LISTS:
         # spaCy writes `tokens`: [] beside a text.
@@ -82,7 +82,7 @@ def _find_words(row: dict[str, Any], text: str | None) -> str | None:
 
 
 def _find_tags(
-    row: dict[str, Any], words: Sequence[str], with_spans: bool
+    row: JsonObject, words: Sequence[str], with_spans: bool
 ) -> list[str]:
     # Returns the names of lists of tags. Those of the words' length are first.
     names = [name for name in TAG_LISTS if _are(row.get(name), str, int)]
@@ -94,7 +94,7 @@ def _find_tags(
 
 
 def _compare_tags(
-    row: dict[str, Any], where: str, names: Sequence[str], words: Sequence[str]
+    row: JsonObject, where: str, names: Sequence[str], words: Sequence[str]
 ) -> None:
     # Raises a ValueError if two lists of tags contradict each other. The hub's
     # `ner_tags` may be beside tags of other tasks.
@@ -113,7 +113,7 @@ def _are(values: object, *types: type) -> bool:
 
 
 def _compare(
-    row: dict[str, Any], where: str, name: str, sentence: Sentence
+    row: JsonObject, where: str, name: str, sentence: Sentence
 ) -> None:
     # Raises a ValueError if the tags `name` of a row contradict its text or its
     # spans.
@@ -151,8 +151,8 @@ def _contradict(
 
 
 def find_spans(
-    row: dict[str, Any], where: str, needs_spans: bool
-) -> tuple[str, list[Any] | None]:
+    row: JsonObject, where: str, needs_spans: bool
+) -> tuple[str, list[object] | None]:
     """Returns the text and the spans of a row.
 
     The text is empty if it is null. The spans are None if the text was not
@@ -188,7 +188,7 @@ def find_spans(
     return text, values if isinstance(values, list | None) else [values]
 
 
-def _keys_of_spans(row: dict[str, Any], where: str) -> list[str]:
+def _keys_of_spans(row: JsonObject, where: str) -> list[str]:
     # Returns the keys of `SPANS` in a row. The first one contains spans, if any
     # does, because tools may also write values of other kinds under others.
     # Raises a ValueError if two keys contain spans that differ.
@@ -216,7 +216,7 @@ def _is_list_of_spans(value: object) -> bool:
     return value == [] or has_spans(value)
 
 
-def _from_label_studio(task: dict[str, Any], where: str) -> dict[str, Any]:
+def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
     # Converts a task of Label Studio's export to {"text", "entities"}. The
     # entities are None if the text was not annotated.
     every = task.get("annotations") or []

@@ -16,7 +16,6 @@ import dataclasses
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from absl import logging
@@ -28,6 +27,7 @@ from data.ner.words import find_words
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 
@@ -50,7 +50,7 @@ class NerExample:
     labels: list[str]
     document: int
     text: str | None = None
-    row: Mapping[str, Any] | None = None
+    row: Mapping[str, object] | None = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -229,7 +229,7 @@ def write_predictions(
                 [places[i][0], places[j - 1][1], entity_type]
                 for entity_type, i, j in entities
             ]
-            answer: dict[str, Any] = {
+            answer: JsonObject = {
                 f"{prefix}labels": labels,
                 f"{prefix}entities": spans,
                 "probabilities": [

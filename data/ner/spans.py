@@ -15,7 +15,6 @@ import bisect
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from absl import logging
 
@@ -233,7 +232,7 @@ def _check_labels(path: StrPath, counts: _Counts) -> None:
 
 def _read_entries(
     path: StrPath, encoding: str | None
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, object]]:
     # Yields (place in the file, parsed JSON value) of each text in a file. Only
     # a .json file can contain one list of texts, instead of a text in a line.
     numbered = text_files.read_numbered(path, encoding)

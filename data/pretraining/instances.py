@@ -13,7 +13,7 @@ import itertools
 import random
 from collections import Counter, deque
 from collections.abc import Iterable, MutableSequence, Sequence
-from typing import Any
+from typing import TypeVar
 
 from absl import logging
 
@@ -28,6 +28,8 @@ from data.pretraining.documents import (
     log_counts,
 )
 from data.pretraining.options import InstanceOptions
+
+T = TypeVar("T")
 
 
 def encode_instance(
@@ -53,7 +55,7 @@ def encode_instance(
     """
     num_tokens = len(tokens)
     padding = bytes(options.max_seq_length - num_tokens)
-    features: dict[str, Any] = {
+    features: dict[str, records.Values] = {
         "input_ids": b"".join(tokens) + padding,
         "input_mask": b"\1" * num_tokens + padding,
         "segment_ids": bytes(b_start)
@@ -319,7 +321,7 @@ def _choose_words(
     return chosen
 
 
-def shuffle(items: MutableSequence[Any], rng: random.Random) -> None:
+def shuffle(items: MutableSequence[T], rng: random.Random) -> None:
     """Shuffles exactly as rng.shuffle(items) does, in half the time."""
     getrandbits = rng.getrandbits
     bound = len(items)

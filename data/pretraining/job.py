@@ -12,8 +12,8 @@ import itertools
 import os
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from data.io import records, text_files
 from data.io.sharded_job import Output, RunTasks, run_tasks
@@ -23,6 +23,7 @@ from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from files import lock
 from files.atomic import write_json
+from files.json_files import JsonObject
 
 # Increase this number whenever you change the code so that the records change.
 _VERSION = 4
@@ -71,7 +72,7 @@ def create_shards(
     output_file: str,
     num_shards: int,
     run: RunTasks,
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[JsonObject, bool]:
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
@@ -120,7 +121,7 @@ def create_shards(
 
 
 def create_output(
-    output_file: str, flags: dict[str, Any], inputs: Sequence[str]
+    output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> Output:
     """Returns the files of a job, which are named as `sharded_job` says.
 
@@ -214,7 +215,7 @@ def write_shards(task: ShardTask) -> None:
 
     # Each part has its own random draws, but the evaluation set is small, so
     # its documents are taken together.
-    texts: dict[Any, Iterator[Document]] = {
+    texts: dict[int | str, Iterator[Document]] = {
         number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
         for number, part in task.parts.items()
     }
@@ -287,17 +288,17 @@ def _create_records(
 
 
 def _combine(
-    results: list[dict[str, Any]],
+    results: list[JsonObject],
     options: InstanceOptions,
     input_files: Sequence[str],
-) -> dict[str, Any]:
+) -> JsonObject:
     # Combines the results of the tasks for the manifest. Raises a ValueError if
     # the input contains no text, or if all documents or none are held out.
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])
     documents.log_counts(counts, input_files)
-    evaluation: dict[str, Any] = {}
+    evaluation: JsonObject = {}
     if fraction := options.eval_fraction:
         evaluation["eval_shards"] = results.pop(0)["shards"]
         num_held_out = evaluation["eval_shards"][0]["num_records"]

@@ -7,13 +7,13 @@ their checksums. Files without one are read.
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import google_crc32c
 
 from command_line import progress
 from data.io import records, text_files
-from files.json_files import parse_json
+from files.json_files import JsonObject, parse_json
+from modeling.folders.model_entries import Fingerprint
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 # Size of the checksum at the end of a record, and so of a file.
@@ -65,14 +65,14 @@ def _find_manifest(path: str) -> str | None:
     return None
 
 
-def _read_manifest(file: str | None) -> dict[str, Any]:
+def _read_manifest(file: str | None) -> JsonObject:
     if file is None:
         return {}
     with text_files.open_binary(file) as reader:
         return parse_json(reader.read(), file)
 
 
-def identify(files: Iterable[str]) -> list[list[Any]]:
+def identify(files: Iterable[str]) -> list[Fingerprint]:
     """Returns what tells files of records from others of the same name.
 
     Name, size and time are not enough, because archives, images and copies set
@@ -90,7 +90,7 @@ def identify(files: Iterable[str]) -> list[list[Any]]:
     """
     found = []
     # {path of a manifest: {name of a file: its entry}}
-    manifests: dict[str | None, dict[str, Any]] = {}
+    manifests: dict[str | None, JsonObject] = {}
     for path in files:
         name, size = os.path.basename(path), text_files.size(path)
         manifest = _find_manifest(path)
@@ -105,7 +105,7 @@ def identify(files: Iterable[str]) -> list[list[Any]]:
     return found
 
 
-def _list_entries(manifest: dict[str, Any]) -> dict[str, Any]:
+def _list_entries(manifest: JsonObject) -> JsonObject:
     entries = [*manifest.get("shards", []), *manifest.get("eval_shards", [])]
     return {os.path.basename(entry["path"]): entry for entry in entries}
 

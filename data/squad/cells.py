@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from data.io.column_names import ANSWERS
-from files.json_files import parse_json
+from files.json_files import JsonObject, parse_json
 
 # Names of values and of functions that a cell may contain.
 _NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
@@ -29,7 +29,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
 _IS_TRUE = ("true", "1", "1.0", "yes")
 
 
-def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def answers_of_row(row: Mapping[str, object]) -> JsonObject:
     """Returns the answers that the columns of a table's row contain.
 
     These columns are read:
@@ -49,7 +49,7 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: a cell cannot be read. The message shows the cell.
     """
     context = str(row["context"])
-    start: Any = None
+    start: object = None
     if "answers" in row:
         answers = read_cell(row["answers"], context)
     elif "answers.text" in row:
@@ -71,12 +71,12 @@ def answers_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def text_column(row: Mapping[str, Any]) -> str | None:
+def text_column(row: Mapping[str, object]) -> str | None:
     """Returns the name of the column with the only answer, None without it."""
     return next((name for name in ANSWERS if name in row), None)
 
 
-def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
+def list_answers(answers: object, start: object = None) -> list[JsonObject]:
     """Returns a list of answers, each {"text": ..., "answer_start": ...}.
 
     Args:
@@ -105,7 +105,7 @@ def list_answers(answers: object, start: object = None) -> list[dict[str, Any]]:
     return [*map(_answer_of, texts, starts)]
 
 
-def _lists_of(answer: dict[str, Any]) -> tuple[object, object]:
+def _lists_of(answer: JsonObject) -> tuple[object, object]:
     # Returns the text and the position of an answer, or the lists of several.
     if "text" not in answer:
         raise ValueError(f"the answer {answer!r} has no 'text'")
@@ -115,7 +115,7 @@ def _lists_of(answer: dict[str, Any]) -> tuple[object, object]:
     return answer["text"], start
 
 
-def _answer_of(text: object, start: object) -> dict[str, Any]:
+def _answer_of(text: object, start: object) -> JsonObject:
     answer = {"text": text, "answer_start": start}
     if isinstance(text, dict):
         answer = {"answer_start": None, **text}

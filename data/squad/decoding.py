@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from absl import logging
@@ -20,9 +20,23 @@ from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import BasicTokenizer
 
-RawResult = collections.namedtuple(
-    "RawResult", ["unique_id", "start_logits", "end_logits"]
-)
+
+class RawResult(NamedTuple):
+    """The network's outputs for a window."""
+
+    unique_id: int
+    start_logits: np.ndarray
+    end_logits: np.ndarray
+
+
+class NbestEntry(TypedDict):
+    """A possible answer, as nbest_predictions.json lists it."""
+
+    text: str
+    probability: float
+    start_logit: float
+    end_logit: float
+
 
 # Score of no answer minus score of the best answer, for a question whose only
 # candidate is "no answer".
@@ -33,10 +47,9 @@ Span = collections.namedtuple(
 )
 
 # Three dicts whose keys are question ids. The first contains the text of each
-# answer. The second contains the n-best lists, best entry first. Each entry
-# contains `text`, `probability`, `start_logit` and `end_logit`. The third, only
-# for SQuAD v2.0, contains the score of no answer minus the best answer's score.
-Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
+# answer, the second the n-best lists, best entry first, and the third, only for
+# SQuAD v2.0, the score of no answer minus the best answer's score.
+Answers = tuple[dict[str, str], dict[str, list[NbestEntry]], dict[str, float]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,7 +155,7 @@ class Answer(NamedTuple):
 def decode_question(
     example: SquadExample,
     features: list[SquadFeatures],
-    result_of: Mapping[Any, RawResult],
+    result_of: Mapping[int, RawResult],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answer:
@@ -197,7 +210,7 @@ def decode_question(
 
 def _example_spans(
     features: list[SquadFeatures],
-    result_of: Mapping[Any, RawResult],
+    result_of: Mapping[int, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
     # Returns the spans that may be the answer, the span of "no answer", and its
@@ -241,7 +254,7 @@ def _score(answer: Span | Candidate) -> float:
     return answer.start_logit + answer.end_logit
 
 
-def with_probabilities(nbest: list[Candidate]) -> list[dict]:
+def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:
     """Converts a question's n-best list to entries for nbest_predictions.json.
 
     The probabilities are the softmax of the scores in the list.

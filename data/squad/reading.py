@@ -6,13 +6,13 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from absl import logging
 
 from data.io import encodings, packed_files, tables, text_files
 from data.squad import cells
-from files.json_files import parse_json
+from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 _ValueT = TypeVar("_ValueT")
@@ -171,7 +171,7 @@ def _warn_of_answers(
 
 def read_questions(
     input_file: StrPath, layout: tables.Layout = tables.DEFAULT
-) -> Iterator[tuple[str, dict[str, Any], str]]:
+) -> Iterator[tuple[str, JsonObject, str]]:
     """Yields (context, qa, where) of each question of a SQuAD file.
 
     `context` is the passage, the same object for all its questions. `qa` is the
@@ -210,7 +210,7 @@ def read_questions(
 
 def _read_entries(
     path: str, layout: tables.Layout
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, JsonObject]]:
     # Yields (place in the file, entry). The id of a row is its line number.
     form = tables.form_of(path)
     is_json = packed_files.name_without_packing(path).endswith(".json")
@@ -257,7 +257,7 @@ def _is_entry(line: str) -> bool:
     return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
-def _in_squad_form(qa: object, where: str) -> dict[str, Any]:
+def _in_squad_form(qa: object, where: str) -> JsonObject:
     # Converts a question from another layout to SQuAD's layout. An id that is a
     # number becomes a string, as in the prediction files of Google's code.
     if not isinstance(qa, dict):
@@ -320,7 +320,7 @@ def _begins_at_start(example: SquadExample) -> bool:
 
 def _read_answer(
     example: SquadExample,
-    qa: dict[str, Any],
+    qa: JsonObject,
     where: str,
     word_starts: Sequence[int],
     use_char_offsets: bool,

@@ -4,10 +4,10 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from absl import logging
 
+from data.squad.decoding import NbestEntry
 from data.squad.reading import SquadFile, field
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -18,7 +18,7 @@ def score_predictions(
     file: SquadFile,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
-    nbest: Mapping[str, list[dict[str, Any]]] | None = None,
+    nbest: Mapping[str, list[NbestEntry]] | None = None,
     null_odds: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.

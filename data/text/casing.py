@@ -7,10 +7,11 @@ but a vocabulary that looks cased needs --do_lower_case.
 
 import os
 import re
-from typing import Any, Protocol
+from typing import Protocol
 
 from data.text.characters import strip_accents
 from files.paths import StrPath
+from modeling.folders.model_entries import StatedCasing
 from modeling.folders.presets import Preset
 from modeling.folders.tokenizer_files import read_tokenizer
 
@@ -46,7 +47,7 @@ def find_casing(
     """
     vocab_file = tokenizer.vocab_file
     tokens = tokenizer.tokens
-    stated: list[dict[str, Any]] = [
+    stated: list[StatedCasing] = [
         {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
     ]
     folder = os.path.dirname(vocab_file) or "."
@@ -55,7 +56,7 @@ def find_casing(
     if len({*map(os.path.realpath, places)}) == len(places):
         stated.append(read_tokenizer(folder))
     if preset:
-        stated.append(dict(preset.tokenizer))
+        stated.append(preset.tokenizer)
         # The path of a release is NAME/bert_model.ckpt or the folder NAME.
         release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
         release = os.path.basename(release)
@@ -64,7 +65,7 @@ def find_casing(
             stated.append(
                 {"do_lower_case": not is_cased, "file": preset.weights}
             )
-    source: Any = "--do_lower_case"
+    source: StrPath = "--do_lower_case"
     for statement in stated:
         casing = statement.get("do_lower_case")
         if casing is None:

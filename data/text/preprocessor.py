@@ -13,6 +13,7 @@ from data.text import text_lists
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
+from files.json_files import JsonObject
 from files.paths import StrPath
 from modeling.folders.presets import read as read_preset
 
@@ -206,7 +207,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             for name in _NAMES
         }
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> JsonObject:
         """Returns the constructor's arguments, the vocabulary among them."""
         tokenizer = self.tokenizer
         return {
@@ -221,7 +222,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """Creates the layer that `get_config` described."""
         tokenizer = TokenizerLayer(**config["tokenizer"])
         return super().from_config({**config, "tokenizer": tokenizer})

@@ -22,6 +22,7 @@ from data.text.characters import clean_text
 from data.text.text_lists import Texts
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
+from modeling.folders.model_entries import TokenizerIdentity
 from modeling.folders.presets import Preset
 from modeling.folders.presets import read as read_preset
 from modeling.folders.tokenizer_files import parse_tokenizer
@@ -152,7 +153,7 @@ class FullTokenizer:
         )
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> TokenizerIdentity:
         """Casing and vocabulary checksum, to compare tokenizers."""
         checksum = zlib.crc32("\n".join(self.tokens).encode())
         return {

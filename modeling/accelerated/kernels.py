@@ -69,7 +69,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
+def random_bits(shape: Sequence[int | Tensor], seed: Tensor) -> Tensor:
     """Returns random uint32 numbers, each computed from its index and the seed.
 
     The function is a counter-based generator (Salmon et al. 2011), which can
@@ -112,7 +112,7 @@ def _uint32(value: int) -> Tensor:
 
 
 def keep_mask(
-    shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
+    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
     """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
 

@@ -82,7 +82,7 @@ def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
     return all(description == first for description in others)
 
 
-def _describe(layer: keras.layers.Layer) -> list[Any]:
+def _describe(layer: keras.layers.Layer) -> list[object]:
     inner = [
         (each.dtype_policy.get_config(), vars(each).get("lora_alpha"))
         for each in all_layers(layer)

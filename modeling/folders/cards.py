@@ -11,7 +11,6 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from modeling import kinds
 from modeling.folders import markdown
@@ -20,6 +19,7 @@ from modeling.folders.example_calls import (
     find_example,
     list_commands,
 )
+from modeling.folders.model_entries import ModelJson, TrainingSettings
 from modeling.labels import LABELS_FILE
 from modeling.results import never_found, overall_scores, split_by_label
 
@@ -87,7 +87,7 @@ class Card:
     """
 
     kind: str
-    description: Mapping[str, Any]
+    description: ModelJson
     labels: Sequence[str] | None = None
     do_lower_case: bool | None = None
     results: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -104,10 +104,10 @@ class Card:
     is_best_step: bool = False
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> TrainingSettings:
         """Settings of the training and of the task."""
-        origin = self.description["origin"].get("settings", {})
-        return {**origin, **self.description["task"]}
+        origin = self.description["origin"].get("settings")
+        return {**(origin or {}), **self.description["task"]}
 
     @property
     def reports_best(self) -> bool:

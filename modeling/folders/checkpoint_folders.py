@@ -2,14 +2,13 @@
 
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from absl import logging
 
 from files.paths import StrPath
 from modeling.folders import model_json
+from modeling.folders.model_entries import ModelJson
 
 # Folder in the folder of a run that contains the weights of the best step.
 BEST = "best"
@@ -40,7 +39,7 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
 def find_tf1_checkpoint(
     path: StrPath,
     best: bool | None = None,
-    described: Mapping[str, Any] | None = None,
+    described: ModelJson | None = None,
 ) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
@@ -79,7 +78,7 @@ def find_tf1_checkpoint(
 
 
 def find_best(
-    folder: StrPath, described: Mapping[str, Any] | None = None
+    folder: StrPath, described: ModelJson | None = None
 ) -> str | None:
     """Returns the checkpoint of a run's best step, or None if it has none.
 

@@ -7,13 +7,14 @@ Google's tanh approximation.
 import dataclasses
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from files.json_files import read_entry, read_json
+from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from modeling.config import ACTIVATIONS, BertConfig
 from modeling.folders import kerashub_files, saved_models
+from modeling.folders.model_entries import HeadSettings
 from modeling.folders.tokenizer_files import Tokenizer
 from modeling.kinds import (
     ARCHITECTURES,
@@ -73,14 +74,14 @@ _DEFAULTS = {
     "vocab_size": 30522,
 }
 # {entry: values that this project can compute}.
-_ALLOWED: dict[str, list[Any]] = {
+_ALLOWED: dict[str, list[object]] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],
 }
 
 
-def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
+def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
@@ -99,7 +100,7 @@ def read_head(path: StrPath) -> tuple[str | None, dict[str, Any]]:
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
-    settings: dict[str, Any] = {"problem_type": kind} if kind else {}
+    settings: HeadSettings = {"problem_type": kind} if kind else {}
     if kind in modes:
         settings["output_mode"] = modes[kind]
     elif not kind and len(id2label) == 1:
@@ -180,7 +181,7 @@ def load_config(path: StrPath) -> BertConfig:
     return _parse_config(_huggingface_entries(values, path), path)
 
 
-def _is_huggingface(values: Mapping[str, Any], path: str) -> bool:
+def _is_huggingface(values: JsonObject, path: str) -> bool:
     if {"model_type", "architectures"} & values.keys():
         return True
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
@@ -191,7 +192,7 @@ def _is_huggingface(values: Mapping[str, Any], path: str) -> bool:
     return name == CONFIG_FILE and any(map(os.path.isfile, files))
 
 
-def _huggingface_entries(values: dict[str, Any], path: str) -> dict[str, Any]:
+def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
     # Returns the entries of a bert_config.json for those of a config.json.
     values = {**_DEFAULTS, **values}
     if values["hidden_act"] in (None, ""):
@@ -215,7 +216,7 @@ def _huggingface_entries(values: dict[str, Any], path: str) -> dict[str, Any]:
     return entries
 
 
-def _parse_config(entries: Mapping[str, Any], path: str) -> BertConfig:
+def _parse_config(entries: JsonObject, path: str) -> BertConfig:
     # Raises a ValueError that names the file.
     try:
         return BertConfig.from_dict(entries)
@@ -229,7 +230,7 @@ def config_entries(
     tokenizer: Tokenizer | None,
     problem_type: str | None,
     leave_out: Collection[str] = (),
-) -> dict[str, Any]:
+) -> JsonObject:
     """Returns the entries of the config.json that describes a model.
 
     See `save_huggingface` for the arguments.

@@ -7,10 +7,16 @@ machines and no texts of examples. This module imports no TensorFlow.
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from modeling import kinds
 from modeling.folders import cards, hub, model_json, presets
+from modeling.folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    Origin,
+    TrainingSettings,
+)
 from modeling.folders.tokenizer_files import Tokenizer
 
 
@@ -18,7 +24,7 @@ def describe_copy(
     preset: presets.Preset | None,
     model: object,
     kind: str,
-    settings: Mapping[str, Any] | None = None,
+    settings: HeadSettings | None = None,
     *,
     step: int | None = None,
     changed: Sequence[str] = (),
@@ -57,11 +63,11 @@ def describe_copy(
 def describe_weights(
     preset: presets.Preset | None,
     model: object,
-    settings: Mapping[str, Any] | None = None,
+    settings: HeadSettings | None = None,
     *,
     step: int | None = None,
     changed: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> ModelJson:
     """Returns the contents of model.json for a copy or an export of weights.
 
     Args:
@@ -74,24 +80,24 @@ def describe_weights(
             copy.
     """
     preset = preset or presets.Preset("")
-    values = copy.deepcopy(dict(preset.described))
+    values = copy.deepcopy(preset.described)
     values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
-    origin = values.setdefault("origin", {})
-    origin["settings"] = {
-        k: v for k, v in preset.training.items() if k not in changed
-    }
+    origin = values.setdefault("origin", Origin())
+    kept = {k: v for k, v in preset.training.items() if k not in changed}
+    origin["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         origin["weights"] = source
     if step is not None:
         origin["step"] = step
     # These entries are about the files in the folder of `preset`.
-    for entry in ("best_step", "files", model_json.CHECKSUMS):
-        values.pop(entry, None)
+    values.pop("best_step", None)
+    values.pop("files", None)
+    values.pop(model_json.CHECKSUMS, None)
     return values
 
 
-def format_json(description: Mapping[str, Any]) -> str:
+def format_json(description: ModelJson) -> str:
     """Returns the text of a model.json."""
     return json.dumps(description, indent=2) + "\n"

@@ -2,10 +2,10 @@
 
 import dataclasses
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ _RANKING_EXAMPLE = ExampleCall(
 )
 
 
-def find_example(settings: Mapping[str, Any]) -> ExampleCall | None:
+def find_example(settings: HeadSettings) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
@@ -69,11 +69,11 @@ def find_example(settings: Mapping[str, Any]) -> ExampleCall | None:
     is_pair = settings.get("num_texts") == 2
     if is_pair and settings["name"] == kinds.CLASSIFIER:
         return _PAIR_EXAMPLE
-    return _EXAMPLES.get(settings["name"])
+    return _EXAMPLES.get(settings["name"] or "")
 
 
 def list_commands(
-    settings: Mapping[str, Any], export: str | None, table: str | None = None
+    settings: HeadSettings, export: str | None, table: str | None = None
 ) -> Sequence[str]:
     """Returns commands that ask an exported model, [] if there is none.
 

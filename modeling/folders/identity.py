@@ -28,7 +28,7 @@ def check(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     trains: bool = False,
 ) -> None:
     """Checks that a model is used with the settings it was trained with.
@@ -74,7 +74,7 @@ def check(
 
 def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     # Returns {setting: value} of what the folder states about its model.
-    saved = {**preset.training, **preset.network}
+    saved: dict[str, Any] = {**preset.training, **preset.network}
     if mode := preset.settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
@@ -91,8 +91,8 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
 
 
 def _compared_entries(
-    bert_config: Mapping[str, Any], trains: bool
-) -> dict[str, Any]:
+    bert_config: Mapping[str, object], trains: bool
+) -> dict[str, object]:
     # Returns the entries of a bert_config.json that must not differ.
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
     names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
@@ -100,7 +100,9 @@ def _compared_entries(
 
 
 def first_difference(
-    saved: Mapping[str, Any], now: Mapping[str, Any], names: Collection[str]
+    saved: Mapping[str, object],
+    now: Mapping[str, object],
+    names: Collection[str],
 ) -> tuple[str, object, object] | None:
     """Returns (name, saved value, value now) of the first difference, or None.
 

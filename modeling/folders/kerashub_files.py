@@ -8,14 +8,14 @@ these files.
 import functools
 import json
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
 
-from files.json_files import read_json
+from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from modeling.config import LAYER_NORM_EPS, BertConfig
+from modeling.folders.model_entries import HeadSettings, StatedCasing
 from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
 
 WEIGHTS_FILE = "model.weights.h5"
@@ -37,7 +37,7 @@ _SIZES = {
     "intermediate_size": "intermediate_dim",
 }
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: JsonObject = {
     "dropout": 0.1,
     "max_sequence_length": 512,
     "num_segments": 2,
@@ -61,7 +61,7 @@ _TOKENIZER = {
 }
 
 
-def is_kerashub(values: Mapping[str, Any]) -> bool:
+def is_kerashub(values: JsonObject) -> bool:
     """Returns whether the contents of a JSON file describe an object of Keras.
 
     Files of this project, of Google and of transformers do not have these
@@ -76,9 +76,7 @@ def has_preset(folder: StrPath) -> bool:
     return os.path.isfile(path) and is_kerashub(read_json(path))
 
 
-def read_object(
-    values: Mapping[str, Any], path: str, *names: str
-) -> dict[str, Any]:
+def read_object(values: JsonObject, path: str, *names: str) -> JsonObject:
     """Returns `config` of a serialized object of KerasHub.
 
     Args:
@@ -104,7 +102,7 @@ def read_object(
     return entries
 
 
-def network_entries(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+def network_entries(values: JsonObject, path: str) -> JsonObject:
     """Returns the entries of the bert_config.json of a BertBackbone.
 
     Args:
@@ -128,7 +126,7 @@ def network_entries(values: Mapping[str, Any], path: str) -> dict[str, Any]:
     }
 
 
-def read_task(folder: StrPath) -> tuple[str, Mapping[str, Any]]:
+def read_task(folder: StrPath) -> tuple[str, JsonObject]:
     """Returns (class of this project, `config` of task.json) of a preset.
 
     Without task.json, returns (the class of an encoder, {}).
@@ -154,7 +152,7 @@ def read_task(folder: StrPath) -> tuple[str, Mapping[str, Any]]:
     return head, entries
 
 
-def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
+def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
     """Returns (class of the model, settings of its head) of a preset.
 
     Raises:
@@ -164,7 +162,7 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
     path = os.path.join(folder, "config.json")
     network = read_object(read_json(path), path, "BertBackbone")
     head, entries = read_task(folder)
-    settings: dict[str, Any] = {}
+    settings: HeadSettings = {}
     if head == CLASSIFIER:
         settings |= _read_length(folder, _DEFAULTS | network)
     if head == CLASSIFIER and entries.get("activation") == "sigmoid":
@@ -173,7 +171,7 @@ def read_settings(folder: StrPath) -> tuple[str, dict[str, Any]]:
     return head, settings
 
 
-def _read_length(folder: StrPath, network: Mapping[str, Any]) -> dict[str, int]:
+def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
     # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
     # states it. KerasHub's default may be longer than the network allows.
     path = os.path.join(folder, PREPROCESSOR_FILE)
@@ -204,7 +202,7 @@ def read_pooling(folder: StrPath) -> str | None:
     return None if mode == "mean" else f"pooling by {mode}"
 
 
-def read_casing(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+def read_casing(values: JsonObject, path: str) -> StatedCasing:
     """Returns what a preset's tokenizer.json states about its tokenizer.
 
     KerasHub keeps accents by default, even of lower-cased text. Google's BERT,
@@ -265,7 +263,7 @@ def check_network(config: BertConfig) -> None:
             )
 
 
-def format_network(config: BertConfig) -> dict[str, Any]:
+def format_network(config: BertConfig) -> JsonObject:
     """Returns the contents of the config.json of a BertBackbone."""
     entries = {theirs: getattr(config, ours) for ours, theirs in _SIZES.items()}
     return _object(
@@ -277,7 +275,7 @@ def format_network(config: BertConfig) -> dict[str, Any]:
     )
 
 
-def format_tokenizer(do_lower_case: bool) -> dict[str, Any]:
+def format_tokenizer(do_lower_case: bool) -> JsonObject:
     """Returns the contents of a tokenizer.json.
 
     Google's BERT strips the accents of lower-cased text, which KerasHub does
@@ -300,13 +298,13 @@ def format_tokenizer(do_lower_case: bool) -> dict[str, Any]:
 
 
 def format_classifier(
-    network: Mapping[str, Any],
-    tokenizer: Mapping[str, Any],
+    network: JsonObject,
+    tokenizer: JsonObject,
     *,
     max_length: int,
     num_labels: int,
     activation: str,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, JsonObject]:
     """Returns {file: contents} of the files of a BertTextClassifier.
 
     Args:
@@ -339,7 +337,7 @@ def format_classifier(
 
 def _object(
     class_name: str, dtype: str = "float32", **entries: Any
-) -> dict[str, Any]:
+) -> JsonObject:
     # Returns a serialized object of KerasHub, as Keras writes it.
     module = _MODULES[class_name]
     policy = {

@@ -5,16 +5,17 @@ This module imports neither Keras nor TensorFlow.
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
+from modeling.folders.model_entries import ModelJson
 from modeling.folders.recorded_splits import ENTRY
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
-CHECKSUMS = "checksums"
+CHECKSUMS: Final = "checksums"
 # Version of the format of model.json.
 VERSION = 1
 # Entries of model.json that are whole numbers above 0.
@@ -70,7 +71,7 @@ _ENTRIES: dict[str, Any] = {
 }
 
 
-def read(folder: StrPath) -> dict[str, Any]:
+def read(folder: StrPath) -> ModelJson:
     """Reads the model.json in a folder. Returns {} if it is missing.
 
     Raises:

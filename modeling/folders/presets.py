@@ -11,9 +11,7 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from absl import logging
 
@@ -34,6 +32,13 @@ from modeling.folders.config_files import (
     load_config,
     read_config_labels,
     read_head,
+)
+from modeling.folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    NetworkOptions,
+    StatedCasing,
+    TrainingSettings,
 )
 from modeling.folders.recorded_splits import (
     RecordedSet,
@@ -79,14 +84,16 @@ class Preset:
     flag: str = ""
     config_file: str | None = None
     vocab_file: str | None = None
-    tokenizer: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    training: TrainingSettings = dataclasses.field(
+        default_factory=TrainingSettings
+    )
     table_split: TableSplit | None = None
-    described: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    described: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
     def source(self) -> str:
@@ -99,9 +106,12 @@ class Preset:
         return self.flag == "--output_dir"
 
     @property
-    def network(self) -> dict[str, bool]:
+    def network(self) -> NetworkOptions:
         """{option in NETWORK: whether the weights were trained with it}."""
-        return {name: self.training.get(name, False) for name in NETWORK}
+        return {
+            "left_to_right": self.training.get("left_to_right", False),
+            "bilstm": self.training.get("bilstm", False),
+        }
 
     @property
     def do_lower_case(self) -> bool | None:
@@ -121,7 +131,7 @@ class Preset:
             if len(rest) == 3
         }
 
-    def decision_flags(self) -> dict[str, Any]:
+    def decision_flags(self) -> dict[str, bool | None]:
         """Returns {flag: recorded value} for a command that does not train.
 
         These flags are of the training, but a command that evaluates, predicts
@@ -140,7 +150,7 @@ class Preset:
             )
         return decisions
 
-    def identity_flags(self) -> dict[str, Any]:
+    def identity_flags(self) -> dict[str, str | bool | None]:
         """Returns {flag: value, None if unknown} that the weights determine."""
         return {
             "left_to_right": self.network["left_to_right"],
@@ -262,7 +272,7 @@ def check_path(path: str, flag: str = "") -> None:
     raise FileNotFoundError(error)
 
 
-def of_run(folder: str, described: Mapping[str, Any]) -> Preset:
+def of_run(folder: str, described: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
     settings = _settings_of(described)
     return Preset(
@@ -275,9 +285,9 @@ def of_run(folder: str, described: Mapping[str, Any]) -> Preset:
     )
 
 
-def _settings_of(described: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_of(described: ModelJson) -> HeadSettings:
     # Returns {setting: value} of the head, and `name`, its class.
-    settings = dict(described.get("task", {}))
+    settings = described.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
     return settings
@@ -330,7 +340,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
 
 
 def _check_casing(
-    folder: Path, tokenizer: Mapping[str, Any], training: Mapping[str, Any]
+    folder: Path, tokenizer: StatedCasing, training: TrainingSettings
 ) -> None:
     # Raises a ValueError if model.json records another casing than another file
     # states.

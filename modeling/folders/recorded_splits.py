@@ -1,15 +1,18 @@
 """Reads what model.json records of a run's examples and of their split."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from files.paths import StrPath
+from modeling.folders.model_entries import (
+    ModelJson,
+    Origin,
+    SplitEntry,
+    TrainingSettings,
+)
 
 # Entry of the settings in model.json.
-ENTRY = "split"
-# [name, bytes, checksum] of a file, as model.json records it.
-Fingerprint: TypeAlias = list[Any]
+ENTRY: Final = "split"
 
 
 class RecordedSet(NamedTuple):
@@ -57,14 +60,17 @@ class TableSplit:
         """Whether the weights may have been trained on rows of the dev set."""
         return self.clean_fraction < (self.dev_fraction or 0.0)
 
-    def as_settings(self) -> dict[str, Any]:
+    def as_settings(self) -> SplitEntry:
         """Returns the entry of model.json."""
-        return {**dataclasses.asdict(self), "key": [*self.key]}
+        return {
+            "rule": self.rule,
+            "dev_fraction": self.dev_fraction,
+            "key": [*self.key],
+            "clean_fraction": self.clean_fraction,
+        }
 
 
-def read_table_split(
-    described: Mapping[str, Any], file: StrPath
-) -> TableSplit | None:
+def read_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
     """Returns the split of a run, None if no run chose the sets of its tables.
 
     Args:
@@ -74,8 +80,8 @@ def read_table_split(
     Raises:
         ValueError: the entry is incomplete.
     """
-    origin = described.get("origin", {})
-    settings = origin.get("settings", {})
+    origin = described.get("origin", Origin())
+    settings = origin.get("settings", TrainingSettings())
     if entry := settings.get(ENTRY):
         names = [field.name for field in dataclasses.fields(TableSplit)]
         if missing := [name for name in names if name not in entry]:

@@ -9,9 +9,10 @@ reads the weights.
 import os
 import re
 from types import ModuleType
-from typing import Any
 
+from files.json_files import JsonObject
 from files.paths import StrPath
+from modeling.folders.model_entries import StatedCasing
 
 FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
@@ -36,7 +37,7 @@ def is_encoder(folder: StrPath) -> bool:
     return has(FILE) and has(f"{VARIABLES}.index") and not any(map(has, _OURS))
 
 
-def read_config(folder: StrPath) -> dict[str, Any]:
+def read_config(folder: StrPath) -> JsonObject:
     """Returns the entries of a bert_config.json, which the shapes determine.
 
     The activation, which no shape shows, is the default: Google's gelu.
@@ -65,7 +66,7 @@ def read_config(folder: StrPath) -> dict[str, Any]:
     }
 
 
-def read_tokenizer(folder: StrPath) -> dict[str, Any]:
+def read_tokenizer(folder: StrPath) -> StatedCasing:
     """Returns what the SavedModel states, as tokenizer_files.read_tokenizer.
 
     Raises:

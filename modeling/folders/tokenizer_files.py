@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 from absl import logging
 
-from files.json_files import parse_json, read_entry, read_json
+from files.json_files import JsonObject, parse_json, read_entry, read_json
 from files.paths import StrPath
 from modeling.folders import kerashub_files
+from modeling.folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -35,7 +36,7 @@ SPECIAL_TOKENS = {
 }
 # For each option of transformers' tokenizers, the values that result in the
 # same tokens as Google's tokenizer. Other values are not supported.
-_OPTIONS: dict[str, tuple[Any, ...]] = {
+_OPTIONS: dict[str, tuple[object, ...]] = {
     "do_lower_case": (None, True, False),
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -92,7 +93,7 @@ class Tokenizer(Protocol):
         """Whether text is lower-cased."""
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> TokenizerIdentity:
         """Casing and vocabulary checksum, to compare tokenizers."""
 
     def check_vocab(
@@ -104,7 +105,7 @@ class Tokenizer(Protocol):
         """Checks that the file `other` contains the same WordPieces."""
 
 
-def read_tokenizer(folder: StrPath) -> dict[str, Any]:
+def read_tokenizer(folder: StrPath) -> StatedCasing:
     """Reads what transformers' files in a folder state about its tokenizer.
 
     Logs a warning if the tokenizer keeps other words whole than BERT's five
@@ -135,7 +136,7 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
         )
     normalizer = read_entry(files[2], "normalizer", dict, paths[2])
     stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
-    found = [
+    found: list[StatedCasing] = [
         {"do_lower_case": is_lower_case, "file": path}
         for is_lower_case, path in zip(stated, paths[::2], strict=True)
         if isinstance(is_lower_case, bool)
@@ -150,7 +151,7 @@ def read_tokenizer(folder: StrPath) -> dict[str, Any]:
     return found[0] if found else {}
 
 
-def _check_options(values: Mapping[str, Any], path: str) -> None:
+def _check_options(values: JsonObject, path: str) -> None:
     is_lower_case = values.get("do_lower_case") is not False
     # By default, transformers strips accents if it lower-cases.
     allowed = _OPTIONS | {"strip_accents": (None, is_lower_case)}
@@ -172,7 +173,7 @@ def _check_options(values: Mapping[str, Any], path: str) -> None:
         )
 
 
-def _special_words(values: Mapping[str, Any], path: str) -> set[str]:
+def _special_words(values: JsonObject, path: str) -> set[str]:
     words: set[str] = set()
     for key in _SPECIAL_KEYS:
         entries = values.get(key) or ()
@@ -255,7 +256,7 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
-def _read_ids(values: Mapping[str, Any], path: str) -> list[dict[str, int]]:
+def _read_ids(values: JsonObject, path: str) -> list[dict[str, int]]:
     # Returns {token: id} of `model.vocab` and of `added_tokens`, which may have
     # any type.
     added = values.get("added_tokens") or []

@@ -5,7 +5,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from absl import logging
 
@@ -14,6 +13,7 @@ from data.io.sharded_job import Output, RunTasks, run_tasks
 from data.io.table_pieces import Piece
 from files import lock
 from files.atomic import write_json
+from files.json_files import JsonObject
 from serving import answering, answers, engines
 from serving.answers import Schema
 from serving.bulk.questions import Questions
@@ -107,7 +107,7 @@ def _find_ending(path: str) -> str:
     return os.path.splitext(name.removesuffix(packing))[1] + packing
 
 
-def _measure_model(folder: Path, engine: str) -> list[dict[str, Any]]:
+def _measure_model(folder: Path, engine: str) -> list[JsonObject]:
     # Returns the size and checksum of each file that determines the answers.
     network = engines.RUNTIMES[engine].file
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
@@ -197,7 +197,7 @@ def write_shard(task: AnswerTask) -> None:
     write_json(questions.locate(task.result_file), result)
 
 
-def _combine(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _combine(results: Sequence[JsonObject]) -> JsonObject:
     # Combines the results of the tasks for the manifest, and logs the first
     # errors.
     counts: Counter[str] = Counter()

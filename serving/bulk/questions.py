@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from data.io import tables
 from data.io.table_pieces import Piece
@@ -45,7 +44,7 @@ class Questions:
     output_fields: tuple[str, ...]
     folder: str = dataclasses.field(default_factory=os.getcwd)
 
-    def flags(self) -> dict[str, Any]:
+    def flags(self) -> dict[str, object]:
         """Returns {name: value} of the flags that determine the answers."""
         text_column, text_b_column = self.columns
         return {

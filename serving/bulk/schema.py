@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from data.io import table_forms, table_pieces, tables
 from data.io.table_pieces import Piece
@@ -30,7 +29,7 @@ class Columns:
     taken: set[str]
     repeated: set[str]
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row."""
         flat = answers.flatten(row)
         for key in flat:

@@ -6,7 +6,7 @@ in the longest window, B = answers in an n-best list.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import keras
 import tensorflow as tf
@@ -16,6 +16,7 @@ from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.squad.windows_layer import create_windows
+from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -35,7 +36,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a span labeler, with signatures that accept text.
 
@@ -63,8 +64,10 @@ def create(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    length = {"max_seq_length": options.max_seq_length}
-    windows = _fill(WindowOptions, {**settings, **length})
+    windows = _fill(
+        WindowOptions,
+        {**settings, "max_seq_length": options.max_seq_length},
+    )
     decoding = _fill(DecodingOptions, settings)
     tokenizer = options.packing.tokenizer
     decode = SquadDecoder(decoding, windows.use_char_offsets)
@@ -117,7 +120,10 @@ def create(
     return base.Head(
         predict,
         endpoints,
-        dataclasses.asdict(windows) | dataclasses.asdict(decoding),
+        cast(
+            "HeadSettings",
+            dataclasses.asdict(windows) | dataclasses.asdict(decoding),
+        ),
         head_outputs.LOGITS,
     )
 

@@ -6,7 +6,7 @@ time.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import keras
@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from modeling import ops
 from modeling.folders.config_files import default_labels
+from modeling.folders.model_entries import HeadSettings
 from modeling.labels import check_labels
 from serving import engines, head_outputs
 from serving.signatures import batches
@@ -52,7 +53,7 @@ class Head:
 
     predict: Callable[[Features], Features]
     endpoints: Endpoints = dataclasses.field(default_factory=dict)
-    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
     form: str = head_outputs.CLASSIFICATION
 
 
@@ -126,7 +127,7 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
-def labels_of(model: keras.Model, settings: Mapping[str, Any]) -> list[str]:
+def labels_of(model: keras.Model, settings: HeadSettings) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.

@@ -3,18 +3,16 @@
 B = batch size, C = choices, F = length of an input in WordPieces, with padding.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import keras
 
+from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a multiple-choice model.
 

@@ -3,8 +3,7 @@
 N = number of texts, L = labels, W = windows.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
@@ -12,6 +11,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import cut_windows
 from modeling import kinds
+from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -22,7 +22,7 @@ _Read = Callable[..., Features]
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a classifier, with signatures that accept text.
 
@@ -87,7 +87,7 @@ def create(
     if num_texts == 2:
         # The first endpoint is the default.
         endpoints = dict(reversed(endpoints.items()))
-    recorded = {
+    recorded: HeadSettings = {
         "labels": label_list,
         "output_mode": mode,
         "doc_stride": stride,

@@ -3,12 +3,10 @@
 N = number of texts, T = WordPieces of the longest text, W = hidden size.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import keras
 import tensorflow as tf
 
+from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
 from serving.signatures.batches import Features
@@ -19,7 +17,7 @@ _MAX_PADDING = 1 << 26
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 

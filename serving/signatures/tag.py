@@ -3,14 +3,12 @@
 N = number of texts, W = windows, M = words of the longest text.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_words
+from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -18,7 +16,7 @@ from serving.signatures.batches import Features
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a token classifier, with signatures that accept text.
 
@@ -98,5 +96,5 @@ def create(
         "tag": base.Endpoint(tag, inputs),
         "tag_words": base.Endpoint(tag_words, inputs),
     }
-    recorded = {"labels": label_list, "legal_tags": only_legal}
+    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
     return base.Head(predict, endpoints, recorded)

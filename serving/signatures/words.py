@@ -4,13 +4,13 @@ N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
+from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
 from serving.signatures.batches import Features
@@ -24,7 +24,7 @@ _Predict = Callable[[Features, tf.Tensor], Features]
 
 
 def create(
-    model: keras.Model, settings: Mapping[str, Any], options: ExportOptions
+    model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a pretrainer, with two signatures that accept text.
 

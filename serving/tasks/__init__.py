@@ -8,8 +8,8 @@ tests/serving/test_twins.py compares it.
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import KINDS
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
@@ -41,7 +41,7 @@ TASKS: dict[str, tuple[TextTask, ...]] = {
 }
 
 
-def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
+def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:
@@ -68,7 +68,9 @@ def tasks_of(head: str, settings: Mapping[str, Any]) -> dict[str, TextTask]:
     return tasks
 
 
-def check_settings(head: str, settings: Mapping[str, Any], file: Path) -> None:
+def check_settings(
+    head: str, settings: Mapping[str, object], file: Path
+) -> None:
     """Checks that an export states all that its tasks need.
 
     Args:
@@ -90,7 +92,7 @@ def check_settings(head: str, settings: Mapping[str, Any], file: Path) -> None:
             )
 
 
-def _scores(settings: Mapping[str, Any]) -> bool:
+def _scores(settings: HeadSettings) -> bool:
     # Returns whether a classifier can rank texts: by its only output, or by the
     # probability of the second of two labels.
     mode = settings.get("output_mode")

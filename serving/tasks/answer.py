@@ -1,7 +1,8 @@
 """Answers questions about passages of any length."""
 
 import dataclasses
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
@@ -24,8 +25,9 @@ Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
 
 def _read(kind: type[Settings], model: Model) -> Settings:
     # Returns an instance of `kind` with the options of the exported model.
+    settings: Mapping[str, Any] = model.settings
     fields = dataclasses.fields(kind)
-    return kind(**{field.name: model.settings[field.name] for field in fields})
+    return kind(**{field.name: settings[field.name] for field in fields})
 
 
 def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:

@@ -6,13 +6,15 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from command_line.flags import flag
 from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
+from files.json_files import JsonObject
+from modeling.folders.model_entries import HeadSettings
 from serving.engines import Engine, Input, Outputs
 
 # Fields of requests that are lists of texts.
@@ -20,8 +22,8 @@ LISTS = ("words", "passages")
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
-Request = dict[str, Any]
-Reply = dict[str, Any]
+Request: TypeAlias = JsonObject
+Reply: TypeAlias = JsonObject
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class Model(Protocol):
     tokenizer: FullTokenizer
     max_seq_length: int
     pads: bool
-    settings: dict[str, Any]
+    settings: HeadSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -318,6 +320,11 @@ def pack(
     tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, most)
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
     return Input(ids, first_length, num_cut)
+
+
+def labels_of(model: Model) -> list[str]:
+    """Returns the names of the model's outputs, [] if they have no names."""
+    return [*(model.settings.get("labels") or ())]
 
 
 def pair_of(request: Request) -> tuple[str, str]:

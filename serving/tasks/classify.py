@@ -16,6 +16,7 @@ from serving.tasks.base import (
     TaskOptions,
     TextTask,
     encode_pair,
+    labels_of,
     pack,
     pair_of,
 )
@@ -40,8 +41,8 @@ def _decode(
 ) -> Reply:
     # In multi-label classification, "label" is a list. Otherwise it is None if
     # no probability reaches the option `min_probability`.
-    mode = model.settings["output_mode"]
-    labels = model.settings["labels"]
+    mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
+    labels = labels_of(model)
     ((name, probabilities),) = outputs[0].items()
     if name != "probabilities":
         # Models that read a text in windows output logits, which are averaged.

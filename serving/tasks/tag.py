@@ -11,6 +11,7 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
+    labels_of,
 )
 
 # The text, None if the request contains words. The words, and their windows.
@@ -21,7 +22,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = model.settings["labels"]
+    labels = labels_of(model)
     example = NerExample("", words, labels[:1] * len(words), 0)
     features = [
         *sentence_windows.create_features(
@@ -42,7 +43,7 @@ def _decode(
     # An entity is as probable as its least probable tag. "label" repeats the
     # entities in a form that tools such as doccano read.
     text, example, features = context
-    labels = model.settings["labels"]
+    labels = labels_of(model)
     words = example.words
     values = [each["probabilities"] for each in outputs]
     (tags,), (probabilities,) = sentence_windows.choose_tags(

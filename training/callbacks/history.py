@@ -20,7 +20,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from files import atomic, json_files
 from training.training_config import TrainingConfig
@@ -38,6 +38,22 @@ _ENTRIES: dict[str, Any] = {
     "learning_rate": int | float | None,
     "metrics": dict,
 }
+
+
+class Line(TypedDict):
+    """A line of history.jsonl."""
+
+    kind: str
+    step: int
+    hours: float
+    examples: int
+    learning_rate: float | None
+    # A metric that is not finite is None.
+    metrics: dict[str, float | None]
+    # In a line of an evaluation.
+    dev_set: NotRequired[int]
+    # In a line of a checkpoint.
+    best_step: NotRequired[int]
 
 
 class History:
@@ -85,9 +101,9 @@ class History:
 
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
-        line = self._lines.get(("checkpoint", step), {})
-        self.best_step: int | None = line.get("best_step")
-        self._hours_before = line.get("hours", 0.0)
+        line = self._lines.get(("checkpoint", step))
+        self.best_step: int | None = line.get("best_step") if line else None
+        self._hours_before = line.get("hours", 0.0) if line else 0.0
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -154,18 +170,21 @@ class History:
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None,
-    ) -> dict[str, Any]:
-        line: dict[str, Any] = {
+    ) -> Line:
+        line: Line = {
             "kind": kind,
             "step": step,
             "hours": self.hours,
             "examples": step * self._config.batch_size,
             "learning_rate": learning_rate,
+            "metrics": {},
         }
         # All lines of a step contain the same values.
         for other in KINDS:
             if known := self._lines.get((other, step)):
-                line = {name: known[name] for name in line} | {"kind": kind}
+                line["hours"] = known["hours"]
+                line["examples"] = known["examples"]
+                line["learning_rate"] = known["learning_rate"]
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
@@ -208,7 +227,7 @@ class History:
         )
 
 
-def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def read(path: str | os.PathLike[str]) -> list[Line]:
     """Reads the complete lines of a history file.
 
     Raises:
@@ -224,8 +243,8 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _parse(text: bytes, where: str) -> dict[str, Any]:
-    line: dict[str, Any] = json_files.parse_json(text, where)
+def _parse(text: bytes, where: str) -> Line:
+    line = json_files.parse_json(text, where)
     wrong = [
         name
         for name, kind in _ENTRIES.items()
@@ -250,5 +269,5 @@ def _parse(text: bytes, where: str) -> dict[str, Any]:
     return line
 
 
-def _line_of(line: Mapping[str, Any]) -> str:
+def _line_of(line: Line) -> str:
     return json.dumps(line) + "\n"

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from modeling.task_loss import Loss
 
 
-class EmbeddingTask(task.Task):
+_Split = task.Split[features.InputExample, None]
+
+
+class EmbeddingTask(task.Task[features.InputExample, None]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -67,12 +70,14 @@ class EmbeddingTask(task.Task):
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 
-    def read_examples(self, split: str) -> Sequence[Any] | None:
+    def read_examples(
+        self, split: str
+    ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
         return self.reader.read(split)
 
     def encode(
-        self, split: str, examples: Sequence[Any]
+        self, split: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
         unit = self.reader.score_unit(split, examples)
@@ -82,7 +87,7 @@ class EmbeddingTask(task.Task):
         for record in features.encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split: str) -> dict[str, Any]:
+    def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
             self.max_seq_length, self.has_scores.get(split, False)
@@ -95,7 +100,7 @@ class EmbeddingTask(task.Task):
         return modeling.BertEmbedder(config, **options)
 
     def evaluate(
-        self, split: task.Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
         vectors = decoding.concatenate(batches)
@@ -108,7 +113,7 @@ class EmbeddingTask(task.Task):
         return {"recall_1": pairs.recall_1(vectors, partners)}
 
     def write_report(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
@@ -119,7 +124,7 @@ class EmbeddingTask(task.Task):
             )
 
     def write_predictions(
-        self, split: task.Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the cosines of the pairs of the test set."""
         outputs = decoding.concatenate(batches)

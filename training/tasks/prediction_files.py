@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def write_rows(
 
 
 def write(
-    split: task.Split,
+    split: task.Split[features.InputExample, Any],
     outputs: np.ndarray,
     decoder: decoding.LabelDecoder,
     output_dir: str,
