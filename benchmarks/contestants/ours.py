@@ -203,6 +203,7 @@ def export(spec, source, kind="classifier"):
     config = modeling.load_config(source)
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
+        max_seq_length=spec["seq_length"],
         formats=[spec["variant"]],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
