@@ -35,7 +35,7 @@ bench: .venv-bench/installed
 # Beside optimum: make bench-optimum MINILM_DIR=... MRPC_DIR=...
 bench-optimum: .venv-bench-optimum/installed
 	.venv-bench-optimum/bin/python benchmarks/model_benchmark.py \
-	  --rows='pair*' --minilm_dir=$(MINILM_DIR) \
+	  --rows='pair*,bulk*' --minilm_dir=$(MINILM_DIR) \
 	  --mrpc_dir=$(MRPC_DIR) $(BENCH_FLAGS)
 
 RUNTIMES = requirements/litert.txt requirements/onnx.txt

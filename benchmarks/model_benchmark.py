@@ -1,7 +1,7 @@
 """Times this project beside KerasHub and transformers, in one run.
 
     make bench          # creates its own environment
-    make bench-optimum  # row `pair`, because optimum needs old transformers
+    make bench-optimum  # rows `pair` and `bulk`: optimum needs old transformers
 
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json
@@ -36,6 +36,18 @@ The rows, with BERT-Base by default:
     answer     answering 200 questions of --squad_file with an export, from text
                to the n best answers
     embed      embedding vectors of 1,000 sentences of MRPC
+    bulk       labeling --num_texts tickets of 3 to 300 words (from MRPC's
+               sentences, half of them shorter than 30 words) from CSV to CSV.
+               A repeat is a process from its start to its end: it imports its
+               libraries, loads a saved classifier of MiniLM's size, reads,
+               labels in batches of 32, and writes in the order of the input.
+               Here it is predict.py, with all processors in one process, or
+               with two processes of one thread, which read the same tickets
+               from 8 files. The peers' is classify_csv.py: transformers'
+               pipeline over the list of texts, as they come or `sorted` by
+               length, and optimum with ONNX Runtime (`make bench-optimum`).
+               `GiB` is the most that all processes of the script have in
+               memory together. The notes count processor time.
     export     exporting a classifier of MiniLM's size, and checking the export
                on MRPC's dev set
     startup_predict  predict.py with a classifier of MiniLM's size from its
@@ -137,6 +149,24 @@ PAIR = {
     "optimum": {"float32": [""], "int8": [""]},
     "sentence_transformers": ONE,
 }
+BULK = {
+    "ours": {
+        precision: [
+            f"{engine}{flag}"
+            for engine in names
+            for flag in ("", " --num_processes=2")
+        ]
+        for precision, names in (
+            ("float32", ["saved_model", "litert", "onnx"]),
+            ("int8", ["litert"]),
+        )
+    },
+    "transformers": {
+        "float32": ["as called", "sorted"],
+        "int8": ["bfloat16", "bfloat16 sorted"],
+    },
+    "optimum": {"float32": ["sorted"], "int8": ["sorted"]},
+}
 EXPORT = {"ours": {"float32": ["saved_model", "litert", "onnx"]}}
 PREDICT = {"ours": {"float32": ["saved_model", "litert"], "int8": ["litert"]}}
 RECORDS = {"data": ONE}
@@ -157,6 +187,7 @@ ROWS = [
     Row("classify_32", "classify", ASK, 32, 128, 4, 3, 4, needs=ON_MRPC),
     Row("pair", "classify", PAIR, 32, 128, 8, 3, 8, needs=ON_MRPC),
     Row("embed", "embed", EMBED, 1000, 128, 1, 3, 1, needs=ON_MRPC),
+    Row("bulk", "bulk", BULK, 32, 512, 1, 1, needs=ON_MRPC),
     Row("export", "export_task", EXPORT, 32, 128, 1, needs=ON_MRPC),
     Row("startup_predict", "predict", PREDICT, 1, 64, 1, needs=("minilm_dir",)),
     Row("records", "records", RECORDS, 1, 0, 1, 1, needs=ON_TEXT),
@@ -169,6 +200,7 @@ def define_flags():
     """Defines the flags of this script."""
     flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
     flags.DEFINE_integer("repeats", None, "Number of repeats in each row.", 1)
+    flags.DEFINE_integer("num_texts", 20_000, "Number of texts in row bulk.", 1)
     flags.DEFINE_string(
         "bert_config_file",
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
@@ -193,6 +225,7 @@ def start_all(row, precision, missing, folder, stack):
     contestants = []
     succeeded = True
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
+    spec["num_texts"] = FLAGS.num_texts
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(FLAGS[flag].value)
     for name in (each for each in row.variants if each not in missing):

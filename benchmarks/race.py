@@ -33,7 +33,8 @@ class Work(NamedTuple):
 
     Attributes:
         repeat: function (num_steps) that does the work. It returns a dict of
-            notes to print, {name: number}. Other results are ignored.
+            notes to print, {name: number}. Other results are ignored. A note
+            "GiB" replaces the peak memory of the contestant's process.
         num_sequences: number of sequences in a step.
     """
 
@@ -59,6 +60,9 @@ def serve(name, spec, connection):
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    # Without this variable, the older transformers that optimum needs would
+    # import TensorFlow.
+    os.environ["USE_TF"] = "0"
     if spec["device"] == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     module = importlib.import_module(f"benchmarks.contestants.{name}")
@@ -76,11 +80,12 @@ def serve(name, spec, connection):
         started = time.perf_counter()
         notes = work.repeat(num_steps)
         reply = {"seconds": time.perf_counter() - started}
-        notes = notes if isinstance(notes, dict) else {}
-        reply["notes"] = {name: f"{notes[name]:.2f}" for name in notes}
+        notes = dict(notes) if isinstance(notes, dict) else {}
         kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
-        connection.send(reply | {"peak_memory_gib": peak / 2**20})
+        reply["peak_memory_gib"] = notes.pop("GiB", peak / 2**20)
+        reply["notes"] = {name: f"{notes[name]:.2f}" for name in notes}
+        connection.send(reply)
 
 
 def read_config(spec):

@@ -1,12 +1,13 @@
 """The package optimum as a contestant: ONNX Runtime in float32 or int8."""
 
 import os
+import sys
 
 import torch
 import transformers
 from optimum import onnxruntime
 
-from benchmarks import race
+from benchmarks import race, tickets
 
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
@@ -17,7 +18,10 @@ def export(spec):
     source = spec["minilm_dir"]
     torch_model = transformers.AutoModelForSequenceClassification
     torch_model.from_pretrained(source, num_labels=2).save_pretrained(folder)
-    transformers.AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        source, model_max_length=spec["seq_length"]
+    )
+    tokenizer.save_pretrained(folder)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
         folder, export=True
     )
@@ -48,3 +52,13 @@ def classify(spec):
             model(**features).logits.softmax(-1).tolist()
 
     return race.on_mrpc(spec, classify_batch)
+
+
+def bulk(spec):
+    """Runs a script that classifies the texts of a file in batches."""
+    model = os.path.join(*export(spec))
+    command = [sys.executable, "-m", "benchmarks.classify_csv", "optimum"]
+    command += [spec["variant"], model]
+    return tickets.on_tickets(
+        spec, lambda path, _, output: [*command, path, output]
+    )

@@ -16,7 +16,7 @@ import modeling
 import run_classifier
 import run_pretraining
 import serving
-from benchmarks import race
+from benchmarks import race, tickets
 from command_line import parsing
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
@@ -194,7 +194,8 @@ def export(spec, source, kind="classifier"):
     """Exports a model with random weights. Returns the export's path.
 
     Args:
-        spec: dict of settings. The entry "variant" is the name of an engine.
+        spec: dict of settings. The entry "variant" is the name of an engine,
+            and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
         kind: "encoder", "classifier" or "span".
     """
@@ -203,7 +204,8 @@ def export(spec, source, kind="classifier"):
     config = modeling.load_config(source)
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
-        formats=[spec["variant"]],
+        max_seq_length=spec["seq_length"],
+        formats=spec["variant"].split()[:1],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
@@ -268,3 +270,24 @@ def predict(spec):
         subprocess.run(command, check=True, capture_output=True)
 
     return race.Work(repeat, 1)
+
+
+def bulk(spec):
+    """Runs predict.py on a file of tickets, or on several in processes.
+
+    The model is a random classifier of MiniLM's size.
+    """
+    model = export(spec, spec["minilm_dir"])
+    num_processes = spec["variant"].split()[1:]
+
+    def create_command(path, pattern, output):
+        command = [sys.executable, "predict.py", f"--model={model}"]
+        command += [f"--output_file={output}", *num_processes]
+        if not num_processes:
+            return [*command, f"--input_file={path}"]
+        # This is the default for 20,000 texts. For fewer texts, the default
+        # may leave a process without work.
+        command += [f"--num_shards={tickets.NUM_FILES}"]
+        return [*command, f"--input_file={pattern}"]
+
+    return tickets.on_tickets(spec, create_command)

@@ -3,12 +3,6 @@
 It computes embeddings with torch, and classifies pairs with ONNX Runtime.
 """
 
-import os
-
-# Without this variable, the older transformers that optimum needs would import
-# TensorFlow.
-os.environ["USE_TF"] = "0"
-
 import sentence_transformers as library
 import torch
 

@@ -1,10 +1,12 @@
 """Hugging Face's transformers in torch as a contestant."""
 
+import sys
+
 import tokenizers
 import torch
 import transformers
 
-from benchmarks import race
+from benchmarks import race, tickets
 
 PACKAGES = ["transformers", "tokenizers", "torch"]
 
@@ -208,6 +210,22 @@ def classify(spec):
     )
     # Enter the context once per repeat, because it caches converted weights.
     return work._replace(repeat=precision(spec)(work.repeat))
+
+
+def bulk(spec):
+    """Runs a script that classifies the texts of a file with the pipeline."""
+    folder = f"{spec['folder']}/model"
+    transformers.AutoModelForSequenceClassification.from_pretrained(
+        spec["minilm_dir"], num_labels=2
+    ).save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(
+        spec["minilm_dir"], model_max_length=spec["seq_length"]
+    ).save_pretrained(folder)
+    command = [sys.executable, "-m", "benchmarks.classify_csv", "transformers"]
+    command += [spec["variant"], folder]
+    return tickets.on_tickets(
+        spec, lambda path, _, output: [*command, path, output]
+    )
 
 
 def words(spec):

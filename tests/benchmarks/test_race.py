@@ -1,5 +1,6 @@
 """A benchmark times what scripts do, and ends with its contestants."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,32 @@ def test_an_export_is_timed(tmp_path):
     ).check()
     for engine in ("saved_model", "litert", "onnx"):
         assert f"| ours {engine}" in result.stdout
+
+
+@pytest.mark.slow
+def test_scripts_that_answer_many_texts_are_timed(tmp_path):
+    shutil.copy(SAMPLES / "vocab.txt", tmp_path)
+    config = json.loads((SAMPLES / "bert_config.json").read_text())
+    config["max_position_embeddings"] = 512
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    result = fresh_process.run(
+        "benchmarks/model_benchmark.py",
+        "--rows=bulk_int8",
+        "--num_texts=40",
+        f"--minilm_dir={tmp_path}",
+        f"--mrpc_dir={SAMPLES}/glue",
+    ).check()
+    rows = [
+        [cell.strip() for cell in line.split("|")[2:8]]
+        for line in result.stdout.splitlines()
+        if "| ours" in line
+    ]
+    names = [name for name, *_ in rows]
+    assert names == ["ours litert", "ours litert --num_processes=2"]
+    for _, seconds, per_second, memory, _, notes in rows:
+        assert float(seconds) * float(per_second) == pytest.approx(40, rel=0.01)
+        assert 0.02 < float(memory) < 4
+        assert notes.startswith("CPU s/1,000 texts ")
 
 
 @pytest.mark.slow

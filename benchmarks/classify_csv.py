@@ -1,0 +1,85 @@
+"""Classifies the texts of a CSV file, like a script of a user of transformers.
+
+    python -m benchmarks.classify_csv LIBRARY VARIANT MODEL INPUT OUTPUT
+
+LIBRARY is transformers or optimum. VARIANT contains words: `sorted` answers the
+texts in the order of their lengths, and `bfloat16` computes in this type. MODEL
+is a folder, for optimum the path of an ONNX file in the folder. All texts are
+in memory, and the answers are in the order of the input.
+"""
+
+import csv
+import os
+import sys
+
+BATCH_SIZE = 32
+
+
+def load_transformers(folder, variant):
+    """Returns a function that labels texts with the package's pipeline."""
+    import torch
+    import transformers
+
+    pipeline = transformers.pipeline(
+        "text-classification",
+        model=folder,
+        device="cpu",
+        dtype=torch.bfloat16 if "bfloat16" in variant else torch.float32,
+    )
+
+    def classify(texts):
+        answers = pipeline(texts, batch_size=BATCH_SIZE, truncation=True)
+        return [(answer["label"], answer["score"]) for answer in answers]
+
+    return classify
+
+
+def load_optimum(path, _):
+    """Returns a function that labels texts with ONNX Runtime, in batches."""
+    import transformers
+    from optimum import onnxruntime
+
+    folder, name = os.path.split(path)
+    model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
+        folder, file_name=name
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    labels = model.config.id2label
+
+    def classify(texts):
+        answers = []
+        for start in range(0, len(texts), BATCH_SIZE):
+            features = tokenizer(
+                texts[start : start + BATCH_SIZE],
+                padding=True,
+                truncation=True,
+                return_tensors="pt",
+            )
+            scores, ids = model(**features).logits.softmax(-1).max(-1)
+            names = [labels[label] for label in ids.tolist()]
+            answers += zip(names, scores.tolist(), strict=True)
+        return answers
+
+    return classify
+
+
+def main(library, variant, model, input_file, output_file):
+    """Reads the texts, labels them, and writes the answers."""
+    load = {"transformers": load_transformers, "optimum": load_optimum}
+    classify = load[library](model, variant)
+    with open(input_file, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    order = list(range(len(rows)))
+    if "sorted" in variant:
+        order.sort(key=lambda index: len(rows[index]["text"]))
+    answers = classify([rows[index]["text"] for index in order])
+    for index, (label, score) in zip(order, answers, strict=True):
+        rows[index] |= {"label": label, "score": score}
+    with open(output_file, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
