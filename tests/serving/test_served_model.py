@@ -62,7 +62,7 @@ class Echo:
 
 def served(echo):
     model = ServedModel("", {})
-    model.model, model.tasks = echo, {"task": TASK}
+    model._model, model.tasks = echo, {"task": TASK}
     return model
 
 
