@@ -1,5 +1,5 @@
-"""Writes files safely, and checks the paths in flags before a script starts.
+"""Writes files that appear complete or not at all, locks folders, reads JSON.
 
 Every other package may import this package. It imports only the standard
-library and absl, and loads TensorFlow only for remote paths.
+library, and loads TensorFlow only for remote paths.
 """

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
+from data.io.text_files import suffix_of
 from modeling import kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport
@@ -14,7 +15,7 @@ from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
-from training.task import Task, suffix_of
+from training.task import Task
 from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project

@@ -14,6 +14,7 @@ import numpy as np
 from absl import logging
 
 import serving
+from data.io.text_files import suffix_of
 from files import atomic
 from modeling import kinds
 from modeling.folders import cards, new_folders
@@ -23,7 +24,7 @@ from training.fine_tuning_config import FineTuningConfig
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
-from training.task import Batch, Split, Task, suffix_of
+from training.task import Batch, Split, Task
 from training.trainer import Trainer
 from training.training_config import TrainingConfig
 

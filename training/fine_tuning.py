@@ -12,6 +12,7 @@ from typing import Any
 from absl import logging
 
 from data.io import tfrecords
+from data.io.text_files import suffix_of
 from modeling.folders import example_calls, recorded_splits
 from modeling.folders.model_entries import TrainingSettings
 from modeling.results import never_found
@@ -28,7 +29,7 @@ from training.splits import (
     write_splits,
 )
 from training.start import Start
-from training.task import Batches, Split, Task, suffix_of
+from training.task import Batches, Split, Task
 from training.trainer import Trainer
 
 Splits = Mapping[str, Split]

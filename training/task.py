@@ -68,11 +68,6 @@ class Split(Generic[ExampleT, OriginT]):
         )
 
 
-def suffix_of(split: str) -> str:
-    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
-    return "".join(split.partition("_")[1:])
-
-
 class Task(abc.ABC, Generic[ExampleT, OriginT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 

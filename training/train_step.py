@@ -8,7 +8,7 @@ loss and its gradient do not depend on how the batch is split.
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 import keras
 import numpy as np
@@ -20,15 +20,46 @@ from training.training_config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
 ValuesT = TypeVar("ValuesT")
-# (logs, outcomes), as TrainStep._next returns.
-StepResult = tuple[dict[str, tf.Tensor], tf.Tensor]
-# (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
-Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
-
 # Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
 # skipped, because float16's loss scaling made the gradient overflow, which is
 # normal. NOT_FINITE: skipped, because the loss or gradient was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
+
+
+class _Gradients(NamedTuple):
+    # Gradients and losses of a batch, or of a part of it.
+
+    # {index of a trainable variable: dense gradient} for the variables that the
+    # loss depends on.
+    dense: dict[int, tf.Tensor]
+    # {index: sum of squares} for the gradients that were tf.IndexedSlices.
+    squares: dict[int, tf.Tensor]
+    # {name: loss}.
+    losses: dict[str, tf.Tensor]
+
+
+class _Reduced(NamedTuple):
+    # What a replica knows after summing over all replicas.
+
+    # {index of a trainable variable: gradient}, not clipped yet.
+    gradients: dict[int, tf.Tensor]
+    # Factor by which to multiply the gradients to clip them.
+    clip_factor: tf.Tensor
+    # Global norm of the gradients.
+    norm: tf.Tensor
+    # {name: loss}.
+    losses: dict[str, tf.Tensor]
+    # MADE, OVERFLOWED or NOT_FINITE.
+    outcome: tf.Tensor
+
+
+class _Result(NamedTuple):
+    # What one or several steps return.
+
+    # {name: value} of the last step.
+    logs: dict[str, tf.Tensor]
+    # Outcome of each step, int [number of steps].
+    outcomes: tf.Tensor
 
 
 class TrainStep:
@@ -95,26 +126,27 @@ class TrainStep:
         )
         return {name: float(x) for name, x in logs.items()}, outcomes.numpy()
 
-    def _next(self, batches: Iterator[Features]) -> StepResult:
+    def _next(self, batches: Iterator[Features]) -> _Result:
         features = next(batches)
-        grads, clip_factor, *reduced = self.strategy.run(
+        reduced: _Reduced = self.strategy.run(
             self._reduced_gradients, args=(features,)
         )
         norm, losses, outcome = tf.nest.map_structure(
             # Every replica computed the same reduced value, so read the first.
             lambda value: self.strategy.experimental_local_results(value)[0],
-            reduced,
+            (reduced.norm, reduced.losses, reduced.outcome),
         )
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
             "gradient_norm": norm,
         }
-        self._update(grads, clip_factor, outcome == MADE)
+        is_made = outcome == MADE
+        self._update(reduced.gradients, reduced.clip_factor, is_made)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return logs, outcome[tf.newaxis]
+        return _Result(logs, outcome[tf.newaxis])
 
     def _update(
         self,
@@ -151,14 +183,14 @@ class TrainStep:
 
     def _next_many(
         self, batches: Iterator[Features], num_steps: tf.Tensor
-    ) -> StepResult:
+    ) -> _Result:
         # Run several steps in one call for TPUs, where each return to the host
         # is expensive.
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
-            _, outcome = self._next(batches)
-            return index + 1, outcomes.write(index, outcome[0])
+            outcome = self._next(batches).outcomes[0]
+            return index + 1, outcomes.write(index, outcome)
 
         _, outcomes = tf.while_loop(
             lambda index, _: index < num_steps - 1,
@@ -168,12 +200,10 @@ class TrainStep:
         )
         logs, outcome = self._next(batches)
         outcomes = outcomes.write(num_steps - 1, outcome[0])
-        return logs, outcomes.stack()
+        return _Result(logs, outcomes.stack())
 
-    def _reduced_gradients(self, features: Features) -> tuple[Any, ...]:
-        # Sums the gradients over all replicas. Returns (gradients, factor by
-        # which `_update` multiplies them to clip them, their global norm,
-        # losses, outcome of the step: MADE, OVERFLOWED or NOT_FINITE).
+    def _reduced_gradients(self, features: Features) -> _Reduced:
+        # Sums the gradients over all replicas.
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -198,7 +228,13 @@ class TrainStep:
         limit = self._clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
-        return grads, clip_factor, norm / scale, losses, outcome
+        return _Reduced(
+            gradients=grads,
+            clip_factor=clip_factor,
+            norm=norm / scale,
+            losses=losses,
+            outcome=outcome,
+        )
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
         # One seed is drawn per step. Each replica and accumulation step adds a
@@ -209,7 +245,7 @@ class TrainStep:
 
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
-    ) -> Gradients:
+    ) -> _Gradients:
         # Adds up the gradients and losses of a batch's micro-batches.
         num_parts = self._num_parts
         if num_parts == 1:
@@ -222,7 +258,7 @@ class TrainStep:
         )
 
         @functools.partial(tf.function, autograph=False)
-        def part(index: tf.Tensor) -> Gradients:
+        def part(index: tf.Tensor) -> _Gradients:
             chosen = tf.nest.map_structure(lambda t: t[index], parts)
             for name, value in chosen.items():
                 value.set_shape([None, *features[name].shape[1:]])
@@ -232,8 +268,8 @@ class TrainStep:
             return self._part_gradients(chosen, weights, part_seed)
 
         def add_part(
-            index: tf.Tensor, sums: Gradients
-        ) -> tuple[tf.Tensor, Gradients]:
+            index: tf.Tensor, sums: _Gradients
+        ) -> tuple[tf.Tensor, _Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
         # Start from zeros, not from the first micro-batch. Computed outside the
@@ -254,12 +290,9 @@ class TrainStep:
 
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
-    ) -> Gradients:
-        # Returns the gradients and losses of one micro-batch: ({index of a
-        # trainable variable: dense gradient} for the variables that the loss
-        # depends on, {index: sum of squares} for the gradients that were
-        # tf.IndexedSlices, {name: loss}). `weights` are the weights of the
-        # complete batch, by which to divide the sums.
+    ) -> _Gradients:
+        # Returns the gradients and losses of one micro-batch. `weights` are the
+        # weights of the complete batch, by which to divide the sums.
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             inputs = select_features(self.model, features)
@@ -286,7 +319,7 @@ class TrainStep:
             dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
             dense[index].set_shape(variables[index].shape)
-        return dense, squares, losses
+        return _Gradients(dense, squares, losses)
 
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0

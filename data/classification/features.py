@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, SupportsFloat, TypeAlias
+from typing import SupportsFloat, TypeAlias
 
 import numpy as np
 from absl import logging
@@ -61,7 +61,7 @@ class DataProcessor(abc.ABC):
 
     output_mode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
-    text_columns: Sequence[Any]
+    text_columns: Sequence[str | int]
     test_set_has_labels = False
     settings: HeadSettings = NO_SETTINGS
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from absl import logging
 
 from data.classification import glue_layouts
-from data.classification.decoding import Label
 from data.classification.features import (
     DataProcessor,
     InputExample,
+    Label,
     regression_label,
 )
 from data.io.tables import DEFAULT, Layout

@@ -3,14 +3,17 @@
 import collections
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from absl import logging
 
 from data.classification import label_cells
 from data.classification.classifier_flags import TableOptions
-from data.classification.decoding import Label
-from data.classification.features import InputExample, regression_label
+from data.classification.features import (
+    InputExample,
+    Label,
+    names_of,
+    regression_label,
+)
 from data.io import column_names
 from files.paths import StrPath
 from modeling.labels import check_labels, first_labels, misspelled_labels
@@ -63,7 +66,7 @@ class LabelSet:
         check_labels(names, where, fewest=_FEWEST[self._output_mode])
         self.names = names
 
-    def read(self, cells: Sequence[Any], place: str) -> Label | None:
+    def read(self, cells: Sequence[object], place: str) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
         In multi-label classification an empty cell is an empty list of labels,
@@ -102,7 +105,7 @@ class LabelSet:
             label: the label, or the list of labels, of a row.
             place: the place of the label, for the error.
         """
-        for each in label if isinstance(label, list) else [label]:
+        for each in names_of(label):
             if self.names is not None and each not in self.names:
                 raise ValueError(
                     f"{place}: unknown label {each!r}; the labels are "
@@ -212,6 +215,6 @@ class LabelSet:
 
 
 def _count(examples: Iterable[InputExample]) -> collections.Counter[str]:
-    labels: Any = [example.label for example in examples]
-    lists = (x if isinstance(x, list) else [x] for x in labels)
-    return collections.Counter(itertools.chain(*lists))
+    labels = (each.label for each in examples)
+    names = (names_of(label) for label in labels if label is not None)
+    return collections.Counter(itertools.chain.from_iterable(names))

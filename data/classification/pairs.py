@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from absl import logging
 
-from data.classification.decoding import Label, LabelDecoder
+from data.classification.decoding import LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
     InputExample,
+    Label,
     create_joined_features,
     number_of,
 )

@@ -21,6 +21,7 @@ from data.classification.pairs import (
 from data.classification.table_task import TableProcessor
 from data.io.dev_split import DataFileOptions
 from data.io.tables import Table
+from data.io.text_files import suffix_of
 from files.paths import StrPath
 
 # {task: class that reads a user's own tables}.
@@ -97,7 +98,7 @@ class ClassificationReader:
 
     def processor_of(self, split: str) -> DataProcessor:
         """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
-        return self._processors["".join(split.partition("_")[1:])]
+        return self._processors[suffix_of(split)]
 
 
 def create_table_processor(

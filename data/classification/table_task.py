@@ -13,8 +13,12 @@ from data.classification.classifier_flags import (
     label_columns_of,
     layout_of,
 )
-from data.classification.decoding import Label
-from data.classification.features import DataProcessor, InputExample
+from data.classification.features import (
+    DataProcessor,
+    InputExample,
+    Label,
+    names_of,
+)
 from data.classification.label_set import LabelSet
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import is_blank, place_of
@@ -48,6 +52,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
             contains too few labels or repeats one.
     """
 
+    text_columns: Sequence[str]
     test_set_has_labels = True
     file_names: ClassVar[Mapping[str, Sequence[str]]] = {
         name: [f"{name}{ending}" for ending in EXTENSIONS]
@@ -134,10 +139,9 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
 
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression."""
-        label: Any = example.label
-        if self.output_mode == "regression":
+        if self.output_mode == "regression" or example.label is None:
             return []
-        return label if isinstance(label, list) else [str(label)]
+        return names_of(example.label)
 
     @property
     def key_names(self) -> list[str]:
@@ -227,7 +231,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         # Returns whether the set may lack the label of an example.
         return name == "test" or self.may_lack_labels
 
-    def _find_label(self, cells: list[Any], where: str) -> Label | None:
+    def _find_label(self, cells: Sequence[object], where: str) -> Label | None:
         # Converts the cells of a row's label columns to its label, or to None
         # if the label is unknown.
         place = f"{where}, column {self._options.label_column!r}"

@@ -23,6 +23,11 @@ SETS = {"train": "train", "eval": "dev", "predict": "test"}
 STDIN = "<stdin>"
 
 
+def suffix_of(split: str) -> str:
+    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
+    return "".join(split.partition("_")[1:])
+
+
 def _gfile() -> types.ModuleType:
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile

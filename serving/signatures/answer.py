@@ -5,6 +5,7 @@ in the longest window, B = answers in an n-best list.
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,8 @@ from data.io.tfrecords import trim_padding
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
-from data.squad.windows_layer import create_windows
+from data.squad.windows_layer import Passages, create_windows
+from data.text.packing_layer import Windows
 from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
@@ -69,56 +71,14 @@ def create(
         {**settings, "max_seq_length": options.max_seq_length},
     )
     decoding = _fill(DecodingOptions, settings)
-    tokenizer = options.packing.tokenizer
-    decode = SquadDecoder(decoding, windows.use_char_offsets)
-
-    @base.trace_once
-    def predict(features: Features) -> Features:
-        return {
-            name: tf.cast(logits, tf.float32)
-            for name, logits in model(features, training=False).items()
-        }
-
-    @base.trace_once
-    def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        places, passages = create_windows(tokenizer, windows, question, context)
-
-        def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = places.slice(begin, end).pack(
-                tokenizer, windows.max_seq_length
-            )
-            if not decode.options.trim_padding:
-                return decode.find_best(**predict(features))
-            trimmed = predict(trim_padding(features, 1))
-            is_padding = features["input_mask"] == 0
-            return decode.find_best(**_without_padding(trimmed, is_padding))
-
-        best = batches.call_in_batches(
-            find_best, tf.size(places.rows), options.predict_batch_size
-        )
-
-        def decode_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            return _to_outputs(
-                decode(places, passages, best, tf.range(begin, end))
-            )
-
-        # Join the outputs of many questions at a time, because many small
-        # tensors need several times the memory of their values.
-        return batches.call_in_batches(
-            decode_some, tf.size(context), _QUESTIONS_AT_A_TIME
-        )
-
-    def answer(question: tf.Tensor, context: tf.Tensor) -> Features:
-        outputs = answer_n_best(question, context)
-        return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
-
+    head = _Answering(model, windows, decoding, options)
     inputs = base.text_inputs("question", "context")
     endpoints = {
-        "answer": base.Endpoint(answer, inputs),
-        "answer_n_best": base.Endpoint(answer_n_best, inputs),
+        "answer": base.Endpoint(head.answer, inputs),
+        "answer_n_best": base.Endpoint(head.answer_n_best, inputs),
     }
     return base.Head(
-        predict,
+        head.predict,
         endpoints,
         cast(
             "HeadSettings",
@@ -126,6 +86,80 @@ def create(
         ),
         head_outputs.LOGITS,
     )
+
+
+class _Answering:
+    # Answers questions with a span labeler.
+
+    def __init__(
+        self,
+        model: keras.Model,
+        windows: WindowOptions,
+        decoding: DecodingOptions,
+        options: ExportOptions,
+    ) -> None:
+        self._model = model
+        self._windows = windows
+        self._tokenizer = options.packing.tokenizer
+        self._batch_size = options.predict_batch_size
+        self._decode = SquadDecoder(decoding, windows.use_char_offsets)
+        # Both signatures call the same graph.
+        self.predict = base.trace_once(self._predict)
+        self.answer_n_best = base.trace_once(self._answer_n_best)
+
+    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Features:
+        outputs = self.answer_n_best(question, context)
+        return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
+
+    def _answer_n_best(
+        self, question: tf.Tensor, context: tf.Tensor
+    ) -> Features:
+        places, passages = create_windows(
+            self._tokenizer, self._windows, question, context
+        )
+        best = batches.call_in_batches(
+            functools.partial(self._find_best, places),
+            tf.size(places.rows),
+            self._batch_size,
+        )
+        # Join the outputs of many questions at a time, because many small
+        # tensors need several times the memory of their values.
+        return batches.call_in_batches(
+            functools.partial(self._decode_some, places, passages, best),
+            tf.size(context),
+            _QUESTIONS_AT_A_TIME,
+        )
+
+    def _predict(self, features: Features) -> Features:
+        return {
+            name: tf.cast(logits, tf.float32)
+            for name, logits in self._model(features, training=False).items()
+        }
+
+    def _find_best(
+        self, places: Windows, begin: tf.Tensor, end: tf.Tensor
+    ) -> Features:
+        # Returns the best starts and ends in windows `begin` to `end` - 1.
+        features = places.slice(begin, end).pack(
+            self._tokenizer, self._windows.max_seq_length
+        )
+        if not self._decode.options.trim_padding:
+            return self._decode.find_best(**self.predict(features))
+        trimmed = self.predict(trim_padding(features, 1))
+        is_padding = features["input_mask"] == 0
+        return self._decode.find_best(**_without_padding(trimmed, is_padding))
+
+    def _decode_some(
+        self,
+        places: Windows,
+        passages: Passages,
+        best: Features,
+        begin: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Features:
+        # Returns the answers to questions `begin` to `end` - 1.
+        rows = tf.range(begin, end)
+        return _to_outputs(self._decode(places, passages, best, rows))
 
 
 def _to_outputs(decoded: Features) -> Features:

@@ -3,13 +3,14 @@
 N = number of texts, L = labels, W = windows.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 
 import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.text.packing_layer import cut_windows
+from data.text.packing_layer import Windows, cut_windows
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
@@ -19,6 +20,7 @@ from serving.signatures.batches import Features
 
 # Function from texts, string [N] each, to the outputs for each text.
 _Read = Callable[..., Features]
+_Predict = Callable[[Features], Features]
 
 
 def create(
@@ -63,26 +65,16 @@ def create(
     predict = base.trace_once(base.predict_labels(model, form))
     if stride:
         names = ["text_a"]
-        read = _read_windows(predict, options, stride, mode)
+        read: _Read = _Windows(predict, options, stride, mode).read
     else:
         names = ["text_a", "text_b"]
-        read = _read_beginnings(predict, options)
-
-    @base.trace_once
-    def classify(*texts: tf.Tensor) -> Features:
-        outputs = read(*texts)
-        if label_list is None:
-            return outputs
-        return outputs | _name_labels(
-            outputs["probabilities"], label_list, mode
-        )
-
-    def classify_text(text: tf.Tensor) -> Features:
-        return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
-
+        read = _Beginnings(predict, options).read
+    head = _Classifying(read, label_list, mode, len(names))
     endpoints = {
-        "classify_text": base.Endpoint(classify_text, base.text_inputs("text")),
-        "classify": base.Endpoint(classify, base.text_inputs(*names)),
+        "classify_text": base.Endpoint(
+            head.classify_text, base.text_inputs("text")
+        ),
+        "classify": base.Endpoint(head.classify, base.text_inputs(*names)),
     }
     if num_texts == 2:
         # The first endpoint is the default.
@@ -96,57 +88,106 @@ def create(
     return base.Head(predict, endpoints, recorded, form)
 
 
-def _read_beginnings(
-    predict: Callable[[Features], Features], options: ExportOptions
-) -> _Read:
-    # Cuts texts, or pairs of texts, at the maximum length.
-    packing = options.packing
+class _Beginnings:
+    # Reads texts, or pairs of texts, and cuts them at the maximum length.
 
-    def read(*texts: tf.Tensor) -> Features:
-        tokens = packing.tokenize(*texts)
+    def __init__(self, predict: _Predict, options: ExportOptions) -> None:
+        self._predict = predict
+        self._packing = options.packing
+        self._batch_size = options.predict_batch_size
 
-        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            return predict(batches.pack_rows(packing, tokens, begin, end))
-
+    def read(self, *texts: tf.Tensor) -> Features:
+        tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
-            predict_some, tf.shape(texts[0])[0], options.predict_batch_size
+            functools.partial(self._predict_some, tokens),
+            tf.shape(texts[0])[0],
+            self._batch_size,
         )
 
-    return read
+    def _predict_some(
+        self,
+        tokens: Sequence[tf.RaggedTensor],
+        begin: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Features:
+        return self._predict(
+            batches.pack_rows(self._packing, tokens, begin, end)
+        )
 
 
-def _read_windows(
-    predict: Callable[[Features], Features],
-    options: ExportOptions,
-    stride: int,
-    mode: str,
-) -> _Read:
+class _Windows:
     # Reads whole texts in windows, and averages the windows' outputs, by the
     # rules of data/classification/decoding.py.
-    packing = options.packing
-    length = packing.max_seq_length
 
-    def read(text: tf.Tensor) -> Features:
-        tokens, *_ = packing.tokenize(text)
-        windows = cut_windows(tokens, length, stride, fewest=1)
+    def __init__(
+        self,
+        predict: _Predict,
+        options: ExportOptions,
+        stride: int,
+        mode: str,
+    ) -> None:
+        self._predict = predict
+        self._packing = options.packing
+        self._batch_size = options.predict_batch_size
+        self._stride = stride
+        self._mode = mode
 
-        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            some = windows.slice(begin, end)
-            packed = some.pack(packing.tokenizer, length)
-            return predict(trim_padding(packed, 1))
-
+    def read(self, text: tf.Tensor) -> Features:
+        tokens, *_ = self._packing.tokenize(text)
+        windows = cut_windows(
+            tokens, self._packing.max_seq_length, self._stride, fewest=1
+        )
         outputs = batches.call_in_batches(
-            predict_some, tf.size(windows.rows), options.predict_batch_size
+            functools.partial(self._predict_some, windows),
+            tf.size(windows.rows),
+            self._batch_size,
         )
         ((name, values),) = outputs.items()
         pooled = tf.math.unsorted_segment_mean(
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return base.from_logits(pooled, mode)
+            return base.from_logits(pooled, self._mode)
         return {name: pooled}
 
-    return read
+    def _predict_some(
+        self, windows: Windows, begin: tf.Tensor, end: tf.Tensor
+    ) -> Features:
+        some = windows.slice(begin, end)
+        packed = some.pack(
+            self._packing.tokenizer, self._packing.max_seq_length
+        )
+        return self._predict(trim_padding(packed, 1))
+
+
+class _Classifying:
+    # Adds the labels to what `read` returns for `num_texts` texts.
+
+    def __init__(
+        self,
+        read: _Read,
+        label_list: list[str] | None,
+        mode: str,
+        num_texts: int,
+    ) -> None:
+        self._read = read
+        self._label_list = label_list
+        self._mode = mode
+        self._num_texts = num_texts
+        # Both signatures call the same graph.
+        self.classify = base.trace_once(self._classify)
+
+    def classify_text(self, text: tf.Tensor) -> Features:
+        empty = [tf.zeros_like(text)] * (self._num_texts - 1)
+        return self.classify(text, *empty)
+
+    def _classify(self, *texts: tf.Tensor) -> Features:
+        outputs = self._read(*texts)
+        if self._label_list is None:
+            return outputs
+        return outputs | _name_labels(
+            outputs["probabilities"], self._label_list, self._mode
+        )
 
 
 def _name_labels(

@@ -3,6 +3,8 @@
 N = number of texts, T = WordPieces of the longest text, W = hidden size.
 """
 
+import functools
+
 import keras
 import tensorflow as tf
 
@@ -37,50 +39,66 @@ def create(
         settings: not used.
         options: texts longer than `max_seq_length` are cut.
     """
+    head = _Embedding(model, options)
+    endpoint = base.Endpoint(head.embed, base.text_inputs("text"))
+    return base.Head(head.encode, {"embed": endpoint})
 
-    @base.trace_once
-    def encode(features: Features) -> Features:
-        outputs = model(features, training=False)
+
+class _Embedding:
+    # Computes the vectors of texts with an encoder.
+
+    def __init__(self, model: keras.Model, options: ExportOptions) -> None:
+        self._model = model
+        self._options = options
+        self._packing = options.packing
+        self.encode = base.trace_once(self._encode)
+
+    def embed(self, text: tf.Tensor) -> Features:
+        (tokens,) = self._packing.tokenize(text)
+        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
+        lengths = tf.minimum(lengths, self._options.max_seq_length)
+        longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
+        width = self._model.config.hidden_size
+        check = batches.check_padding(lengths, _MAX_PADDING // width)
+        with tf.control_dependencies([check]):
+            num_texts = tf.size(lengths)
+        outputs = batches.call_in_batches(
+            functools.partial(self._embed_some, tokens, longest),
+            num_texts,
+            self._options.predict_batch_size,
+        )
+        return {**outputs, "lengths": lengths}
+
+    def _encode(self, features: Features) -> Features:
+        outputs = self._model(features, training=False)
         return {
             name: tf.cast(outputs[name], tf.float32)
             for name in ("sequence_output", "pooled_output")
         }
 
-    packing = options.packing
-    width = model.config.hidden_size
-
-    def embed(text: tf.Tensor) -> Features:
-        (tokens,) = packing.tokenize(text)
-        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
-        lengths = tf.minimum(lengths, options.max_seq_length)
-        longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
-
-        def embed_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            packed = packing.pack(tokens[begin:end])
-            features = {name: ids[:, :longest] for name, ids in packed.items()}
-            outputs = encode(features)
-            is_real = features["input_mask"] > 0
-            names = tf.gather(packing.tokenizer.vocab, features["input_ids"])
-            sequence = tf.where(
-                is_real[:, :, None], outputs["sequence_output"], 0.0
-            )
-            count = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
-            mean = tf.reduce_sum(sequence, 1) / count[:, None]
-            return {
-                "pooled_output": outputs["pooled_output"],
-                "mean_output": mean,
-                "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
-                "sequence_output": sequence,
-                "tokens": tf.where(is_real, names, ""),
-            }
-
-        check = batches.check_padding(lengths, _MAX_PADDING // width)
-        with tf.control_dependencies([check]):
-            num_texts = tf.size(lengths)
-        outputs = batches.call_in_batches(
-            embed_some, num_texts, options.predict_batch_size
+    def _embed_some(
+        self,
+        tokens: tf.RaggedTensor,
+        longest: tf.Tensor,
+        begin: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Features:
+        # Returns the outputs for texts `begin` to `end` - 1, padded to
+        # `longest` WordPieces.
+        packed = self._packing.pack(tokens[begin:end])
+        features = {name: ids[:, :longest] for name, ids in packed.items()}
+        outputs = self.encode(features)
+        is_real = features["input_mask"] > 0
+        names = tf.gather(self._packing.tokenizer.vocab, features["input_ids"])
+        sequence = tf.where(
+            is_real[:, :, None], outputs["sequence_output"], 0.0
         )
-        return {**outputs, "lengths": lengths}
-
-    endpoint = base.Endpoint(embed, base.text_inputs("text"))
-    return base.Head(encode, {"embed": endpoint})
+        count = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+        mean = tf.reduce_sum(sequence, 1) / count[:, None]
+        return {
+            "pooled_output": outputs["pooled_output"],
+            "mean_output": mean,
+            "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
+            "sequence_output": sequence,
+            "tokens": tf.where(is_real, names, ""),
+        }

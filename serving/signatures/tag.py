@@ -3,11 +3,14 @@
 N = number of texts, W = windows, M = words of the longest text.
 """
 
+import functools
+
 import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_words
+from data.text.packing_layer import Windows
 from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
@@ -44,42 +47,52 @@ def create(
     """
     label_list = base.labels_of(model, settings)
     only_legal = settings.get("legal_tags", True)
-    tokenizer = options.packing.tokenizer
-    predict = base.trace_once(
-        base.predict_labels(model, head_outputs.CLASSIFICATION)
-    )
+    head = _Tagging(model, label_list, only_legal, options)
+    inputs = base.text_inputs("text")
+    endpoints = {
+        "tag": base.Endpoint(head.tag, inputs),
+        "tag_words": base.Endpoint(head.tag_words, inputs),
+    }
+    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
+    return base.Head(head.predict, endpoints, recorded)
 
-    @base.trace_once
-    def tag_words(text: tf.Tensor) -> Features:
-        length = options.max_seq_length
-        words, rows, places = cut_texts(text, tokenizer, length)
 
-        def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            packed = rows.slice(begin, end).pack(tokenizer, length)
-            outputs = predict(trim_padding(packed, 1))
-            # `places` contains a row for each word: the window that tags the
-            # word, and the word's position in the window. The rows are sorted
-            # by window, so the words of windows `begin` to `end` - 1 are the
-            # adjacent rows `first` to `last` - 1.
-            windows = tf.cast(tf.stack([begin, end]), tf.int64)
-            first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
-            shift = tf.stack([windows[0], 0])
-            selected = places[first:last] - shift
-            of_words = tf.gather_nd(outputs["probabilities"], selected)
-            return {"probabilities": of_words}
+class _Tagging:
+    # Tags words with a token classifier.
 
+    def __init__(
+        self,
+        model: keras.Model,
+        label_list: list[str],
+        only_legal: bool,
+        options: ExportOptions,
+    ) -> None:
+        self._label_list = label_list
+        self._only_legal = only_legal
+        self._options = options
+        self._tokenizer = options.packing.tokenizer
+        self.predict = base.trace_once(
+            base.predict_labels(model, head_outputs.CLASSIFICATION)
+        )
+        # Both signatures call the same graph.
+        self.tag_words = base.trace_once(self._tag_words)
+
+    def tag(self, text: tf.Tensor) -> Features:
+        return self.tag_words(split_words(text))
+
+    def _tag_words(self, text: tf.Tensor) -> Features:
+        words, rows, places = cut_texts(
+            text, self._tokenizer, self._options.max_seq_length
+        )
         outputs = batches.call_in_batches(
-            tag_some, tf.size(rows.rows), options.predict_batch_size
+            functools.partial(self._predict_some, rows, places),
+            tf.size(rows.rows),
+            self._options.predict_batch_size,
         )
         probabilities = outputs["probabilities"]
-        ids = tf.argmax(probabilities, -1)
-        if only_legal:
-            check = batches.check_padding(words.row_lengths())
-            with tf.control_dependencies([check]):
-                ragged = words.with_flat_values(tf.identity(probabilities))
-            ids = decode_legal(ragged, label_list)
+        ids = self._choose(words, probabilities)
         flat = {
-            "tags": tf.gather(label_list, ids),
+            "tags": tf.gather(self._label_list, ids),
             "probabilities": tf.gather(probabilities, ids, batch_dims=1),
         }
         ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
@@ -88,13 +101,38 @@ def create(
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def tag(text: tf.Tensor) -> Features:
-        return tag_words(split_words(text))
+    def _predict_some(
+        self,
+        rows: Windows,
+        places: tf.Tensor,
+        begin: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Features:
+        # Returns the probabilities of the tags of each word that windows
+        # `begin` to `end` - 1 tag.
+        packed = rows.slice(begin, end).pack(
+            self._tokenizer, self._options.max_seq_length
+        )
+        outputs = self.predict(trim_padding(packed, 1))
+        # `places` contains a row for each word: the window that tags the word,
+        # and the word's position in the window. The rows are sorted by window,
+        # so the words of windows `begin` to `end` - 1 are the adjacent rows
+        # `first` to `last` - 1.
+        windows = tf.cast(tf.stack([begin, end]), tf.int64)
+        first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
+        shift = tf.stack([windows[0], 0])
+        selected = places[first:last] - shift
+        return {
+            "probabilities": tf.gather_nd(outputs["probabilities"], selected)
+        }
 
-    inputs = base.text_inputs("text")
-    endpoints = {
-        "tag": base.Endpoint(tag, inputs),
-        "tag_words": base.Endpoint(tag_words, inputs),
-    }
-    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
-    return base.Head(predict, endpoints, recorded)
+    def _choose(
+        self, words: tf.RaggedTensor, probabilities: tf.Tensor
+    ) -> tf.Tensor:
+        # Returns the index of the tag of each word.
+        if not self._only_legal:
+            return tf.argmax(probabilities, -1)
+        check = batches.check_padding(words.row_lengths())
+        with tf.control_dependencies([check]):
+            ragged = words.with_flat_values(tf.identity(probabilities))
+        return decode_legal(ragged, self._label_list)

@@ -8,6 +8,7 @@ from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
 from serving.tasks.base import (
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -30,7 +31,7 @@ def _read(kind: type[Settings], model: Model) -> Settings:
     return kind(**{field.name: settings[field.name] for field in fields})
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
+def _encode(model: Model, request: Request) -> Encoded[Context]:
     example = SquadExample(
         qas_id="",
         question_text=request["question"],
@@ -50,7 +51,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
         )
         for feature in features
     ]
-    return inputs, (example, features)
+    return Encoded(inputs, (example, features))
 
 
 def _decode(

@@ -6,7 +6,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,8 @@ MASK = "[MASK]"
 
 Request: TypeAlias = JsonObject
 Reply: TypeAlias = JsonObject
+# What a task needs to know of a request when it decodes the outputs.
+ContextT = TypeVar("ContextT")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -60,18 +62,40 @@ class Model(Protocol):
     settings: HeadSettings
 
 
+class Encoded(NamedTuple, Generic[ContextT]):
+    """A request as the network reads it.
+
+    Attributes:
+        inputs: the inputs of the network, several for a long text.
+        context: all that `TextTask.decode` needs to know of the request.
+    """
+
+    inputs: list[Input]
+    context: ContextT
+
+
+class Answered(NamedTuple):
+    """A request that is answered.
+
+    Attributes:
+        number: index of the request among the requests of a call.
+        reply: its reply, or the error that it caused.
+    """
+
+    number: int
+    reply: Reply | Exception
+
+
 @dataclasses.dataclass(frozen=True)
-class TextTask:
+class TextTask(Generic[ContextT]):
     """A task of an exported model, such as classification.
 
     `ask` calls `encode`, then the network, then `decode`.
 
     Attributes:
         name: name of the task, for --task.
-        encode: function (model, request) -> (inputs, context). `inputs` are the
-            inputs of the network, several for a long text. `context` is all
-            that `decode` needs to know of the request. Raises a ValueError if
-            the request is wrong.
+        encode: function (model, request) -> Encoded. Raises a ValueError if the
+            request is wrong.
         decode: function (model, context, outputs, options) -> reply. `outputs`
             contains {name: array} for each input. Raises a ValueError if the
             request cannot be answered.
@@ -85,8 +109,8 @@ class TextTask:
     """
 
     name: str
-    encode: Callable[[Model, Request], tuple[list[Input], Any]]
-    decode: Callable[[Model, Any, list[Outputs], TaskOptions], Reply]
+    encode: Callable[[Model, Request], Encoded[ContextT]]
+    decode: Callable[[Model, ContextT, list[Outputs], TaskOptions], Reply]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
@@ -124,56 +148,57 @@ class TextTask:
         model: Model,
         requests: Sequence[Request],
         options: TaskOptions,
-    ) -> Iterator[tuple[int, Reply | Exception] | None]:
+    ) -> Iterator[Answered | None]:
         """Answers requests as `ask` does, but in steps.
 
         If the network fails on several requests, runs it for each of them.
 
         Yields:
-            (index of a request, its reply or the error that it caused), and
-            None after each step. A step encodes a request or runs a batch.
+            the requests that a step answered, and None after each step. A step
+            encodes a request or runs a batch.
         """
-        inputs: dict[int, list[Input]] = {}
-        contexts: dict[int, Any] = {}
+        encoded: dict[int, Encoded[ContextT]] = {}
         for i, request in enumerate(requests):
             found = self._encode(model, request)
-            if isinstance(found, tuple):
-                inputs[i], contexts[i] = found
+            if isinstance(found, Encoded):
+                encoded[i] = found
             else:
-                yield i, found or {}
+                yield Answered(i, found)
             yield None
-        left = {*inputs}
+        left = {*encoded}
         try:
-            for computed in self._run(model, inputs):
+            for computed in self._run(model, encoded):
                 if computed:
                     i, outputs = computed
                     left.remove(i)
-                    each = inputs[i], contexts[i], outputs
-                    yield i, self._reply(model, *each, options)
+                    reply = self._reply(model, encoded[i], outputs, options)
+                    yield Answered(i, reply)
                 yield None
         except Exception as error:
             if len(requests) == 1:
-                yield 0, error
+                yield Answered(0, error)
                 return
         # The network failed. Find out on which of the requests.
         for i in sorted(left):
             for step in self.in_steps(model, [requests[i]], options):
-                yield step and (i, step[1])
+                yield step and step._replace(number=i)
 
     def _encode(
         self, model: Model, request: Request
-    ) -> tuple[list[Input], Any] | Exception | None:
+    ) -> Encoded[ContextT] | Reply | Exception:
+        # Returns the reply or the error of a request that needs no network.
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
                 return self.encode(model, request)
         except Exception as error:
             return error
-        return None
+        return {}
 
     def _run(
-        self, model: Model, inputs: Mapping[int, Sequence[Input]]
+        self, model: Model, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[tuple[int, list[Outputs]] | None]:
+        inputs = {i: each.inputs for i, each in encoded.items()}
         most = len(model.tokenizer.tokens) if self.predicts_words else 1
         yield from model.engine.run_all(
             inputs, model.max_seq_length, model.pads, most
@@ -182,14 +207,13 @@ class TextTask:
     def _reply(
         self,
         model: Model,
-        inputs: Sequence[Input],
-        context: object,
+        encoded: Encoded[ContextT],
         outputs: list[Outputs],
         options: TaskOptions,
     ) -> Reply | Exception:
         try:
-            reply = self.decode(model, context, outputs, options)
-            if cut := max((x.num_cut for x in inputs), default=0):
+            reply = self.decode(model, encoded.context, outputs, options)
+            if cut := max((x.num_cut for x in encoded.inputs), default=0):
                 reply["num_wordpieces_cut"] = cut
             return cast(Reply, to_plain(reply))
         except Exception as error:
@@ -300,7 +324,7 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: Model, request: Request) -> tuple[list[Input], Input]:
+def encode_pair(model: Model, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     most = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -309,7 +333,7 @@ def encode_pair(model: Model, request: Request) -> tuple[list[Input], Input]:
         model.tokenizer.tokenize_beginning(text_a, most),
         model.tokenizer.tokenize_beginning(text_b, most),
     )
-    return [packed], packed
+    return Encoded([packed], packed)
 
 
 def pack(

@@ -7,8 +7,8 @@ import numpy as np
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from serving import head_outputs
-from serving.engines import Input
 from serving.tasks.base import (
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -22,20 +22,21 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Input | None]:
+def _encode(model: Model, request: Request) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
-        return encode_pair(model, request)
+        return Encoded(encode_pair(model, request).inputs, None)
     tokens = model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    return [pack(model, tokens[i : i + length]) for i, length in spans], None
+    inputs = [pack(model, tokens[i : i + length]) for i, length in spans]
+    return Encoded(inputs, None)
 
 
 def _decode(
     model: Model,
-    context: Input | None,
+    context: None,
     outputs: list[Outputs],
     options: TaskOptions,
 ) -> Reply:

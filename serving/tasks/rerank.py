@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from serving.engines import Input
 from serving.tasks.base import (
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -14,7 +14,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], None]:
+def _encode(model: Model, request: Request) -> Encoded[None]:
     most = model.max_seq_length
     cut = model.tokenizer.tokenize_beginning
     query = cut(request["query"], most)
@@ -22,7 +22,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], None]:
         pack(model, query, cut(passage, most))
         for passage in request["passages"]
     ]
-    return inputs, None
+    return Encoded(inputs, None)
 
 
 def _decode(

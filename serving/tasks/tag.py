@@ -5,6 +5,7 @@ from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
 from serving.tasks.base import (
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -18,7 +19,7 @@ from serving.tasks.base import (
 Context = tuple[str | None, NerExample, list[sentence_windows.NerFeatures]]
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
+def _encode(model: Model, request: Request) -> Encoded[Context]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
@@ -34,7 +35,7 @@ def _encode(model: Model, request: Request) -> tuple[list[Input], Context]:
         Input(feature.input_ids[:length], length)
         for feature, length in zip(features, lengths, strict=True)
     ]
-    return inputs, (request.get("text"), example, features)
+    return Encoded(inputs, (request.get("text"), example, features))
 
 
 def _decode(

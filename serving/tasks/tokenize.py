@@ -1,7 +1,7 @@
 """Shows the WordPieces that a model reads. The network does not run."""
 
-from serving.engines import Input
 from serving.tasks.base import (
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -13,10 +13,11 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: Model, request: Request) -> tuple[list[Input], Reply]:
+def _encode(model: Model, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
-    return [], {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+    reply = {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+    return Encoded([], reply)
 
 
 def _decode(

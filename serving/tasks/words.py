@@ -5,6 +5,7 @@ import numpy as np
 from serving.engines import Input
 from serving.tasks.base import (
     MASK,
+    Encoded,
     Model,
     Outputs,
     Reply,
@@ -19,7 +20,7 @@ from serving.tasks.base import (
 Masks = tuple[list[int], int]
 
 
-def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Masks]:
+def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -27,7 +28,7 @@ def _encode_masks(model: Model, request: Request) -> tuple[list[Input], Masks]:
         request["text"], model.max_seq_length, words=(MASK,)
     )
     packed = pack(model, tokens)
-    return [packed], (packed.ids, request["text"].count(MASK))
+    return Encoded([packed], (packed.ids, request["text"].count(MASK)))
 
 
 def _decode_masks(

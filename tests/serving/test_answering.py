@@ -25,7 +25,7 @@ class Asked:
         self.batches = []
         self.task = base.TextTask(
             "size",
-            lambda model, request: ([], request["text"]),
+            lambda model, request: base.Encoded([], request["text"]),
             lambda model, text, *_: {"size": len(text)},
             {"text": True},
         )

@@ -91,7 +91,7 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
 # A task without a network, which returns the number in a text.
 SCORE = base.TextTask(
     "score",
-    lambda model, request: ([], request["text"]),
+    lambda model, request: base.Encoded([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
     {"text": True},
 )

@@ -17,14 +17,16 @@ from serving.engines import Input
 from serving.limits import Limits
 from serving.served_model import Job, ServedModel
 from serving.server import HTTPException, Server
-from serving.tasks.base import TextTask
+from serving.tasks.base import Encoded, TextTask
 from tests.support import script_runner
 from tests.support.server_process import send
 
 TASK, OTHER = (
     TextTask(
         name,
-        encode=lambda model, each: ([Input([each["text"]], 1)], each["text"]),
+        encode=lambda model, each: Encoded(
+            [Input([each["text"]], 1)], each["text"]
+        ),
         decode=lambda model, text, outputs, options: model.decode(text),
         fields={"text": True},
     )
@@ -62,7 +64,7 @@ class Echo:
 
 def served(echo):
     model = ServedModel("", {})
-    model.model, model.tasks = echo, {"task": TASK}
+    model._model, model.tasks = echo, {"task": TASK}
     return model
 
 

@@ -40,7 +40,7 @@ def write(
     outputs: np.ndarray,
     decoder: decoding.LabelDecoder,
     output_dir: str,
-) -> Sequence[decoding.Label]:
+) -> Sequence[features.Label]:
     """Writes the predictions of a test set. Returns the predicted labels.
 
     Args:
