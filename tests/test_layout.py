@@ -271,6 +271,22 @@ def test_no_literal_is_unpacked_where_it_stands():
     assert lines == []
 
 
+def test_each_module_is_named_in_a_file_of_tests():
+    """So `git grep -lw MODULE tests` finds its tests."""
+    files = set(sources("tests")) - {Path(__file__)}
+    tests = [path for path in files if path.name.startswith("test_")]
+    words = {
+        word
+        for path in tests
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
+    folders = map(sources, (*PACKAGES, "tools"))
+    modules = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
+    assert len(modules) > 200
+    names = {path.stem for path in modules} - {"__init__"}
+    assert not names - words
+
+
 def test_what_tests_share_is_in_support():
     """A test file is imported by no other file, so it can change freely."""
     elsewhere = {"support", "testdata", "recordings"}
