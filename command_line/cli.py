@@ -1,4 +1,4 @@
-"""Runs a script: parses its flags, prints errors, sets the exit status."""
+"""Runs a script: parses its flags, locks its folders, sets the exit status."""
 
 import contextlib
 import dataclasses
@@ -13,58 +13,19 @@ from pathlib import Path
 
 from absl import app, flags, logging
 
-from command_line import beam_flags, chatter, installation, parsing
+from command_line import (
+    beam_flags,
+    chatter,
+    help_pages,
+    installation,
+    parsing,
+    user_errors,
+)
 from command_line import flags as script_flags
 from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
 
-# {title: flags that most commands need}. --helpfull lists all flags.
-HELP_SECTIONS = {
-    "data": (
-        "task_name",
-        "data_dir",
-        "data_file",
-        "train_file",
-        "predict_file",
-        "input_file",
-        "text_column",
-        "text_b_column",
-        "label_column",
-        "version_2_with_negative",
-        "max_seq_length",
-        "max_predictions_per_seq",
-    ),
-    "model": (
-        "init_checkpoint",
-        "bert_config_file",
-        "vocab_file",
-        "do_lower_case",
-    ),
-    "training": (
-        "do_train",
-        "do_eval",
-        "do_predict",
-        "learning_rate",
-        "num_train_epochs",
-        "num_train_steps",
-        "num_warmup_steps",
-        "train_batch_size",
-    ),
-    "output": ("output_dir", "export_dir", "export_format"),
-}
-# Scripts with at most this number of flags show all of them.
-_FEW = 25
-# Errors in the user's input. Any other error is a bug, shown with a traceback.
-USER_ERRORS = (ValueError, OSError, MemoryError)
-_TF_ERRORS = (
-    "AbortedError",
-    "DataLossError",
-    "NotFoundError",
-    "PermissionDeniedError",
-    "ResourceExhaustedError",
-    "UnavailableError",
-)
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -170,34 +131,6 @@ def _install_handlers() -> None:
         signal.signal(signal.SIGINT, _interrupt)
 
 
-def section_of(name: str) -> str:
-    """Returns the title of a flag's group, or "more"."""
-    return next(
-        (title for title in HELP_SECTIONS if name in HELP_SECTIONS[title]),
-        "more",
-    )
-
-
-def print_help(purpose: str, is_full: bool) -> None:
-    """Prints the purpose of a script, and its flags.
-
-    Args:
-        purpose: docstring of the script.
-        is_full: whether to print all flags, in the order of the alphabet.
-    """
-    print(installation.as_typed(purpose))
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    if is_full or len(own) <= _FEW:
-        print(installation.as_typed(flags.FLAGS.main_module_help()))
-        return
-    shown = {flag.name: flag for flag in own if section_of(flag.name) != "more"}
-    for title, names in HELP_SECTIONS.items():
-        for flag in (shown[name] for name in names if name in shown):
-            flags.FLAGS.register_key_flag_for_module(title, flag)
-        print(installation.as_typed(flags.FLAGS.module_help(title)))
-    print(f"--helpfull also lists {len(own) - len(shown)} other flags.")
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig(script_flags.Config):
     debug: bool = script_flags.flag(
@@ -214,7 +147,7 @@ def _parse_flags(
 ) -> list[str]:
     for name in argv:
         if name in ("-h", "-help", "--help", "--helpfull"):
-            print_help(purpose, name == "--helpfull")
+            help_pages.print_help(purpose, name == "--helpfull")
             sys.exit(0)
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
@@ -273,51 +206,9 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        if flags.FLAGS.debug or not _is_users(error):
+        if flags.FLAGS.debug or not user_errors.is_users(error):
             raise
-        return _fail(_describe_error(error, path_flags))
-
-
-def _is_users(error: Exception) -> bool:
-    # Returns whether an error is due to the user's input, files or environment.
-
-    # Importing TensorFlow here would take seconds.
-    tf = sys.modules.get("tensorflow")
-    theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
-    return isinstance(error, (ModuleNotFoundError, *USER_ERRORS, *theirs))
-
-
-def _lost_worker(error: Exception) -> bool:
-    # Returns whether TensorFlow could not reach another worker of the training.
-    # Its message is a stack of calls.
-    return type(error).__name__ in (
-        "AbortedError",
-        "UnavailableError",
-    ) and "Collective ops is aborted" in str(error)
-
-
-def _describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> object:
-    # Returns the message of an error, which begins with the flag that names the
-    # file in the error.
-    if isinstance(error, ModuleNotFoundError):
-        return f"{error}: {installation.install_command(error.name)}"
-    if _lost_worker(error):
-        return (
-            "another worker was lost: start all of them again. They resume "
-            "from the last checkpoint"
-        )
-    if isinstance(error, MemoryError):
-        # Python's own MemoryError has no message, and NumPy's names the array.
-        reason = (
-            "There is not enough memory. Use a smaller batch, length or model, "
-            "and check the sizes that the files of the model state"
-        )
-        return f"{error}. {reason}" if str(error) else reason
-    if isinstance(error, OSError) and error.filename is not None:
-        for flag in path_flags:
-            if error.filename in flag.parts:
-                return f"--{flag.flag}={error.filename}: {error.strerror}"
-    return error
+        return _fail(user_errors.describe(error, path_flags))
 
 
 def _interrupt(number: int, frame: types.FrameType | None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from command_line import cli, flags  # noqa: E402
+from command_line import cli, flags, help_pages  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -125,8 +125,10 @@ def _title(scripts: tuple[str, ...]) -> str:
 
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
-    for title in (*cli.HELP_SECTIONS, "more"):
-        group = [rows[name] for name in rows if cli.section_of(name) == title]
+    for title in (*help_pages.HELP_SECTIONS, "more"):
+        group = [
+            rows[name] for name in rows if help_pages.section_of(name) == title
+        ]
         if group and len(group) < len(rows):
             lines.append(f"| **{title}** | | |\n")
         lines += group

@@ -122,6 +122,7 @@ class ServedModel:
     Args:
         path: folder of an export.
         options: arguments of `serving.load`, such as {"engine": "onnx"}.
+        model: the model, if it is not to be loaded from `path`.
 
     Attributes:
         tasks: {name: TextTask} of the model, {} until it is loaded.
@@ -129,12 +130,17 @@ class ServedModel:
         version: number of the export, "1" if its folder has no number.
     """
 
-    def __init__(self, path: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str,
+        options: Mapping[str, Any],
+        model: TextModel | None = None,
+    ) -> None:
         self._path = path
         name = os.path.basename(os.path.normpath(path))
         self.version = name if name.isdecimal() else "1"
         self._options = options
-        self._model: TextModel | None = None
+        self._model = model
         self.tasks: dict[str, TextTask] = {}
         self.about: JsonObject = {}
         # Short jobs form batches. Turns of batches and of long jobs alternate.
@@ -154,7 +160,7 @@ class ServedModel:
 
     def load(self) -> None:
         """Loads and warms up the model. Raises the errors of `serving.load`."""
-        model = TextModel(self._path, **self._options)
+        model = self._model or TextModel(self._path, **self._options)
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()

@@ -203,10 +203,10 @@ def test_imports_inside_functions_are_few_and_say_why():
 
 
 def test_only_one_module_defines_flags():
-    """Everything else has fields of a dataclass."""
+    """Everything else has fields of a dataclass. Help and `run` read them."""
     paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))]
     users = [path.name for path in paths if "absl.flags" in imported(path)]
-    assert sorted(set(users)) == ["cli.py", "parsing.py"]
+    assert sorted(set(users)) == ["cli.py", "help_pages.py", "parsing.py"]
 
 
 def test_json_is_read_in_one_place():
@@ -269,6 +269,22 @@ def test_no_literal_is_unpacked_where_it_stands():
         if isinstance(value, literals)
     ]
     assert lines == []
+
+
+def test_each_module_is_named_in_a_file_of_tests():
+    """So `git grep -lw MODULE tests` finds its tests."""
+    files = set(sources("tests")) - {Path(__file__)}
+    tests = [path for path in files if path.name.startswith("test_")]
+    words = {
+        word
+        for path in tests
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
+    folders = map(sources, (*PACKAGES, "tools"))
+    modules = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
+    assert len(modules) > 200
+    names = {path.stem for path in modules} - {"__init__"}
+    assert not names - words
 
 
 def test_what_tests_share_is_in_support():

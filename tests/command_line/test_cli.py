@@ -1,4 +1,7 @@
-"""The end of a command, and the lines that it prints."""
+"""The end of a command, and the lines that it prints.
+
+Tests chatter.py, help_pages.py and user_errors.py.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""The names of the packages that import them at their first use."""
+"""The names of the packages that import them at their first use.
+
+Tests lazy.py.
+"""
 
 import importlib
 

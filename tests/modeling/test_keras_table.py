@@ -1,4 +1,7 @@
-"""Every cell of docs/api.md about Keras's operations is what happens."""
+"""Every cell of docs/api.md about Keras's operations is what happens.
+
+Tests keras_export.py and metric_targets.py.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""`help` and docs/api.md list what the packages offer."""
+"""`help` and docs/api.md list what the packages offer.
+
+Tests registration.py.
+"""
 
 import inspect
 import re

@@ -1,4 +1,7 @@
-"""The models as a user meets them: called, fitted, saved, in any precision."""
+"""The models as a user meets them: called, fitted, saved, in any precision.
+
+Tests task_model.py.
+"""
 
 import functools
 import itertools

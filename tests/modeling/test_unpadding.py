@@ -1,4 +1,7 @@
-"""A batch computed without its padding is the batch with it."""
+"""A batch computed without its padding is the batch with it.
+
+Tests unpadding.py.
+"""
 
 import keras
 import numpy as np

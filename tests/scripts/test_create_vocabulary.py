@@ -1,4 +1,7 @@
-"""Vocabularies of a text, and new words from a text to more pretraining."""
+"""Vocabularies of a text, and new words from a text to more pretraining.
+
+Tests extending.py.
+"""
 
 import collections
 

@@ -1,4 +1,7 @@
-"""history.jsonl and time, on real runs that are killed."""
+"""history.jsonl and time, on real runs that are killed.
+
+Tests summaries.py.
+"""
 
 import json
 import shutil

@@ -1,4 +1,7 @@
-"""run_classifier.py with a user's class, written for Google's script."""
+"""run_classifier.py with a user's class, written for Google's script.
+
+Tests processor_file.py.
+"""
 
 import csv
 import json

@@ -1,4 +1,7 @@
-"""What a run decided holds for every later command on its folder."""
+"""What a run decided holds for every later command on its folder.
+
+Tests recorded_splits.py.
+"""
 
 import csv
 import json

@@ -1,4 +1,7 @@
-"""run_classifier.py on MRPC: results, files, and what it refuses."""
+"""run_classifier.py on MRPC: results, files, and what it refuses.
+
+Tests prediction_files.py.
+"""
 
 import os
 import shutil

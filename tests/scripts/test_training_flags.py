@@ -1,4 +1,7 @@
-"""Each training flag keeps its promise in real runs of run_pretraining.py."""
+"""Each training flag keeps its promise in real runs of run_pretraining.py.
+
+Tests flow.py and pretraining_config.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""predict.py in tasks and processes: the same bytes, whatever happens."""
+"""predict.py in tasks and processes: the same bytes, whatever happens.
+
+Tests schema.py and sharded_job.py.
+"""
 
 import contextlib
 import csv

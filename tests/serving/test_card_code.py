@@ -1,4 +1,7 @@
-"""The card of an export: its code runs, and it says what was checked."""
+"""The card of an export: its code runs, and it says what was checked.
+
+Tests example_calls.py.
+"""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,7 @@
-"""Exports in all runtimes, most without TensorFlow, against SavedModels."""
+"""Exports in all runtimes, most without TensorFlow, against SavedModels.
+
+Tests opening.py.
+"""
 
 import concurrent.futures
 import json

@@ -1,4 +1,7 @@
-"""Exports of other formats, run in their own runtimes."""
+"""Exports of other formats, run in their own runtimes.
+
+Tests export_options.py.
+"""
 
 import json
 import sys

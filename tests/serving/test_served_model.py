@@ -38,11 +38,18 @@ class Echo:
     """A model that answers with the request itself, and knows its batches."""
 
     max_seq_length, pads = 8, False
+    name, tasks, settings = "echo", ["task"], {}
 
     def __init__(self, reply=None):
         self.batches, self.reply = [], reply
         self.engine = self
         self.may_run = threading.Event()
+
+    def task(self, name="task"):
+        return TASK
+
+    def warm_up(self):
+        pass
 
     def run_all(self, inputs, *_):
         self.may_run.wait()
@@ -63,8 +70,8 @@ class Echo:
 
 
 def served(echo):
-    model = ServedModel("", {})
-    model._model, model.tasks = echo, {"task": TASK}
+    model = ServedModel("", {}, echo)
+    model.load()
     return model
 
 
@@ -175,8 +182,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
 def serve_long_replies(port):
     echo = Echo(reply="a" * 15_000_000)
     echo.may_run.set()
-    model = served(echo)
-    model.load = lambda: None
+    model = ServedModel("", {}, echo)
     server = Server({"m": model}, limits=Limits(timeout_s=3))
     server_process.serve(server, "127.0.0.1", port)
 

@@ -1,4 +1,7 @@
-"""Early stopping, on real runs of run_classifier.py."""
+"""Early stopping, on real runs of run_classifier.py.
+
+Tests fine_tuning_config.py.
+"""
 
 import concurrent.futures
 import contextlib

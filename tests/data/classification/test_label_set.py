@@ -1,4 +1,7 @@
-"""The labels of a task, from --labels or from rows, and their warnings."""
+"""The labels of a task, from --labels or from rows, and their warnings.
+
+Tests label_cells.py.
+"""
 
 import pytest
 

@@ -3,6 +3,8 @@
 Tools write them: exports of data miners, databases and spreadsheets, downloads
 that went wrong. Each is skipped where that is safe, and otherwise an error
 that says what it is.
+
+Tests table_checks.py.
 """
 
 import pytest

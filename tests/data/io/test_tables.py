@@ -1,4 +1,7 @@
-"""The reader of tables: forms, delimiters, packed files, and broken ones."""
+"""The reader of tables: forms, delimiters, packed files, and broken ones.
+
+Tests column_names.py, dialects.py and table_forms.py.
+"""
 
 import gzip
 import json

@@ -1,4 +1,7 @@
-"""Rows with tags, rows of this project's predictions, and contradictions."""
+"""Rows with tags, rows of this project's predictions, and contradictions.
+
+Tests tag_names.py.
+"""
 
 import json
 

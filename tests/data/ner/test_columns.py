@@ -1,4 +1,7 @@
-"""Tables of tagged words, sentences, and the tags that a file may have."""
+"""Tables of tagged words, sentences, and the tags that a file may have.
+
+Tests column_layouts.py and tag_names.py.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Spans that count other units than characters, and right spans in words."""
+"""Spans that count other units than characters, and right spans in words.
+
+Tests offsets.py.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Records written by several processes, and work that is interrupted."""
+"""Records written by several processes, and work that is interrupted.
+
+Tests sharded_job.py.
+"""
 
 import gzip
 import itertools

@@ -1,4 +1,7 @@
-"""SQuAD inside a graph, against the Python that equals the original."""
+"""SQuAD inside a graph, against the Python that equals the original.
+
+Tests decoder_layer.py and spans_layer.py.
+"""
 
 import json
 import random

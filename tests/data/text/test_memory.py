@@ -1,4 +1,7 @@
-"""Working memory of the tokenizer in a graph, on texts meant to break it."""
+"""Working memory of the tokenizer in a graph, on texts meant to break it.
+
+Tests ragged.py and tokenizer_layer.py.
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""Strings become the inputs of models, in Keras and in tf.data."""
+"""Strings become the inputs of models, in Keras and in tf.data.
+
+Tests text_lists.py and registration.py.
+"""
 
 import importlib.util
 import json

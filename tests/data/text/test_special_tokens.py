@@ -1,4 +1,7 @@
-"""Texts whose special words stay whole, as in "The [MASK] is blue."."""
+"""Texts whose special words stay whole, as in "The [MASK] is blue.".
+
+Tests special_tokens.py.
+"""
 
 import numpy as np
 import pytest

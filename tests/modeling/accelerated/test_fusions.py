@@ -1,4 +1,7 @@
-"""TensorFlow fuses operations on the CPU, and results do not change."""
+"""TensorFlow fuses operations on the CPU, and results do not change.
+
+Tests fusions.py.
+"""
 
 import collections
 import re

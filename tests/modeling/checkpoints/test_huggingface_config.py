@@ -1,4 +1,7 @@
-"""A Hugging Face config.json that is read, or refused by name."""
+"""A Hugging Face config.json that is read, or refused by name.
+
+Tests config_files.py.
+"""
 
 import json
 

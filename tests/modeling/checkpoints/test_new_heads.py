@@ -1,4 +1,7 @@
-"""A fine-tuned model is the start for other labels, and for other tasks."""
+"""A fine-tuned model is the start for other labels, and for other tasks.
+
+Tests new_heads.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Checkpoints and SavedModels of Model Garden, which TF-Hub published."""
+"""Checkpoints and SavedModels of Model Garden, which TF-Hub published.
+
+Tests object_graph.py and saved_models.py.
+"""
 
 import re
 import shutil

@@ -1,4 +1,7 @@
-"""tf_model.h5 of transformers 4."""
+"""tf_model.h5 of transformers 4.
+
+Tests h5_files.py, tf_h5.py and transformers_names.py.
+"""
 
 import json
 import shutil

@@ -1,4 +1,7 @@
-"""Model cards show the names in a user's data exactly as they are."""
+"""Model cards show the names in a user's data exactly as they are.
+
+Tests example_calls.py.
+"""
 
 import ast
 import itertools

@@ -1,6 +1,8 @@
 """Entries of any type in the files of a folder: read, or one line names them.
 
 Other programs write these files too, and users edit them.
+
+Tests model_entries.py.
 """
 
 import copy

@@ -1,4 +1,7 @@
-"""The statements of a folder of weights, whoever wrote it."""
+"""The statements of a folder of weights, whoever wrote it.
+
+Tests pooling_files.py.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""Optimizers against their formulas, written in NumPy."""
+"""Optimizers against their formulas, written in NumPy.
+
+Tests accelerated_updates.py.
+"""
 
 import keras
 import numpy as np

@@ -1,0 +1,72 @@
+"""Prints what --help and --helpfull show."""
+
+import sys
+
+from absl import flags
+
+from command_line import installation
+
+# {title: flags that most commands need}. --helpfull lists all flags.
+HELP_SECTIONS = {
+    "data": (
+        "task_name",
+        "data_dir",
+        "data_file",
+        "train_file",
+        "predict_file",
+        "input_file",
+        "text_column",
+        "text_b_column",
+        "label_column",
+        "version_2_with_negative",
+        "max_seq_length",
+        "max_predictions_per_seq",
+    ),
+    "model": (
+        "init_checkpoint",
+        "bert_config_file",
+        "vocab_file",
+        "do_lower_case",
+    ),
+    "training": (
+        "do_train",
+        "do_eval",
+        "do_predict",
+        "learning_rate",
+        "num_train_epochs",
+        "num_train_steps",
+        "num_warmup_steps",
+        "train_batch_size",
+    ),
+    "output": ("output_dir", "export_dir", "export_format"),
+}
+# Scripts with at most this number of flags show all of them.
+_FEW = 25
+
+
+def section_of(name: str) -> str:
+    """Returns the title of a flag's group, or "more"."""
+    return next(
+        (title for title in HELP_SECTIONS if name in HELP_SECTIONS[title]),
+        "more",
+    )
+
+
+def print_help(purpose: str, is_full: bool) -> None:
+    """Prints the purpose of a script, and its flags.
+
+    Args:
+        purpose: docstring of the script.
+        is_full: whether to print all flags, in the order of the alphabet.
+    """
+    print(installation.as_typed(purpose))
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    if is_full or len(own) <= _FEW:
+        print(installation.as_typed(flags.FLAGS.main_module_help()))
+        return
+    shown = {flag.name: flag for flag in own if section_of(flag.name) != "more"}
+    for title, names in HELP_SECTIONS.items():
+        for flag in (shown[name] for name in names if name in shown):
+            flags.FLAGS.register_key_flag_for_module(title, flag)
+        print(installation.as_typed(flags.FLAGS.module_help(title)))
+    print(f"--helpfull also lists {len(own) - len(shown)} other flags.")

@@ -1,0 +1,64 @@
+"""Tells the errors of the user from bugs, and words them."""
+
+import sys
+from collections.abc import Sequence
+
+from command_line import installation
+from command_line.path_flags import PathFlag
+
+# Errors in the user's input. Any other error is a bug, shown with a traceback.
+_USER_ERRORS = (ValueError, OSError, MemoryError)
+_TF_ERRORS = (
+    "AbortedError",
+    "DataLossError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnavailableError",
+)
+
+
+def is_users(error: Exception) -> bool:
+    """Returns whether an error is due to the user's input or environment."""
+    # Importing TensorFlow here would take seconds.
+    tf = sys.modules.get("tensorflow")
+    theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
+    return isinstance(error, (ModuleNotFoundError, *_USER_ERRORS, *theirs))
+
+
+def describe(error: Exception, path_flags: Sequence[PathFlag]) -> str:
+    """Returns the message of an error of the user.
+
+    Args:
+        error: the error, of which `is_users` is True.
+        path_flags: flags of the script that name files. The message begins with
+            the one that names the file in the error.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}: {installation.install_command(error.name)}"
+    if _lost_worker(error):
+        return (
+            "another worker was lost: start all of them again. They resume "
+            "from the last checkpoint"
+        )
+    if isinstance(error, MemoryError):
+        # Python's own MemoryError has no message, and NumPy's names the array.
+        reason = (
+            "There is not enough memory. Use a smaller batch, length or model, "
+            "and check the sizes that the files of the model state"
+        )
+        return f"{error}. {reason}" if str(error) else reason
+    if isinstance(error, OSError) and error.filename is not None:
+        for flag in path_flags:
+            if error.filename in flag.parts:
+                return f"--{flag.flag}={error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _lost_worker(error: Exception) -> bool:
+    # Returns whether TensorFlow could not reach another worker of the training.
+    # Its message is a stack of calls.
+    return type(error).__name__ in (
+        "AbortedError",
+        "UnavailableError",
+    ) and "Collective ops is aborted" in str(error)
