@@ -177,7 +177,16 @@ def check_token(server, proof):
             assert status == 401 and "TOKEN" in answer["error"]
     for path in ("/healthz", "/", "/page.js"):
         assert server.ask("GET", path)[0] == 200
-    assert server.ask("GET", "/api/models", None, proof)[0] == 200
+    # HTTP ignores the case of the scheme, but not that of the token.
+    for word, status in (
+        ("Bearer a-secret-word", 200),
+        ("bearer a-secret-word", 200),
+        ("BEARER  a-secret-word", 200),
+        ("Bearer A-secret-word", 401),
+        ("Basic a-secret-word", 401),
+    ):
+        sent = {"Authorization": word}
+        assert server.ask("GET", "/api/models", None, sent)[0] == status
     # The log shows how to ask.
     command = re.search("curl .*", server.script.stderr())[0]
     *_, header, _, body, url = shlex.split(command)

@@ -153,6 +153,31 @@ def test_other_origins_may_not_ask(server, tmp_path, folders):
     for other in ("https://example.org", "http://example.com", "null"):
         _, _, headers = ask_with(server, "GET", "/healthz", Origin=other)
         assert "Access-Control-Allow-Origin" not in headers
+    # A page sends this without a preflight, and may not read the answer.
+    headers = {"Origin": "https://example.org", "Content_Type": "text/plain"}
+    status, answer, headers = ask_with(
+        server, "POST", CLASSIFY, TEXT, **headers
+    )
+    assert status == 200 and "label" in answer
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_a_long_body_is_refused_whatever_is_in_it(server):
+    body = {"text": "a" * 300_000}
+    status, answer = server.ask("POST", CLASSIFY, body)
+    assert status == 413 and answer["error"].endswith(
+        "send less text per request"
+    )
+
+
+def test_the_description_lists_only_replies_that_come(server):
+    _, description = server.ask("GET", "/openapi.json")
+    for path in description["paths"].values():
+        for operation in path.values():
+            replies = operation["responses"]
+            assert [*replies] == ["200", "default"]
+            content = replies["default"]["content"]["application/json"]
+            assert [*content["schema"]["properties"]] == ["error"]
 
 
 @pytest.mark.parametrize(
