@@ -1,8 +1,10 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets."""
 
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -197,20 +199,43 @@ def test_wrong_origins_are_said_before_models_load(
     assert part in done.error and "loading" not in done.stderr
 
 
-def test_the_lines_of_the_page_ask_from_python(server):
-    pytest.importorskip("requests")
+def python_lines(port):
+    """Returns the lines of the page that ask from Python."""
     page = (ROOT / "docs/server.md").read_text("utf-8")
     code = next(x for x in blocks(page, "py") if "import requests" in x)
     assert ADDRESS in code
-    code = code.replace(ADDRESS, f"http://localhost:{server.port}")
+    return code.replace(ADDRESS, f"http://localhost:{port}")
+
+
+def test_the_lines_of_the_page_ask_from_python(server):
+    pytest.importorskip("requests")
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", python_lines(server.port)],
         capture_output=True,
         text=True,
         timeout=script_runner.TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in ("no", "maybe", "yes")
+
+
+def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
+    pytest.importorskip("requests")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-c", python_lines(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as client:
+        # No server listens for at least 5 s.
+        time.sleep(5)
+        models = {"topics": folders["classifier"]}
+        with running(tmp_path, models, port=port):
+            output, error = client.communicate(timeout=script_runner.TIMEOUT)
+    assert client.returncode == 0, error
+    assert output.strip() in ("no", "maybe", "yes")
 
 
 def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
