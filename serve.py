@@ -65,7 +65,7 @@ class Config(flags.Config):
     )
     allow_origin: Sequence[str] = flag(
         (),
-        "Origin of web pages that may use the server, such as "
+        "Origin of web pages that may read the answers, such as "
         "https://example.com. Repeat the flag for each origin. * allows all "
         "pages. By default, only the server's own page may.",
         is_repeated=True,

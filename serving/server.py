@@ -51,8 +51,19 @@ _BODY = {
         "content": {"application/json": {"schema": {"anyOf": _SCHEMAS}}},
     }
 }
-
-
+# Replaces FastAPI's status 422, which no request gets.
+_ERROR = {
+    "description": "An error",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {"error": {"type": "string"}},
+                "required": ["error"],
+            }
+        }
+    },
+}
 _PREDICT = ":predict"
 _PATHS = (
     "GET /, GET /healthz, GET /api/models, POST /api/models/NAME/TASK, "
@@ -67,7 +78,7 @@ class Server:
         models: {name of the model in requests: ServedModel}.
         token: bearer token that clients must send, or "" for no token.
         limits: limits on requests.
-        origins: origins of the web pages that may read replies. "*" = all.
+        origins: origins of web pages that may read replies. "*" = all.
 
     Attributes:
         is_ready: True when all models are loaded.
@@ -86,7 +97,7 @@ class Server:
         self.is_ready = False
         self.is_stopping = False
         self.has_token = bool(token)
-        self._token = f"Bearer {token}".encode() if token else b""
+        self._token = token.encode()
         # Counts the WordPieces of long requests.
         self._counter = futures.ThreadPoolExecutor(1)
         self._files = StaticFiles(directory=_PAGE)
@@ -106,6 +117,7 @@ class Server:
             docs_url=None,
             redoc_url=None,
             redirect_slashes=False,
+            responses={"default": _ERROR},
         )
         app.add_exception_handler(HTTPException, self._answer_error)
         app.get("/healthz")(self._health)
@@ -138,15 +150,22 @@ class Server:
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
         app: ASGIApp = self._app
-        sent = dict(scope["headers"]).get(b"authorization", b"")
         # Everyone may load the page, which asks for the token.
         needs_token = scope["path"].startswith(("/api", "/v1", "/openapi"))
-        needs_token = needs_token and bool(self._token)
-        if needs_token and not hmac.compare_digest(sent, self._token):
+        needs_token = needs_token and self.has_token
+        if needs_token and not self._is_allowed(scope):
             message = "no or wrong token: send Authorization: Bearer TOKEN"
             header = {"WWW-Authenticate": "Bearer"}
             app = JSONResponse({"error": message}, 401, header)
         await app(scope, receive, send)
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        # Returns whether the request has the token. HTTP ignores the case of
+        # "Bearer".
+        sent = dict(scope["headers"]).get(b"authorization", b"")
+        scheme, _, token = sent.partition(b" ")
+        is_same = hmac.compare_digest(token.strip(), self._token)
+        return is_same and scheme.lower() == b"bearer"
 
     async def _send_file(self, request: Request) -> Response:
         name = request.url.path[1:] or "index.html"
@@ -298,7 +317,7 @@ class Server:
                         raise HTTPException(
                             413,
                             f"the body is longer than {most} bytes, the "
-                            "server's --max_body_bytes; send fewer texts per "
+                            "server's --max_body_bytes; send less text per "
                             "request",
                         )
         except TimeoutError:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import os
 import shlex
 import signal
@@ -20,6 +21,17 @@ from serving.server import Server
 
 # Seconds for which a stopping server waits for a request on an idle connection.
 _IDLE_S = 0.5
+# Seconds for which a stopping server waits for the next bytes of a body.
+_BODY_S = 1.0
+
+
+class _Connection(H11Protocol):
+    # Time at which the last bytes came.
+    received_at = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        self.received_at = time.monotonic()
+        super().data_received(data)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -63,22 +75,20 @@ class _Uvicorn(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for each in waiting:
             await loop.connect_accepted_socket(self._create_protocol, each)
-        # {(idle connection, its last request, number of bytes of the next):
-        # time at which the connection was first seen so}
-        since: Mapping[tuple[object, object, int], float] = {}
+        # {(connection, its last request, time at which its last bytes came,
+        # seconds to wait for more): time at which it was first seen so}
+        since: Mapping[tuple[_Connection, object, float, float], float] = {}
         while self.server_state.connections and not self.force_exit:
             self._abort_late()
             now = time.monotonic()
-            idle = {}
-            for connection in filter(_is_idle, self.server_state.connections):
-                received = len(connection.conn.trailing_data[0])
-                key = connection, connection.cycle, received
-                idle[key] = since.get(key, now)
-            since = idle
-            for (connection, *_), begin in idle.items():
-                is_open = not connection.transport.is_closing()
-                if is_open and now - begin > _IDLE_S:
-                    connection.shutdown()
+            keys = [
+                (each, each.cycle, each.received_at, _to_patience(each))
+                for each in self.server_state.connections
+            ]
+            since = {key: since.get(key, now) for key in keys}
+            for (connection, _, _, patience), begin in since.items():
+                if now - begin > patience:
+                    connection.transport.close()
             await asyncio.sleep(_IDLE_S / 10)
         await super().shutdown(sockets)
 
@@ -96,6 +106,13 @@ def _is_idle(connection: H11Protocol) -> bool:
     # Returns whether no request on the connection waits for its reply.
     cycle = getattr(connection, "cycle", None)
     return cycle is None or cycle.response_complete
+
+
+def _to_patience(connection: H11Protocol) -> float:
+    # Returns for how many seconds a stopping server waits for more bytes.
+    if _is_idle(connection):
+        return _IDLE_S
+    return _BODY_S if connection.cycle.more_body else math.inf
 
 
 def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
@@ -125,7 +142,7 @@ def serve(server: Server, host: str, port: int) -> None:
     config = uvicorn.Config(
         server,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         # Maximum bytes of a request's path and headers.

@@ -1,6 +1,7 @@
 """serve.py as a process, asked by many clients, good and hostile ones."""
 
 import contextlib
+import http.client
 import json
 import random
 import re
@@ -177,7 +178,16 @@ def check_token(server, proof):
             assert status == 401 and "TOKEN" in answer["error"]
     for path in ("/healthz", "/", "/page.js"):
         assert server.ask("GET", path)[0] == 200
-    assert server.ask("GET", "/api/models", None, proof)[0] == 200
+    # HTTP ignores the case of the scheme, but not that of the token.
+    for word, status in (
+        ("Bearer a-secret-word", 200),
+        ("bearer a-secret-word", 200),
+        ("BEARER  a-secret-word", 200),
+        ("Bearer A-secret-word", 401),
+        ("Basic a-secret-word", 401),
+    ):
+        sent = {"Authorization": word}
+        assert server.ask("GET", "/api/models", None, sent)[0] == status
     # The log shows how to ask.
     command = re.search("curl .*", server.script.stderr())[0]
     *_, header, _, body, url = shlex.split(command)
@@ -223,6 +233,33 @@ def check_end(server, proof):
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):
         server.ask("GET", "/healthz")
+
+
+def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
+    data = json.dumps(TEXT).encode()
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(
+            running(tmp_path, {"ner": folders["ner"]})
+        )
+        slow, half = (stack.enter_context(process.connect()) for _ in range(2))
+        for client in (slow, half):
+            client.putrequest("POST", TAG)
+            client.putheader("Content-Length", str(len(data)))
+            client.endheaders(data[:5])
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.script.send(signal.SIGTERM)
+        for start in range(5, len(data), 10):
+            time.sleep(0.5)
+            slow.send(data[start : start + 10])
+        response = slow.getresponse()
+        assert response.status == 200
+        assert len(json.load(response)["words"]) == 6
+        with pytest.raises((http.client.RemoteDisconnected, OSError)):
+            half.getresponse()
+        assert process.stop() == 0, process.script.stderr()
+        assert time.monotonic() - begin < 10
+    assert "Traceback" not in process.script.stderr()
 
 
 def test_wrong_flags_are_said_before_models_load(tmp_path, folders):

@@ -1,8 +1,10 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets."""
 
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -153,6 +155,31 @@ def test_other_origins_may_not_ask(server, tmp_path, folders):
     for other in ("https://example.org", "http://example.com", "null"):
         _, _, headers = ask_with(server, "GET", "/healthz", Origin=other)
         assert "Access-Control-Allow-Origin" not in headers
+    # A page sends this without a preflight, and may not read the answer.
+    headers = {"Origin": "https://example.org", "Content_Type": "text/plain"}
+    status, answer, headers = ask_with(
+        server, "POST", CLASSIFY, TEXT, **headers
+    )
+    assert status == 200 and "label" in answer
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_a_long_body_is_refused_whatever_is_in_it(server):
+    body = {"text": "a" * 300_000}
+    status, answer = server.ask("POST", CLASSIFY, body)
+    assert status == 413 and answer["error"].endswith(
+        "send less text per request"
+    )
+
+
+def test_the_description_lists_only_replies_that_come(server):
+    _, description = server.ask("GET", "/openapi.json")
+    for path in description["paths"].values():
+        for operation in path.values():
+            replies = operation["responses"]
+            assert [*replies] == ["200", "default"]
+            content = replies["default"]["content"]["application/json"]
+            assert [*content["schema"]["properties"]] == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -172,20 +199,43 @@ def test_wrong_origins_are_said_before_models_load(
     assert part in done.error and "loading" not in done.stderr
 
 
-def test_the_lines_of_the_page_ask_from_python(server):
-    pytest.importorskip("requests")
+def python_lines(port):
+    """Returns the lines of the page that ask from Python."""
     page = (ROOT / "docs/server.md").read_text("utf-8")
     code = next(x for x in blocks(page, "py") if "import requests" in x)
     assert ADDRESS in code
-    code = code.replace(ADDRESS, f"http://localhost:{server.port}")
+    return code.replace(ADDRESS, f"http://localhost:{port}")
+
+
+def test_the_lines_of_the_page_ask_from_python(server):
+    pytest.importorskip("requests")
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", python_lines(server.port)],
         capture_output=True,
         text=True,
         timeout=script_runner.TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in ("no", "maybe", "yes")
+
+
+def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
+    pytest.importorskip("requests")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-c", python_lines(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as client:
+        # No server listens for at least 5 s.
+        time.sleep(5)
+        models = {"topics": folders["classifier"]}
+        with running(tmp_path, models, port=port):
+            output, error = client.communicate(timeout=script_runner.TIMEOUT)
+    assert client.returncode == 0, error
+    assert output.strip() in ("no", "maybe", "yes")
 
 
 def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):

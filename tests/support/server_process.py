@@ -1,4 +1,4 @@
-"""serve.py in a process of its own, on a free port."""
+"""serve.py in a process of its own, on a free port by default."""
 
 import contextlib
 import errno
@@ -26,8 +26,7 @@ class ServerProcess:
             folder,
             *(f"--model={name}={path}" for name, path in models.items()),
             *arguments,
-            port=0,
-            **flags,
+            **{"port": 0} | flags,
         )
         end = time.monotonic() + script_runner.TIMEOUT
         ready = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
