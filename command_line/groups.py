@@ -177,7 +177,7 @@ class DeviceFlags:
         task = {"type": "chief", "index": 0} | config.get("task", {})
         if task["type"] == "worker" and "chief" not in config["cluster"]:
             return int(task["index"]) == 0
-        return task["type"] == "chief"
+        return bool(task["type"] == "chief")
 
     @property
     def is_tpu(self) -> bool:

@@ -119,7 +119,7 @@ class Server:
             redirect_slashes=False,
             responses={"default": _ERROR},
         )
-        app.add_exception_handler(HTTPException, self._answer_error)
+        app.exception_handler(HTTPException)(self._answer_error)
         app.get("/healthz")(self._health)
         app.get("/api/models")(self._list)
         post = functools.partial(app.post, openapi_extra=_BODY)

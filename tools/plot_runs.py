@@ -103,18 +103,17 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
             for evaluated in (False, True):
                 if not (points := curves.get((metric, evaluated))):
                     continue
-                data = "dev set" if evaluated else "training"
-                style = {
-                    "color": colors[(2 * index + evaluated) % len(colors)],
-                    "marker": "." if evaluated else "",
-                    "label": f"{name}, {data}",
-                }
-                handles[index, evaluated] = lines.Line2D([], [], **style)
+                label = f"{name}, {'dev set' if evaluated else 'training'}"
+                color = colors[(2 * index + evaluated) % len(colors)]
+                marker = "." if evaluated else ""
+                handles[index, evaluated] = lines.Line2D(
+                    [], [], color=color, marker=marker, label=label
+                )
                 if len(points) < _FEW_POINTS:
                     # A line of one point would be invisible.
-                    style["marker"] = "."
+                    marker = "."
                 x, y = zip(*points, strict=True)
-                axes.plot(x, y, **style)
+                axes.plot(x, y, color=color, marker=marker, label=label)
     drawn.legend(
         handles=[handles[place] for place in sorted(handles)],
         loc="outside upper center",
