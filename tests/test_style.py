@@ -1,0 +1,101 @@
+"""Rules for the style of code that ruff does not check."""
+
+import ast
+import itertools
+import re
+
+from tests.support.golden import ROOT
+from tests.support.source_files import PACKAGES, sources
+
+# All folders with Python files, besides the scripts at the top.
+FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
+
+
+def unpacked(node):
+    """Returns the expressions that a node unpacks with * or **."""
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.keyword) and node.arg is None:
+        return [node.value]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return [value for key, value in pairs if key is None]
+    return []
+
+
+def test_no_literal_is_unpacked_where_it_stands():
+    """f(*(a, b)) is f(a, b), and {**{"a": b}} is {"a": b}."""
+    literals = (ast.Tuple, ast.List, ast.Dict)
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    lines = [
+        f"{path.relative_to(ROOT)}:{value.lineno}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for value in unpacked(node)
+        if isinstance(value, literals)
+    ]
+    assert lines == []
+
+
+def is_fixture(node):
+    """Returns whether a node of a syntax tree is a fixture of pytest."""
+    return isinstance(node, ast.FunctionDef) and any(
+        "pytest.fixture" in ast.unparse(decorator)
+        for decorator in node.decorator_list
+    )
+
+
+def test_each_test_file_and_each_fixture_says_what_it_is():
+    """The first line is what `pytest --fixtures` and a reader see."""
+    for path in sources("tests"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        described = [tree, *filter(is_fixture, ast.walk(tree))]
+        names = [
+            getattr(node, "name", path.name)
+            for node in described
+            if not ast.get_docstring(node)
+        ]
+        assert "testdata" in path.parts or not names, f"{path}: {names}"
+
+
+def private_functions(tree):
+    """Yields the private functions and methods of a module or class."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from private_functions(node)
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if is_function and re.match("_(?!_)", node.name):
+            yield node
+
+
+def test_what_a_private_function_does_is_a_comment_below_its_def():
+    wrong = []
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in private_functions(ast.parse(text)):
+            places = [node, *node.decorator_list]
+            above = lines[min(each.lineno for each in places) - 2]
+            # FastAPI shows the docstrings of routes, which are async, pytest
+            # those of fixtures, and abstract methods have nothing else.
+            is_shown = (
+                isinstance(node, ast.AsyncFunctionDef)
+                or is_fixture(node)
+                or len(node.body) == 1
+            )
+            has_docstring = ast.get_docstring(node) and not is_shown
+            if above.lstrip().startswith("#") or has_docstring:
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
+
+
+def test_the_main_of_a_script_is_a_short_list_of_its_steps():
+    lengths = {
+        path.name: node.end_lineno - node.lineno + 1
+        for path in (*ROOT.glob("*.py"), *sources("tools"))
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name == "main"
+    }
+    assert len(lengths) > 10
+    assert max(lengths.values()) <= 25, lengths
