@@ -164,11 +164,16 @@ def _may_be_names(
     first: Sequence[str], columns_below: Sequence[Sequence[str]]
 ) -> bool:
     # Returns whether the numbers of a first row may be names of columns: years
-    # that stand above other numbers, or numbers at one distance. Beside them,
-    # an empty cell or a word that does not recur is a name.
+    # that stand above other numbers, or numbers at one distance. An empty cell
+    # or a word that does not recur is beside them, or three of them are enough.
     every = [*zip(first, columns_below, strict=True)]
-    numbers = [(x.strip(), below) for x, below in every if is_number(x)]
-    has_name = any(
+    # pandas writes the year 2013 as 2013.0 if a name is empty.
+    numbers = [
+        (x.strip().removesuffix(".0"), below)
+        for x, below in every
+        if is_number(x)
+    ]
+    has_name = len(numbers) > 2 or any(
         not cell.strip() or not (is_number(cell) or _recurs(cell, below))
         for cell, below in every
     )

@@ -26,6 +26,9 @@ NUMBERS_AS_NAMES = {
     "pandas.csv": ",0,1,2\n0,0.5,0.7,0.1\n",
     "series.csv": ",0\n0,0.5\n1,0.7\n",
     "ages.csv": "Country,0,5,10,15\nPeru,1.5,2.5,7.1,8\nChad,9,8,2,1\n",
+    "floats.csv": "Country,2013.0,2014.0\nPeru,7.5,8.5\nChad,9.5,1.5\n",
+    "only_years.csv": "2019,2020,2021\n12.5,13.1,8.5\n9.5,8.5,7.5\n",
+    "range.csv": "0,1,2\n0.5,0.7,0.1\n0.1,0.2,0.3\n",
     "text.csv": ",0,1\n0,Good day,0.7\n1,Bad day,0.5\n",
 }
 
