@@ -8,6 +8,7 @@ column may contain a line break, and a text may contain any mark.
 import csv
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -178,10 +179,25 @@ def _is_wrong(line: str) -> bool:
     return bool(re.search("[\udc80-\udcff]", line))
 
 
-def find(
-    path: str, lines: Iterator[str], told: Told, is_tsv: bool
-) -> tuple[Dialect, bool, Iterator[str]]:
-    """Returns the dialect, whether there is a header, and all lines.
+class Found(NamedTuple):
+    """What `find` returns.
+
+    Attributes:
+        dialect: the marks between and around the cells.
+        has_header: whether the first record names the columns.
+        lines: all lines of the file.
+        width: number of cells of at least half of the first records, 0 = they
+            have no common width, None = no record was read.
+    """
+
+    dialect: Dialect
+    has_header: bool
+    lines: Iterator[str]
+    width: int | None = None
+
+
+def find(path: str, lines: Iterator[str], told: Told, is_tsv: bool) -> Found:
+    """Finds the dialect of a table, and whether it has a header.
 
     Args:
         path: path of the file, for messages.
@@ -194,27 +210,38 @@ def find(
             a title. The message names the flag to set.
     """
     if told.mark and told.quoting is not None and told.has_header is not None:
-        return Dialect(told.mark, told.quoting), told.has_header, lines
+        dialect = Dialect(told.mark, told.quoting)
+        return Found(dialect, told.has_header, lines)
     sample = _Sample(lines)
     hint = sample.take_hint()
     told = told._replace(mark=told.mark or hint)
     try:
-        dialect, has_header = _find(path, sample, told, is_tsv)
+        found = _find(path, sample, told, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, told.encoding)
         raise
-    return dialect, has_header, itertools.chain(sample.seen, lines)
+    return found._replace(lines=itertools.chain(sample.seen, lines))
 
 
-def _find(
-    path: str, sample: _Sample, told: Told, is_tsv: bool
-) -> tuple[Dialect, bool]:
+def common_width(widths: Sequence[int]) -> int:
+    """Returns the width of at least half of some records, 0 without one."""
+    (width, count), *_ = Counter(widths).most_common(1) or [(0, 0)]
+    return width if 2 * count >= len(widths) else 0
+
+
+def _find(path: str, sample: _Sample, told: Told, is_tsv: bool) -> Found:
     head = [*itertools.islice(sample, 3)]
     table_checks.check_head(path, head)
     dialect = _find_dialect(path, sample, told, is_tsv)
     records = sample.records(dialect)[0]
+    if told.quoting is not False:
+        table_checks.check_quotes(path, records)
+        table_checks.check_apostrophes(path, records)
     if not told.mark:
+        if not any(any(row[1:]) for row in records):
+            blanks = sample.records(Dialect(" "))[0]
+            table_checks.check_blanks(path, sample.seen, blanks)
         table_checks.check_one_column(path, records)
     has_header = told.has_header
     if has_header is not False:
@@ -222,7 +249,8 @@ def _find(
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
         has_header = headers.find_header(path, records, told.columns)
-    return dialect, bool(has_header)
+    width = common_width([*map(len, records)]) if records else None
+    return Found(dialect, bool(has_header), iter(()), width)
 
 
 class _Fit(NamedTuple):
@@ -298,7 +326,7 @@ def _find_fit(sample: _Sample, mark: str, told: Told) -> _Fit | None:
     fits: list[_Fit] = []
     for level, dialect in enumerate(_dialects(mark, told.quoting)):
         # Try backslashes only if quotes are not written twice.
-        if dialect.escapes and fits:
+        if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
         records, has_one_width = sample.records(dialect)
         if has_one_width and (len(records[0]) > 1 or told.mark):
@@ -318,5 +346,10 @@ def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
     if quoting is not None:
         return [Dialect(mark) if quoting else plain]
     more = [plain] if mark in "\t|" else []
-    spaced = Dialect(mark, is_spaced=True)
-    return [Dialect(mark), Dialect(mark, escapes=True), spaced, *more]
+    return [
+        Dialect(mark),
+        Dialect(mark, escapes=True),
+        Dialect(mark, is_spaced=True),
+        Dialect(mark, escapes=True, is_spaced=True),
+        *more,
+    ]

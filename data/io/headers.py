@@ -13,6 +13,9 @@ from data.io.column_names import HEADER, simplify
 
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
+# A number as the name of a column is often a year.
+_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
+_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 # More words than a name of a column usually has.
 _MOST_WORDS = 4
 
@@ -40,11 +43,15 @@ def check_title(
                 f"has {len(first)} cells above a table of {width} columns. "
                 "Name all columns, or remove the line if it is a title"
             )
+        flag = (
+            "--delimiter=tab if there is one column"
+            if is_narrow
+            else "--nohas_header if it is a row"
+        )
         raise ValueError(
             f"{path}: the first line, {shown[:80]!r}, seems to be a title "
             f"above a table of {len(rest[-1])} columns. Remove what is above "
-            "the names of the columns, or set --delimiter=tab if there is one "
-            "column"
+            f"the names of the columns, or set {flag}"
         )
 
 
@@ -76,7 +83,22 @@ def _is_padded_title(
     # Other lines of the title may follow. One name of three is no header.
     is_above = any(len([*filter(None, row)]) > 1 for row in rest)
     is_title = all(rest[0]) or (width > 2 and is_above)
-    return has_one_cell and is_title and not is_usual(first[0], columns)
+    return (
+        has_one_cell
+        and is_title
+        and not is_usual(first[0], columns)
+        and not _is_like_rows(first, rest)
+    )
+
+
+def _is_like_rows(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    # Returns whether a first row whose only filled cell is the first one is
+    # like the rows below it. Lines of a title may be, in a wider table.
+    is_filled_like_one = len(first) == 2 and any(
+        row[0] and not any(row[1:]) for row in rest
+    )
+    numbers = [first[0], *(row[0] for row in rest)]
+    return is_filled_like_one or all(map(is_number, numbers))
 
 
 def is_usual(name: str, columns: Collection[str] = ()) -> bool:
@@ -92,8 +114,9 @@ def find_header(
     A usual name, or one of `columns`, that does not recur below tells that it
     does. So does a first cell above numbers, or above values each of which
     recurs. A number above numbers, or a text that recurs, tells that it does
-    not. So does any cell that recurs, if the row contains a text or number.
-    Without one, a label may name its column.
+    not, but years and numbers in a row may be names. So does any cell that
+    recurs, if the row contains a text or number. Without one, a label may name
+    its column.
 
     Raises:
         ValueError: nothing tells.
@@ -102,11 +125,15 @@ def find_header(
     rest = [row for row in rest if not repeats(row, first)]
     signs: set[bool | None] = set()
     may_be_name = recurs = False
+    columns_below = [_column(rest, i) for i in range(len(first))]
+    every = [*zip(first, columns_below, strict=True)]
     # A text stands in a row more often than in a name.
-    is_row = any(map(_is_text, first))
-    for i, name in enumerate(first):
-        below = [row[i] for row in rest if len(row) > i and row[i].strip()]
+    is_row = any(_is_text(x) and not _are_numbers(below) for x, below in every)
+    may_be_numbers = not is_row and _may_be_names(first, columns_below)
+    for name, below in every:
         sign = _is_name(name, below)
+        if sign is False and may_be_numbers and is_number(name):
+            sign = None
         if sign is not False and name not in below and is_usual(name, columns):
             sign = True
         elif sign and is_row:
@@ -127,6 +154,48 @@ def find_header(
         "--has_header if it does, or else --nohas_header. It is "
         f"{', '.join(first)[:80]!r}"
     )
+
+
+def _column(rows: Sequence[Sequence[str]], i: int) -> list[str]:
+    return [row[i] for row in rows if len(row) > i and row[i].strip()]
+
+
+def _may_be_names(
+    first: Sequence[str], columns_below: Sequence[Sequence[str]]
+) -> bool:
+    # Returns whether the numbers of a first row may be names of columns: years
+    # that stand above other numbers, or numbers at one distance. An empty cell
+    # or a word that does not recur is beside them, or three of them are enough.
+    every = [*zip(first, columns_below, strict=True)]
+    # pandas writes the year 2013 as 2013.0 if a name is empty.
+    numbers = [
+        (x.strip().removesuffix(".0"), below)
+        for x, below in every
+        if is_number(x)
+    ]
+    has_name = len(numbers) > 2 or any(
+        not cell.strip() or not (is_number(cell) or _recurs(cell, below))
+        for cell, below in every
+    )
+    are_years = all(
+        _YEAR.fullmatch(x) and not all(map(_YEAR.fullmatch, below))
+        for x, below in numbers
+    )
+    is_run = _is_run([x for x, _ in numbers], is_index=not first[0].strip())
+    return has_name and (are_years or is_run)
+
+
+def _is_run(numbers: Sequence[str], is_index: bool) -> bool:
+    # 0, 1 or 0, 5, 10. Beside the index of pandas, 0 alone may be a name.
+    if not all(re.fullmatch(r"\d{1,9}", number) for number in numbers):
+        return False
+    steps = {
+        int(after) - int(before)
+        for before, after in itertools.pairwise(numbers)
+    }
+    if len(numbers) < 3:
+        return steps == {1} or (is_index and [*numbers] == ["0"])
+    return len(steps) == 1 and 0 not in steps
 
 
 def is_empty(row: Sequence[str]) -> bool:
@@ -155,9 +224,10 @@ def _is_name(name: str, below: Sequence[str]) -> bool | None:
     # Returns whether a first cell is a name, None if nothing tells.
     if _is_missing(name):
         return None
-    numbers = [*map(_is_number, below)]
-    if below and all(numbers):
-        return not _is_number(name)
+    if _are_numbers(below):
+        return not is_number(name)
+    if below and all(map(_is_date, below)):
+        return not _is_date(name)
     counts = Counter(below)
     recur = len(below) > 3 and min(counts.values()) > 1
     return True if recur and name not in counts else None
@@ -174,5 +244,14 @@ def _is_above_texts(name: str, below: Sequence[str]) -> bool:
     return is_long and len(name.split()) == 1
 
 
-def _is_number(cell: str) -> bool:
+def _is_date(cell: str) -> bool:
+    return bool(_DATE.fullmatch(cell.strip()))
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(is_number, cells))
+
+
+def is_number(cell: str) -> bool:
+    """Returns whether a cell contains nothing but a number."""
     return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))

@@ -21,11 +21,14 @@ _PACKINGS = {
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
+# First bytes of .xls, and of .xlsx with a password.
+OLD_WORKBOOK = rb"\xd0\xcf\x11\xe0"
 # {first bytes: what cannot be read}.
 _OTHERS = {
     rb"PK\x03\x04": "a zip archive or an Excel workbook. Unpack the archive. "
     "Save the sheet as CSV UTF-8, or under a name in .xlsx",
-    rb"\xd0\xcf\x11\xe0": "an old Excel workbook. Save it as .xlsx or CSV",
+    OLD_WORKBOOK: "an old or encrypted Excel workbook. Save it as .xlsx "
+    "without a password, or as CSV",
     rb"7z\xbc\xaf\x27\x1c": "a 7z archive. Unpack it",
     rb"Rar!\x1a\x07": "a RAR archive. Unpack it",
     rb"(?s:.{257})ustar": "a tar archive. Unpack it",

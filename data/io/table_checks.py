@@ -5,8 +5,11 @@ page. What this module finds is an error that says what the file or line is.
 """
 
 import csv
+import itertools
 import re
 from collections.abc import Sequence
+
+from data.io import headers
 
 # {beginning of a file: what it is, and what to do}.
 _OTHERS = {
@@ -32,6 +35,8 @@ _ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 _FEW_ROWS = 3
+_BLANK_AND_QUOTED = re.compile(r'\s+".*"\s*', re.DOTALL)
+_IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 
 
 def check_head(path: str, head: Sequence[str]) -> None:
@@ -110,6 +115,65 @@ def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
     is_beside = not (names[0] or second[0]) and len(names) == len(second)
     is_repeated = len({*filled}) < len(filled)
     return is_beside and is_repeated and all(second[1:])
+
+
+def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
+    """Raises a ValueError if blanks precede the quotes of most cells."""
+    columns = [[*filter(None, x)] for x in itertools.zip_longest(*records)]
+    for cells in columns:
+        blank = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
+        if 2 * len(blank) > len(cells):
+            raise ValueError(
+                f"{path}: the cell {blank[0][:80]!r} has a blank before its "
+                "quotes. Remove such blanks, or set --noquoting if quotes are "
+                "ordinary characters in this table"
+            )
+
+
+def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
+    """Raises a ValueError if apostrophes are written for quotes.
+
+    They stand around each name, or around each cell of a column.
+    """
+    first, *rest = records or [[]]
+    names = [*filter(None, first)]
+    columns = [[*filter(None, x)] for x in itertools.zip_longest(*rest)]
+    every = [cells for cells in columns if len(cells) >= _FEW_ROWS]
+    if len(names) > 1:
+        every.insert(0, names)
+    for cells in every:
+        if all(map(_IN_APOSTROPHES.fullmatch, cells)):
+            raise ValueError(
+                f"{path}: apostrophes stand around the cell {cells[0][:80]} "
+                "and others. Write quotes for them, or set --noquoting if they "
+                "belong to the cells"
+            )
+
+
+def check_blanks(
+    path: str, lines: Sequence[str], blanks: Sequence[Sequence[str]]
+) -> None:
+    """Raises a ValueError if single blanks seem to separate the cells.
+
+    Args:
+        path: path of the file, for messages.
+        lines: the first lines.
+        blanks: the first records, if blanks separate their cells.
+    """
+    names, *rest = blanks or [[]]
+    widths = {*map(len, rest)}
+    width = max(widths, default=0)
+    # R does not name the column of row names.
+    if len(widths) != 1 or width < 2 or len(names) not in (width, width - 1):
+        return
+    cells = [cell for row in rest for cell in row]
+    num_quoted = "".join(lines).count('"') // 2
+    if 2 * (sum(map(headers.is_number, cells)) + num_quoted) >= len(cells):
+        raise ValueError(
+            f"{path}: ' ' seems to be the mark between the cells. Save the "
+            "table with commas or tabs, or set --delimiter=tab if there is one "
+            "column"
+        )
 
 
 def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:

@@ -91,6 +91,9 @@ class Layout(NamedTuple):
 
 DEFAULT = Layout()
 
+# So many rows tell the width of a table without a header if the user told all.
+_FIRST_ROWS = 3
+
 
 def form_of(path: StrPath) -> str | None:
     """Returns the format of the ending of a file's name, or None.
@@ -167,11 +170,21 @@ def _read_json(
 
 class _Header:
     # The names of the columns, and the rows below them. Before `set`, it
-    # `is_open`, unless the table has no header.
+    # `is_open`, unless the table has no header. Then `width` is the number of
+    # cells of a row, 0 = rows differ, None = the first rows tell. If they
+    # `may_be_wider`, some rows have further cells, as in STS benchmarks.
 
-    def __init__(self, has_header: bool) -> None:
+    def __init__(
+        self,
+        has_header: bool,
+        width: int | None = None,
+        may_be_wider: bool = False,
+    ) -> None:
         self.is_open = has_header
-        self._width = 0
+        self._width = width
+        self._may_be_wider = may_be_wider
+        self._widths: list[int] = []
+        self._most = 0
         self._names: list[str] = []
         self._keys: list[str] = []
 
@@ -207,17 +220,38 @@ class _Header:
         return dict(zip(self._keys, cells, strict=True))
 
     def _row_without_names(self, cells: list[str]) -> JsonObject | ValueError:
-        # Rows may have more cells than others. MySQL writes a backslash before
-        # a line break in a cell.
-        self._width = max(self._width, len(cells))
-        if len(cells) < self._width and cells[-1].endswith("\\"):
-            return ValueError(
-                f"the line ends in a backslash and has {len(cells)} columns, "
-                f"but a line above has {self._width}. Replace the line breaks "
-                f"in cells by blanks. Received: {cells}"[:300]
+        problem = None
+        if len(cells) != self._width:
+            problem = self._problem_of_width(cells)
+        if problem:
+            return ValueError(f"{problem}. Received: {cells}"[:300])
+        if len(cells) != len(self._keys):
+            self._keys = [*map(str, range(1, len(cells) + 1))]
+        return dict(zip(self._keys, cells, strict=True))
+
+    def _problem_of_width(self, cells: Sequence[str]) -> str | None:
+        # Returns what is wrong with a row that has not the usual width.
+        width = len(cells)
+        self._most = max(self._most, width, self._width or 0)
+        # MySQL writes a backslash before a line break in a cell.
+        if width < self._most and cells[-1].endswith("\\"):
+            return (
+                f"the line ends in a backslash and has {width} columns, but "
+                f"other lines have {self._most}. Replace the line breaks in "
+                "cells by blanks"
             )
-        numbers = map(str, range(1, len(cells) + 1))
-        return dict(zip(numbers, cells, strict=True))
+        if self._width is None:
+            self._learn_width(width)
+        usual = self._width or width
+        if width == usual or (width > usual and self._may_be_wider):
+            return None
+        return f"the line has {width} columns, but other lines have {usual}"
+
+    def _learn_width(self, width: int) -> None:
+        # A pipe may not have more rows yet.
+        self._widths.append(width)
+        if len(self._widths) == _FIRST_ROWS:
+            self._width = dialects.common_width(self._widths)
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -242,9 +276,12 @@ def _read_separated(
         layout.encoding,
     )
     is_tsv = form == "tsv" and not mark
-    dialect, has_header, every = dialects.find(str(path), lines, told, is_tsv)
-    header = _Header(has_header)
-    for number, row in _parse_records(path, every, dialect, header):
+    found = dialects.find(str(path), lines, told, is_tsv)
+    dialect = found.dialect
+    # A text may contain commas, but hardly tabs.
+    is_tabs = dialect.mark == "\t"
+    header = _Header(found.has_header, found.width, may_be_wider=is_tabs)
+    for number, row in _parse_records(path, found.lines, dialect, header):
         if isinstance(row, ValueError):
             yield number, row
             continue

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from absl import logging
 
 from command_line.installation import install_command
-from data.io import text_files
+from data.io import packed_files, text_files
 from files.paths import StrPath
 
 # A cell with a formula. Its value is in <v>, unless no program computed it, or
@@ -51,7 +51,11 @@ def read(
             "UTF-8"
         ) from None
     with text_files.open_binary(path) as packed:
-        file = io.BytesIO(packed.read())
+        data = packed.read()
+        # .xlsx itself is one of the kinds that are no text.
+        if re.match(packed_files.OLD_WORKBOOK, data):
+            packed_files.check_is_text(data, path)
+        file = io.BytesIO(data)
         try:
             book = python_calamine.CalamineWorkbook.from_filelike(file)
             names = [

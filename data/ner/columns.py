@@ -212,8 +212,8 @@ def _parse_records(
     # contain line breaks.
     told = dialects.Told(mark)
     ended = (f"{line}\n" for _, line in lines)
-    dialect, _, every = dialects.find(path, ended, told, is_tsv=False)
-    reader = dialects.records_of(every, dialect)
+    found = dialects.find(path, ended, told, is_tsv=False)
+    reader = dialects.records_of(found.lines, found.dialect)
     while True:
         number = reader.line_num + 1
         try:
@@ -222,7 +222,7 @@ def _parse_records(
             raise ValueError(f"{path}, line {number}: {error}") from None
         if cells is None:
             return
-        if dialect.escapes:
+        if found.dialect.escapes:
             cells = dialects.show_escaped(cells)
         cells = strip_cells(cells)
         yield number, mark.join(cells), cells if any(cells) else []
