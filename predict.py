@@ -355,6 +355,7 @@ def answer_in_bulk(
     model = load_model(config.model, engine.num_threads or 1, engine.engine)
     questions = Questions(
         model=model.path,
+        checksum=model.checksum,
         engine=model.engine.name,
         num_threads=engine.num_threads or 1,
         task=model.task(config.task).name,

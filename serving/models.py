@@ -7,7 +7,6 @@ predict.py and serve.py call `TextTask.ask` with a model (tasks/base.py).
 """
 
 import functools
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
@@ -59,6 +58,7 @@ class TextModel:
 
     Attributes:
         engine: engines.Engine that runs the network.
+        checksum: checksum of the files that determine the answers.
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
             was trained on single texts or on pairs, None if it is unknown.
@@ -84,10 +84,10 @@ class TextModel:
         self.engine = engines.open_engine(folder, engine, num_threads)
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
+        self.checksum = checksums.of_export(folder, self.engine.name)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
-        self._checksum = _checksum(folder)
         described = presets.read(folder)
         checksums.check(Path(self.path), self.engine.name, described.described)
         self.settings: HeadSettings = {
@@ -102,7 +102,7 @@ class TextModel:
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
-        arguments = path, self._num_threads, self.engine.name, self._checksum
+        arguments = path, self._num_threads, self.engine.name, self.checksum
         return _load_again, arguments
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
@@ -261,25 +261,17 @@ load = TextModel
 
 @functools.lru_cache(maxsize=1)
 def _load_again(
-    path: str, num_threads: int | None, engine: str, checksum: str | None
+    path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel:
     # A process keeps the model for its next task, because each task of a pool
     # is pickled by itself.
     model = TextModel(path, num_threads, engine)
-    if model._checksum != checksum:
+    if model.checksum != checksum:
         raise ValueError(
             f"{path} contains another model than when serving.load() read it. "
             "Load the folder again, and then start the workers"
         )
     return model
-
-
-def _checksum(folder: Path) -> str | None:
-    # Returns a checksum of model.json, None if there is no such file.
-    file = folder / model_json.FILE
-    if not file.is_file():
-        return None
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:
