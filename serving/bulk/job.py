@@ -183,6 +183,8 @@ def write_shard(task: AnswerTask) -> None:
         },
         "errors": answered.errors,
     }
+    # Both models may have answered if the folder changed in between.
+    questions.check_folder()
     write_json(questions.locate(task.result_file), result)
 
 

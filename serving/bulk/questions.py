@@ -3,11 +3,12 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from data.io import tables
 from data.io.table_pieces import Piece
 from files.paths import is_remote
-from serving import requests
+from serving import checksums, requests
 from serving.models import TextModel
 from serving.tasks.base import TaskOptions, TextTask
 
@@ -75,15 +76,21 @@ class Questions:
             self.engine,
             self.checksum,
         )
-        self.check_model(model.checksum)
+        self._check_model(model.checksum)
+        self.check_folder()
         return model, model.task(self.task)
 
-    def check_model(self, checksum: str) -> None:
-        """Compares the checksum of a model with the job's.
+    def check_folder(self) -> None:
+        """Checks that the folder still contains the model of the job.
 
         Raises:
-            ValueError: they differ.
+            ValueError: it contains another model.
+            OSError: a file of the model cannot be read.
         """
+        folder = Path(self.locate(self.model))
+        self._check_model(checksums.of_export(folder, self.engine))
+
+    def _check_model(self, checksum: str) -> None:
         if checksum != self.checksum:
             raise ValueError(
                 f"{self.model} contains another model than when the job began. "

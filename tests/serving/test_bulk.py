@@ -414,6 +414,32 @@ def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
     assert num_lines == 60_000
 
 
+def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
+    shutil.copy(many / "in.txt", tmp_path)
+    model = shutil.copytree(folders["classifier"], tmp_path / "model")
+    flags = {
+        "model": model,
+        "input_file": "in.txt",
+        "output_file": "out.jsonl",
+        "num_shards": 40,
+        "num_processes": 2,
+    }
+    work = tmp_path / "out.jsonl.work"
+    described = (model / "model.json").read_text()
+    changed = tmp_path / "changed.json"
+    changed.write_text(described.replace(": null", ": 1"))
+    with script_runner.start("predict.py", tmp_path, **flags) as script:
+        while len([*work.glob("task-*.json")]) < 3:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        changed.replace(model / "model.json")
+        error = script.finish().error
+    assert f"{model} contains another model than when the job" in error
+    (model / "model.json").write_text(described)
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    assert len(shards_of(tmp_path, "out")) == 40
+
+
 def is_running(pid):
     """Returns whether a process exists and has not ended."""
     try:
