@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from absl import logging
 
@@ -40,8 +40,8 @@ class TextModel:
     A pickled model is the absolute path of its folder, the name of the engine
     and the number of threads. The process that unpickles it, such as a worker
     of multiprocessing or Dask, loads the folder, and keeps the model for the
-    next time. That raises a ValueError if the folder contains another model by
-    then.
+    next time. If the folder contains another model by then, the first use of
+    the model raises a ValueError.
 
     A method raises a ValueError if the model does not support the task or if a
     text is invalid, and a TypeError if an argument is not a list either.
@@ -259,8 +259,39 @@ class TextModel:
 load = TextModel
 
 
-@functools.lru_cache(maxsize=1)
+class _NotLoaded:
+    """Stands for a model that a process could not load, and says why."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
+        if name.startswith("_"):
+            raise AttributeError(name)
+        # A pickled method, such as the function of a pool, is looked up while
+        # it is unpickled.
+        if callable(getattr(TextModel, name, None)):
+            return functools.partial(_fail, self._error)
+        raise self._error
+
+
+def _fail(error: Exception, *_: object, **__: object) -> NoReturn:
+    raise error
+
+
 def _load_again(
+    path: str, num_threads: int | None, engine: str, checksum: str
+) -> TextModel | _NotLoaded:
+    # An error while a worker unpickles its task ends the worker of a pool of
+    # multiprocessing, which then waits forever.
+    try:
+        return _load_same(path, num_threads, engine, checksum)
+    except Exception as error:
+        return _NotLoaded(error)
+
+
+@functools.lru_cache(maxsize=1)
+def _load_same(
     path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel:
     # A process keeps the model for its next task, because each task of a pool
