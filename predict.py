@@ -382,7 +382,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     Returns the exit status.
     """
     config = parsed.config
-    beam_options = config.beam.parse(arguments)
+    beam_options = config.beam.parse(arguments, config.num_processes)
     if beam_options is not None:
         arguments = []
     check_arguments(config.input_file, arguments)
