@@ -174,7 +174,7 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
     config = parsed.config
-    beam_options = config.beam.parse(rest)
+    beam_options = config.beam.parse(rest, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = find_casing(parsed)
     config.instances.check_shares()

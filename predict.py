@@ -355,6 +355,7 @@ def answer_in_bulk(
     model = load_model(config.model, engine.num_threads or 1, engine.engine)
     questions = Questions(
         model=model.path,
+        checksum=model.checksum,
         engine=model.engine.name,
         num_threads=engine.num_threads or 1,
         task=model.task(config.task).name,
@@ -381,7 +382,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     Returns the exit status.
     """
     config = parsed.config
-    beam_options = config.beam.parse(arguments)
+    beam_options = config.beam.parse(arguments, config.num_processes)
     if beam_options is not None:
         arguments = []
     check_arguments(config.input_file, arguments)

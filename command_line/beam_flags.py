@@ -8,7 +8,7 @@ import argparse
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from command_line import parsing
@@ -42,19 +42,28 @@ class BeamFlags:
         is_repeated=True,
     )
 
-    def parse(self, arguments: Sequence[str]) -> "PipelineOptions | None":
+    def parse(
+        self, arguments: Sequence[str], num_processes: int | None = None
+    ) -> "PipelineOptions | None":
         """Returns the options of the pipeline, None for --pipeline=local.
 
         Args:
             arguments: the arguments that are no flags of the script. They are
                 ignored with --pipeline=local.
+            num_processes: the script's --num_processes, None if it is not set.
 
         Raises:
-            ValueError: --beam_option is set without --pipeline=beam. Or an
-                error of `parse_options`.
+            ValueError: --beam_option is set without --pipeline=beam, or
+                --num_processes with it. Or an error of `parse_options`.
         """
         others = self.beam_option or []
         if self.pipeline == "beam":
+            if num_processes is not None:
+                raise ValueError(
+                    f"--num_processes={num_processes} cannot be used with "
+                    "--pipeline=beam, whose workers the flags of the --runner "
+                    "set, such as --direct_num_workers; remove one of the two"
+                )
             return parse_options(arguments, others)
         if others:
             raise ValueError(
@@ -62,6 +71,11 @@ class BeamFlags:
                 "flags, or neither"
             )
         return None
+
+
+def is_for_beam(name: str) -> bool:
+    """Returns whether a name is probably that of a flag of Beam."""
+    return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
 
 
 def is_asked(arguments: Iterable[str]) -> bool:
@@ -84,9 +98,15 @@ def parse_options(
 
     Raises:
         ValueError: Apache Beam or the runner is not installed, a value is
-            wrong, or neither Beam nor the script knows a flag. The message
-            names the flag that is spelled most alike.
+            wrong or absent, or neither Beam nor the script knows a flag. The
+            message names the flag that is spelled most alike.
     """
+    for other in others:
+        if not re.match("[^=]+=", other):
+            raise ValueError(
+                f"--beam_option={other} has no value. Write it as "
+                "--beam_option=NAME=VALUE, such as NAME=true"
+            )
     try:
         # Only a job on Beam needs Beam, whose import takes seconds.
         import apache_beam as beam
@@ -102,14 +122,8 @@ def parse_options(
     if name := _RUNNERS.get(short):
         runner = name
         arguments = [*arguments, f"--runner={name}"]
-    try:
-        if runner:
-            beam.runners.create_runner(runner)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"--runner={runner} cannot be imported: {error}. Install what it "
-            f"needs; for Beam with Dask: {install_command('apache_beam')}"
-        ) from error
+    if runner:
+        _import_runner(runner, beam.runners.create_runner)
     parser = _create_parser(kind)
     values, unknown = _parse(parser, arguments)
     names = {name for each in parser._actions for name in each.option_strings}
@@ -128,6 +142,20 @@ def parse_options(
         # computes.
         added.append("--dask_partition_size=1")
     return kind([*arguments, *added])
+
+
+def _import_runner(runner: str, create: Callable[[str], object]) -> None:
+    # Raises a ValueError if there is no such runner.
+    try:
+        create(runner)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"--runner={runner} cannot be imported: {error}. Install what it "
+            f"needs; for Beam with Dask: {install_command('apache_beam')}"
+        ) from error
+    except ValueError as error:
+        # Beam lists the runners that it knows by a short name.
+        raise ValueError(f"{error} DaskRunner is valid here too") from error
 
 
 def _describe_unknown(

@@ -156,6 +156,8 @@ def _parse_flags(
         words = {*error.flagname.split("_")}
         longer = [f"--{x}" for x in flags.FLAGS if words < {*x.split("_")}]
         hint = f"; perhaps {' or '.join(longer)}" if longer else ""
+        if "pipeline" in flags.FLAGS and beam_flags.is_for_beam(error.flagname):
+            hint = "; set --pipeline=beam for the flags of Beam"
         sys.exit(_fail(f"{error}{hint} (--help lists the flags)"))
     except (flags.Error, ValueError) as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))

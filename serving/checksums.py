@@ -1,12 +1,19 @@
-"""Checksums of the files of an export's networks, which model.json records.
+"""Checksums of the files of an export.
 
-A network of another export may load in this folder, and answer wrong.
+model.json records those of its networks: a network of another export may load
+in this folder, and answer wrong. Jobs and pickled models record those of all
+files that determine the answers.
 """
 
+import functools
+import json
+import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from data.io import records
+from files.json_files import JsonObject
 from modeling.folders import model_json
 from modeling.folders.model_entries import ModelJson
 from serving import engines
@@ -24,6 +31,31 @@ def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
         for name in formats
         for file in _files_of(folder, name)
     }
+
+
+def measure(folder: Path, name: str) -> list[JsonObject]:
+    """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
+
+    These are the network, model.json, the vocabulary and the labels.
+
+    Args:
+        folder: folder of the export.
+        name: format of the network, a key of engines.RUNTIMES.
+    """
+    network = engines.RUNTIMES[name].file
+    patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
+    patterns += [f"assets.extra/{each}" for each in patterns[:2]]
+    files = {path for each in patterns for path in folder.glob(each)}
+    return [
+        {"path": str(path.relative_to(folder)), **_measure(path)}
+        for path in sorted(filter(Path.is_file, files))
+    ]
+
+
+def of_export(folder: Path, name: str) -> str:
+    """Returns one checksum of the files that `measure` measures."""
+    described = json.dumps(measure(folder, name), sort_keys=True)
+    return f"{zlib.crc32(described.encode()):08x}"
 
 
 def check(folder: Path, name: str, described: ModelJson) -> None:
@@ -57,6 +89,20 @@ def _files_of(folder: Path, name: str) -> list[Path]:
         # The weights of a SavedModel.
         files += sorted((folder / "variables").glob("variables.*"))
     return files
+
+
+def _measure(path: Path) -> records.FileSize:
+    # A job asks for each of its tasks, so do not read a file again that is the
+    # same by its status. The time of its last change also tells apart a copy
+    # that keeps the time of its contents.
+    status = os.stat(path)
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return _measure_once(path, (status.st_ino, status.st_size, *times))
+
+
+@functools.lru_cache(maxsize=64)
+def _measure_once(path: Path, _: tuple[int, ...]) -> records.FileSize:
+    return records.measure_file(path)
 
 
 def _checksum(file: Path) -> str:

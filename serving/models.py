@@ -7,11 +7,10 @@ predict.py and serve.py call `TextTask.ask` with a model (tasks/base.py).
 """
 
 import functools
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from absl import logging
 
@@ -41,8 +40,8 @@ class TextModel:
     A pickled model is the absolute path of its folder, the name of the engine
     and the number of threads. The process that unpickles it, such as a worker
     of multiprocessing or Dask, loads the folder, and keeps the model for the
-    next time. That raises a ValueError if the folder contains another model by
-    then.
+    next time. If the folder contains another model by then, the first use of
+    the model raises a ValueError.
 
     A method raises a ValueError if the model does not support the task or if a
     text is invalid, and a TypeError if an argument is not a list either.
@@ -59,6 +58,7 @@ class TextModel:
 
     Attributes:
         engine: engines.Engine that runs the network.
+        checksum: checksum of the files that determine the answers.
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
             was trained on single texts or on pairs, None if it is unknown.
@@ -84,10 +84,10 @@ class TextModel:
         self.engine = engines.open_engine(folder, engine, num_threads)
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
+        self.checksum = checksums.of_export(folder, self.engine.name)
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
-        self._checksum = _checksum(folder)
         described = presets.read(folder)
         checksums.check(Path(self.path), self.engine.name, described.described)
         self.settings: HeadSettings = {
@@ -102,7 +102,7 @@ class TextModel:
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
-        arguments = path, self._num_threads, self.engine.name, self._checksum
+        arguments = path, self._num_threads, self.engine.name, self.checksum
         return _load_again, arguments
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
@@ -259,27 +259,50 @@ class TextModel:
 load = TextModel
 
 
-@functools.lru_cache(maxsize=1)
+class _NotLoaded:
+    """Stands for a model that a process could not load, and says why."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
+        if name.startswith("_"):
+            raise AttributeError(name)
+        # A pickled method, such as the function of a pool, is looked up while
+        # it is unpickled.
+        if callable(getattr(TextModel, name, None)):
+            return functools.partial(_fail, self._error)
+        raise self._error
+
+
+def _fail(error: Exception, *_: object, **__: object) -> NoReturn:
+    raise error
+
+
 def _load_again(
-    path: str, num_threads: int | None, engine: str, checksum: str | None
+    path: str, num_threads: int | None, engine: str, checksum: str
+) -> TextModel | _NotLoaded:
+    # An error while a worker unpickles its task ends the worker of a pool of
+    # multiprocessing, which then waits forever.
+    try:
+        return _load_same(path, num_threads, engine, checksum)
+    except Exception as error:
+        return _NotLoaded(error)
+
+
+@functools.lru_cache(maxsize=1)
+def _load_same(
+    path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel:
     # A process keeps the model for its next task, because each task of a pool
     # is pickled by itself.
     model = TextModel(path, num_threads, engine)
-    if model._checksum != checksum:
+    if model.checksum != checksum:
         raise ValueError(
             f"{path} contains another model than when serving.load() read it. "
             "Load the folder again, and then start the workers"
         )
     return model
-
-
-def _checksum(folder: Path) -> str | None:
-    # Returns a checksum of model.json, None if there is no such file.
-    file = folder / model_json.FILE
-    if not file.is_file():
-        return None
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:

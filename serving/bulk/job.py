@@ -14,7 +14,7 @@ from data.io.table_pieces import Piece
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
-from serving import answering, answers, engines
+from serving import answering, answers, checksums
 from serving.answers import Schema
 from serving.bulk.questions import Questions
 from serving.bulk.schema import create_schema, find_columns
@@ -77,6 +77,7 @@ def answer_files(
             another process writes the same output.
     """
     model, _ = questions.load()
+    folder = Path(model.path)
     with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
         output = Output(
             output_file,
@@ -84,7 +85,7 @@ def answer_files(
             {**questions.flags(), "num_shards": num_shards},
             paths,
             ending=_find_ending(output_file),
-            more={"model": _measure_model(Path(model.path), questions.engine)},
+            more={"model": checksums.measure(folder, questions.engine)},
         )
         if manifest := output.find_manifest():
             output.remove_work()
@@ -105,18 +106,6 @@ def _find_ending(path: str) -> str:
     name = os.path.basename(path)
     packing = ".gz" if name.endswith(".gz") else ""
     return os.path.splitext(name.removesuffix(packing))[1] + packing
-
-
-def _measure_model(folder: Path, engine: str) -> list[JsonObject]:
-    # Returns the size and checksum of each file that determines the answers.
-    network = engines.RUNTIMES[engine].file
-    patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
-    patterns += [f"assets.extra/{each}" for each in patterns[:2]]
-    files = {path for each in patterns for path in folder.glob(each)}
-    return [
-        {"path": str(path.relative_to(folder)), **records.measure_file(path)}
-        for path in sorted(filter(Path.is_file, files))
-    ]
 
 
 def _create_tasks(
@@ -155,7 +144,7 @@ def write_shard(task: AnswerTask) -> None:
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: a file changed since the job began.
+        ValueError: a file or the model changed since the job began.
     """
     questions = task.questions
     model, text_task = questions.load()
@@ -194,6 +183,8 @@ def write_shard(task: AnswerTask) -> None:
         },
         "errors": answered.errors,
     }
+    # Both models may have answered if the folder changed in between.
+    questions.check_folder()
     write_json(questions.locate(task.result_file), result)
 
 

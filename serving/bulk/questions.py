@@ -3,11 +3,12 @@
 import dataclasses
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from data.io import tables
 from data.io.table_pieces import Piece
 from files.paths import is_remote
-from serving import requests
+from serving import checksums, requests
 from serving.models import TextModel
 from serving.tasks.base import TaskOptions, TextTask
 
@@ -18,6 +19,7 @@ class Questions:
 
     Attributes:
         model: folder of the export, `TextModel.path`.
+        checksum: checksum of its files, `TextModel.checksum`.
         engine: name of the runtime.
         num_threads: number of threads of a process.
         task: name of the task.
@@ -32,6 +34,7 @@ class Questions:
     """
 
     model: str
+    checksum: str
     engine: str
     num_threads: int
     task: str
@@ -62,11 +65,38 @@ class Questions:
         }
 
     def load(self) -> tuple[TextModel, TextTask]:
-        """Returns the model and its task. A process loads the model once."""
+        """Returns the model and its task. A process loads the model once.
+
+        Raises:
+            ValueError: the folder contains another model than `checksum`.
+        """
         model = load_model(
-            self.locate(self.model), self.num_threads, self.engine
+            self.locate(self.model),
+            self.num_threads,
+            self.engine,
+            self.checksum,
         )
+        self._check_model(model.checksum)
+        self.check_folder()
         return model, model.task(self.task)
+
+    def check_folder(self) -> None:
+        """Checks that the folder still contains the model of the job.
+
+        Raises:
+            ValueError: it contains another model.
+            OSError: a file of the model cannot be read.
+        """
+        folder = Path(self.locate(self.model))
+        self._check_model(checksums.of_export(folder, self.engine))
+
+    def _check_model(self, checksum: str) -> None:
+        if checksum != self.checksum:
+            raise ValueError(
+                f"{self.model} contains another model than when the job began. "
+                "Restore it and run the same command to resume, or answer all "
+                "texts with the new model in another --output_file"
+            )
 
     def locate(self, path: str) -> str:
         """Returns an absolute path. Workers may run in other folders."""
@@ -92,17 +122,31 @@ class Questions:
 
 
 # The model of this process, which keeps it for its next task.
-# {(folder, number of threads, runtime): model}
-_kept: dict[tuple[str, int, str], TextModel] = {}
+# {(folder, number of threads, runtime, checksum): model}
+_kept: dict[tuple[str, int, str, str], TextModel] = {}
 
 
-def load_model(path: str, num_threads: int, engine: str | None) -> TextModel:
-    """Returns a model, as `serving.load` does. A process loads it only once."""
-    model = _kept.get((os.path.abspath(path), num_threads, engine or ""))
-    if model is None:
+def load_model(
+    path: str, num_threads: int, engine: str | None, checksum: str = ""
+) -> TextModel:
+    """Returns a model, as `serving.load` does. A process loads it only once.
+
+    Args:
+        path: folder of the export.
+        num_threads: number of threads.
+        engine: name of the runtime, None to choose one.
+        checksum: checksum of the model, if it is known. A worker of a cluster
+            may have kept the model of an earlier job from the same folder.
+    """
+    key = os.path.abspath(path), num_threads, engine or "", checksum
+    if key not in _kept:
         model = TextModel(path, num_threads, engine)
-        _kept.clear()
-        _kept[os.path.abspath(model.path), num_threads, model.engine.name] = (
-            model
+        key = (
+            os.path.abspath(model.path),
+            num_threads,
+            model.engine.name,
+            model.checksum,
         )
-    return model
+        _kept.clear()
+        _kept[key] = model
+    return _kept[key]

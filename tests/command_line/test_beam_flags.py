@@ -4,6 +4,7 @@ import pytest
 
 from command_line import beam_flags
 from command_line.beam_flags import BeamFlags, parse_options
+from tests.support import script_runner
 
 # Options whose value is a dict in JSON.
 DICTS = (
@@ -99,6 +100,7 @@ def test_flags_of_dask(runner):
         ("--sdk_harness_log_level_overrides=1", "--sdk_har.*=1.*of Beam"),
         ("--direct_num_workers", "--direct_num_workers.*expected one"),
         ("--runner=DirektRunner", "DirektRunner.*DirectRunner"),
+        ("--runner=DaskRuner", "DaskRuner.*DirectRunner.* DaskRunner is"),
         ("--runner=nowhere.Runner", "--runner=nowhere.Runner .*'nowhere'"),
         ("--runner=os.Runner", "--runner=os.Runner cannot be imported"),
         ("--zzz=1", "flag --zzz: neither .*--beam_option=NAME=VALUE"),
@@ -111,9 +113,33 @@ def test_typing_errors_are_errors(arguments, parts):
 
 
 def test_options_that_beam_does_not_know():
-    given = ["dataflow_secret=a=b", "fast"]
+    given = ["dataflow_secret=a=b", "fast=true"]
     got = values_of("--runner=DirectRunner", others=given)
-    assert got["dataflow_secret"] == "a=b" and got["fast"] is True
+    assert got["dataflow_secret"] == "a=b" and got["fast"] == "true"
+
+
+@pytest.mark.parametrize("option", ["foo", "=foo", ""])
+def test_options_without_a_value_are_errors(option):
+    with pytest.raises(ValueError, match=f"--beam_option={option} has no val"):
+        parse_options([], [option])
+
+
+def test_the_runner_sets_the_number_of_workers():
+    flags = BeamFlags(pipeline="beam")
+    with pytest.raises(ValueError, match=r"--num_processes=4 .*-pipeline=beam"):
+        flags.parse([], num_processes=4)
+
+
+@pytest.mark.parametrize("script", ["predict.py", "create_pretraining_data.py"])
+def test_flags_of_beam_without_beam_name_the_pipeline(script, tmp_path):
+    for flag in ("--runner=DirectRunner", "--dask_client_address=tcp://a:1"):
+        error = script_runner.run(script, tmp_path, flag).error
+        assert (
+            "--pipeline=beam" in error and flag.partition("=")[0][2:] in error
+        )
+    # Scripts without Beam.
+    error = script_runner.run("run_squad.py", tmp_path, "--runner=a").error
+    assert "--pipeline" not in error
 
 
 def test_options_of_beam_need_beam():

@@ -8,11 +8,13 @@ import csv
 import functools
 import gzip
 import json
+import multiprocessing
 import os
 import random
 import shutil
 import signal
 import time
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from data.io import tables, workers
 from serving.bulk import job, questions
 from serving.tasks.base import TaskOptions
 from tests.support import script_runner
+from tests.support.exports import relabel
 
 WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
 
@@ -278,16 +281,12 @@ def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
     assert "would replace" in error and "same-00000-of-00001.csv" in error
 
 
-def test_tasks_that_run_twice_or_elsewhere_write_the_same(
-    folder, folders, tmp_path, monkeypatch
-):
-    for name in ("in.jsonl", "part-1.csv"):
-        shutil.copy(folder / name, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    path = os.path.relpath(folders["classifier"])
+def questions_for(path):
+    """Returns what a job asks of a classifier, as predict.py asks it."""
     model = questions.load_model(path, 1, None)
-    asked = questions.Questions(
+    return questions.Questions(
         model=model.path,
+        checksum=model.checksum,
         engine=model.engine.name,
         num_threads=1,
         task="classify",
@@ -299,6 +298,15 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
         output_format="jsonl",
         output_fields=(),
     )
+
+
+def test_tasks_that_run_twice_or_elsewhere_write_the_same(
+    folder, folders, tmp_path, monkeypatch
+):
+    for name in ("in.jsonl", "part-1.csv"):
+        shutil.copy(folder / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    asked = questions_for(os.path.relpath(folders["classifier"]))
     counts = []
 
     def twice(function, tasks, num_processes=1):
@@ -325,6 +333,29 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
     assert b'"file": "in.jsonl", "line": 12' in b"".join(once.values())
     assert counts[0] == counts[1] == counts[2]
     assert counts[0] == {"num_rows": 1551, "num_failed": 2, "num_empty": 1}
+
+
+def test_a_worker_that_lives_on_loads_a_new_model(
+    folder, folders, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(folder / "part-1.csv", tmp_path)
+    shutil.copytree(folders["classifier"], "model")
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, context) as pool:
+
+        def run(function, tasks):
+            yield from pool.map(function, *zip(*tasks, strict=True))
+
+        for name in ("first.jsonl", "second.jsonl"):
+            asked = questions_for("model")
+            job.answer_files(asked, ["part-1.csv"], name, 1, run)
+            relabel("model", ["a", "b", "c"])
+    first, second = (
+        {row["label"] for row in read_rows(tmp_path, stem)}
+        for stem in ("first", "second")
+    )
+    assert first <= {"no", "maybe", "yes"} and second <= {"a", "b", "c"}
 
 
 @pytest.fixture(scope="module")
@@ -384,6 +415,32 @@ def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
     assert made == shards_of(tmp_path, "whole")
     num_lines = sum(part.count(b"\n") for part in made.values())
     assert num_lines == 60_000
+
+
+def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
+    shutil.copy(many / "in.txt", tmp_path)
+    model = shutil.copytree(folders["classifier"], tmp_path / "model")
+    flags = {
+        "model": model,
+        "input_file": "in.txt",
+        "output_file": "out.jsonl",
+        "num_shards": 40,
+        "num_processes": 2,
+    }
+    work = tmp_path / "out.jsonl.work"
+    described = (model / "model.json").read_text()
+    changed = tmp_path / "changed.json"
+    changed.write_text(described.replace(": null", ": 1"))
+    with script_runner.start("predict.py", tmp_path, **flags) as script:
+        while len([*work.glob("task-*.json")]) < 3:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        changed.replace(model / "model.json")
+        error = script.finish().error
+    assert f"{model} contains another model than when the job" in error
+    (model / "model.json").write_text(described)
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    assert len(shards_of(tmp_path, "out")) == 40
 
 
 def is_running(pid):

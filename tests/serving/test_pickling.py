@@ -2,9 +2,11 @@
 
 import json
 import multiprocessing
+import operator
 import os
 import pickle
 import shutil
+from pathlib import Path
 
 import joblib
 import pytest
@@ -45,18 +47,42 @@ def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
     assert loaded.engine.name == "onnx" and len(loaded.classify(TEXTS)) == 4
 
 
-def test_a_changed_folder_is_an_error(model):
+def change(model, name):
+    """Changes a file of an export so that its answers change."""
+    path = Path(model.path, name)
+    if name == "vocab.txt":
+        *tokens, second, first = path.read_text().splitlines()
+        path.write_text("\n".join([*tokens, first, second, ""]))
+    else:
+        described = json.loads(path.read_text())
+        path.write_text(json.dumps({**described, "num_texts": 1}))
+
+
+@pytest.mark.parametrize("name", ["model.json", "vocab.txt"])
+def test_a_changed_folder_is_an_error(name, model):
     pickled = pickle.dumps(model)
-    path = os.path.join(model.path, "model.json")
-    with open(path) as file:
-        described = json.load(file)
-    with open(path, "w") as file:
-        json.dump({**described, "num_texts": 1}, file)
+    change(model, name)
+    loaded = pickle.loads(pickled)
     with pytest.raises(ValueError, match="another model"):
-        pickle.loads(pickled)
+        loaded.classify(TEXTS)
+    with pytest.raises(ValueError, match="another model"):
+        _ = loaded.settings
     shutil.rmtree(model.path)
+    loaded = pickle.loads(pickled)
     with pytest.raises(FileNotFoundError, match="export does not exist"):
-        pickle.loads(pickled)
+        loaded.task("classify")
+
+
+def test_a_pool_says_that_the_folder_changed(model):
+    change(model, "model.json")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        # A pool whose worker died would wait forever.
+        found = pool.map_async(model.classify, TEXTS)
+        with pytest.raises(ValueError, match="another model"):
+            found.get(timeout=60)
+        found = pool.map_async(operator.attrgetter("tasks"), [model])
+        with pytest.raises(ValueError, match="another model"):
+            found.get(timeout=60)
 
 
 def test_a_pool_of_processes(model):

@@ -1,12 +1,14 @@
 """predict.py --pipeline=beam: the bytes of one process, whatever is killed."""
 
 import random
+import shutil
 import signal
 import time
 
 import pytest
 
 from tests.support import dask_cluster, script_runner
+from tests.support.exports import relabel
 
 WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
 
@@ -108,3 +110,25 @@ def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
     made = shards_in(tmp_path, "dask")
     assert len(made) == 12 and made == shards_in(tmp_path, "out")
     assert not [*tmp_path.glob("*.partial-*"), *tmp_path.glob("*.work")]
+
+
+@pytest.mark.slow
+def test_workers_of_dask_notice_another_model(folders, tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    write_texts(tmp_path / "in.txt", 300)
+    model = shutil.copytree(folders["classifier"], tmp_path / "model")
+    flags = flags_of(folders, model=model)
+    run = script_runner.run
+    with dask_cluster.Cluster(tmp_path / "dask") as cluster:
+        for name in ("first.csv", "second.csv"):
+            run(
+                "predict.py",
+                tmp_path,
+                "--runner=DaskRunner",
+                f"--dask_client_address={cluster.address}",
+                **flags | {"pipeline": "beam", "output_file": name},
+            ).check()
+            relabel(model, ["a", "b", "c"])
+    run("predict.py", tmp_path, **flags).check()
+    assert shards_in(tmp_path, "second") == shards_in(tmp_path, "out")
+    assert shards_in(tmp_path, "first") != shards_in(tmp_path, "out")

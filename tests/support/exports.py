@@ -2,6 +2,8 @@
 
 import dataclasses
 import importlib.util
+import json
+from pathlib import Path
 
 import keras
 
@@ -98,6 +100,17 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         )
     serving.export(path, model, settings, options)
     return model
+
+
+def relabel(folder, labels):
+    """Makes an export of a classifier another model, with these labels."""
+    file = Path(folder, "model.json")
+    described = json.loads(file.read_text())
+    described["task"]["labels"] = labels
+    file.write_text(json.dumps(described))
+    # Other files that name the labels.
+    for name in ("labels.txt", "config.json"):
+        file.with_name(name).unlink(missing_ok=True)
 
 
 PAIRS = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
