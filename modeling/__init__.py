@@ -94,7 +94,7 @@ if TYPE_CHECKING:
         SpanLoss,
         TokenLoss,
     )
-    from modeling.tasks import (
+    from modeling.task_models import (
         BertClassifier,
         BertEmbedder,
         BertMultipleChoice,
@@ -110,7 +110,7 @@ __all__ = [*_MODULES]
 _import_name = lazy.importer(__name__, _MODULES)
 
 # Whose objects a `.keras` file names.
-_SAVED = ("modeling.bert", "modeling.losses", "modeling.tasks")
+_SAVED = ("modeling.bert", "modeling.losses", "modeling.task_models")
 registration.register(
     "bert", {n: module for n, module in _MODULES.items() if module in _SAVED}
 )

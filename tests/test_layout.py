@@ -94,7 +94,7 @@ def test_the_network_runs_on_any_backend_of_keras():
             assert "tensorflow" not in top_level(path), path
 
 
-TASKS = ("modeling.tasks", "modeling.losses", "modeling.heads")
+TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 
 
 def drivers():

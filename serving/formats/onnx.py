@@ -80,7 +80,7 @@ def create(
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
-    `model` is a built BertModel, or a built model from modeling.tasks.
+    `model` is a built BertModel, or a built model from modeling.task_models.
     `form` is what the head computes from its logits (see head_outputs.py).
     `length` is a fixed T, or None for a variable T. The metadata of the file
     record `precision`.

@@ -74,7 +74,7 @@ def serve_ids(
 
     Args:
         function: function from a dict of the inputs to a dict of outputs.
-        model: a BertModel, or a model from modeling.tasks.
+        model: a BertModel, or a model from modeling.task_models.
     """
     sizes = {
         "input_ids": model.config.vocab_size,

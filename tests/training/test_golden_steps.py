@@ -73,7 +73,7 @@ def batches(recording):
 def test_training_equals_the_original(path, form, num_parts, monkeypatch):
     """In plain operations, as compiled, and from two halves of each batch."""
     # The classifier's own dropout is fixed at 0.1; recordings have none.
-    monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
+    monkeypatch.setattr("modeling.task_models.HEAD_DROPOUT_PROB", 0.0)
     logs = []
     with golden.form(form):
         recording, variables, trainer = start(

@@ -17,7 +17,7 @@ import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling import kinds, tasks
+from modeling import kinds, task_models
 from modeling.checkpoints.names import original_name
 from modeling.folders import model_json, presets
 from tests.support.golden import ROOT
@@ -199,7 +199,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
         RECORDED / "metadata.json"
     ).keys() - {"date_saved"}
     task = read_json(tmp_path / "preset/task.json")["config"]
-    assert task["dropout"] == tasks.HEAD_DROPOUT_PROB
+    assert task["dropout"] == task_models.HEAD_DROPOUT_PROB
 
 
 @pytest.mark.parametrize(
