@@ -140,7 +140,7 @@ class TextModel:
         """
         for length in self.engine.lengths(self.max_seq_length, self.pads):
             each = engines.Input([0] * length, length)
-            self.engine.run(engines.pack([each], length))
+            self.engine.run(engines.pad_batch([each], length))
 
     @property
     def tasks(self) -> list[str]:

@@ -13,7 +13,7 @@ from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
 
 # Fields of a request as in TensorFlow Serving.
-_PREDICT = {"instances", "signature_name"}
+_PREDICT_FIELDS = {"instances", "signature_name"}
 _DEFAULT = tables.Layout(has_header=None)
 
 
@@ -79,7 +79,7 @@ def read_json(
     """
     value = parse_json(text, "the body", object)
     if is_predict:
-        is_valid = isinstance(value, dict) and {*value} <= _PREDICT
+        is_valid = isinstance(value, dict) and {*value} <= _PREDICT_FIELDS
         if not (is_valid and isinstance(value.get("instances"), list)):
             raise ValueError(
                 'the body must be {"instances": [texts or objects]}'

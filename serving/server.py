@@ -64,7 +64,7 @@ _ERROR = {
         }
     },
 }
-_PREDICT = ":predict"
+_PREDICT_SUFFIX = ":predict"
 _PATHS = (
     "GET /, GET /healthz, GET /api/models, POST /api/models/NAME/TASK, "
     "GET /v1/models/NAME, POST /v1/models/NAME:predict, GET /openapi.json"
@@ -124,7 +124,7 @@ class Server:
         app.get("/api/models")(self._list)
         post = functools.partial(app.post, openapi_extra=_BODY)
         post("/api/models/{name}/{task}")(self._do_task)
-        post(f"/v1/models/{{name}}{_PREDICT}")(self._predict)
+        post(f"/v1/models/{{name}}{_PREDICT_SUFFIX}")(self._predict)
         app.get("/v1/models/{name}")(self._status)
         for name in ("", *(file.name for file in _PAGE.iterdir())):
             app.get(f"/{name}", include_in_schema=False)(self._send_file)
@@ -185,7 +185,7 @@ class Server:
 
     async def _status(self, name: str) -> Response:
         """Returns {"model_version_status": [...]}, as TensorFlow Serving."""
-        if name not in self.models and name.endswith(_PREDICT):
+        if name not in self.models and name.endswith(_PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
         status = {
             "version": _find("model", name, self.models).version,
@@ -335,7 +335,9 @@ class Server:
         is_unknown = message == http.HTTPStatus.NOT_FOUND.phrase
         if status == http.HTTPStatus.METHOD_NOT_ALLOWED:
             # The path of a status also matches NAME:WORD.
-            name = request.path_params.get("name", "").removesuffix(_PREDICT)
+            name = request.path_params.get("name", "").removesuffix(
+                _PREDICT_SUFFIX
+            )
             is_unknown = name not in ("", *self.models)
             if headers["Allow"] == "GET":
                 headers["Allow"] = "GET, HEAD"

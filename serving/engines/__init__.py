@@ -10,7 +10,7 @@ from serving.engines.base import (
     Engine,
     Input,
     Outputs,
-    pack,
+    pad_batch,
 )
 from serving.engines.opening import EngineFlags, find_export, open_engine
 from serving.engines.runtimes import FILES, INPUTS, RUNTIMES, Runtime
@@ -27,5 +27,5 @@ __all__ = [
     "Runtime",
     "find_export",
     "open_engine",
-    "pack",
+    "pad_batch",
 ]

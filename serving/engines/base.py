@@ -150,7 +150,7 @@ class Engine(abc.ABC):
             length = min(x for x in lengths if x >= len(rows[0][2].ids))
             count = 1 if self.is_row_wise else max(most // length, 1)
             batch, rows = rows[:count], rows[count:]
-            outputs = self.run(pack([each for *_, each in batch], length))
+            outputs = self.run(pad_batch([each for *_, each in batch], length))
             for row, (key, place, _) in enumerate(batch):
                 computed[key][place] = {k: v[row] for k, v in outputs.items()}
                 if len(computed[key]) == len(requests[key]):
@@ -170,7 +170,7 @@ def _padded_lengths(longest: int) -> list[int]:
     return sorted(lengths)
 
 
-def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
+def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, each in zip(ids, inputs, strict=True):

@@ -328,7 +328,7 @@ def encode_pair(model: Model, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     most = model.max_seq_length
     text_a, text_b = pair_of(request)
-    packed = pack(
+    packed = pack_input(
         model,
         model.tokenizer.tokenize_beginning(text_a, most),
         model.tokenizer.tokenize_beginning(text_b, most),
@@ -336,7 +336,7 @@ def encode_pair(model: Model, request: Request) -> Encoded[Input]:
     return Encoded([packed], packed)
 
 
-def pack(
+def pack_input(
     model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""

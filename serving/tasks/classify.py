@@ -17,7 +17,7 @@ from serving.tasks.base import (
     TextTask,
     encode_pair,
     labels_of,
-    pack,
+    pack_input,
     pair_of,
 )
 
@@ -30,7 +30,7 @@ def _encode(model: Model, request: Request) -> Encoded[None]:
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    inputs = [pack(model, tokens[i : i + length]) for i, length in spans]
+    inputs = [pack_input(model, tokens[i : i + length]) for i, length in spans]
     return Encoded(inputs, None)
 
 

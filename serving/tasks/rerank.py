@@ -10,7 +10,7 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    pack,
+    pack_input,
 )
 
 
@@ -19,7 +19,7 @@ def _encode(model: Model, request: Request) -> Encoded[None]:
     cut = model.tokenizer.tokenize_beginning
     query = cut(request["query"], most)
     inputs = [
-        pack(model, query, cut(passage, most))
+        pack_input(model, query, cut(passage, most))
         for passage in request["passages"]
     ]
     return Encoded(inputs, None)

@@ -8,14 +8,14 @@ from serving.tasks.base import (
     Request,
     TaskOptions,
     TextTask,
-    pack,
+    pack_input,
     pair_of,
 )
 
 
 def _encode(model: Model, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
-    read = model.tokenizer.convert_ids_to_tokens(pack(model, *tokens).ids)
+    read = model.tokenizer.convert_ids_to_tokens(pack_input(model, *tokens).ids)
     reply = {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
     return Encoded([], reply)
 

@@ -13,7 +13,7 @@ from serving.tasks.base import (
     TaskOptions,
     TextTask,
     encode_pair,
-    pack,
+    pack_input,
 )
 
 # The ids that the network reads, and the number of masks in the text.
@@ -27,7 +27,7 @@ def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
     tokens = model.tokenizer.tokenize_beginning(
         request["text"], model.max_seq_length, words=(MASK,)
     )
-    packed = pack(model, tokens)
+    packed = pack_input(model, tokens)
     return Encoded([packed], (packed.ids, request["text"].count(MASK)))
 
 

@@ -112,7 +112,7 @@ def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     ids = tokenizer.convert_tokens_to_ids(tokens)
     pair = engines.Input(ids, tokens.index("[SEP]") + 1)
-    one = engines.pack([pair], len(ids))
+    one = engines.pad_batch([pair], len(ids))
     found = serve(tmp_path / "encoder/12", one)
     np.testing.assert_allclose(found["sequence_output"], [values], atol=1e-5)
     assert found["pooled_output"].shape == (1, 32)

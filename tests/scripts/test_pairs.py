@@ -124,7 +124,7 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
             [*first, *TOKENIZER.tokenize(text), "[SEP]"] for text in TEXTS
         )
     ]
-    logits = model(engines.pack(inputs, 32))[:, 0].numpy()
+    logits = model(engines.pad_batch(inputs, 32))[:, 0].numpy()
     for export in exports:
         found = export.rerank("the boat", TEXTS)
         ranking = {each["index"]: each["score"] for each in found["ranking"]}

@@ -118,7 +118,9 @@ def check(folder, found, kinds):
         for text, (ids, outputs) in zip(TEXTS, found[kind], strict=False):
             tokens = ["[CLS]", *tokenizer.tokenize(text), "[SEP]"]
             assert ids == tokenizer.convert_tokens_to_ids(tokens), text
-            features = engines.pack([engines.Input(ids, len(ids))], len(ids))
+            features = engines.pad_batch(
+                [engines.Input(ids, len(ids))], len(ids)
+            )
             if kind == "multiple_choice":
                 features = {k: v[None] for k, v in features.items()}
             expected = engine.run(features)

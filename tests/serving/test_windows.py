@@ -99,7 +99,9 @@ def pooled_logits(model, texts, length, stride):
         spans = cut_spans(max(len(ids), 1), length - 2, stride)
         windows = [[cls, *ids[i : i + size], sep] for i, size in spans]
         inputs = [Input(window, len(window)) for window in windows]
-        rows.append(pool(model(engines.pack(inputs, length)).numpy(), [0])[0])
+        rows.append(
+            pool(model(engines.pad_batch(inputs, length)).numpy(), [0])[0]
+        )
     return np.stack(rows)
 
 
