@@ -43,8 +43,8 @@ from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
 from files.paths import is_remote
 from serving import answering, answers, requests
+from serving.bulk.answer_settings import AnswerSettings, load_model
 from serving.bulk.job import answer_files
-from serving.bulk.questions import Questions, load_model
 from serving.engines import EngineFlags
 from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
@@ -353,7 +353,7 @@ def answer_in_bulk(
         run = functools.partial(beam_workers.run, options=beam_options)
     engine = config.engine
     model = load_model(config.model, engine.num_threads or 1, engine.engine)
-    questions = Questions(
+    settings = AnswerSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
@@ -369,7 +369,7 @@ def answer_in_bulk(
     )
     with signals.stoppable():
         counts, written = answer_files(
-            questions, paths, output_file, config.num_shards or 0, run
+            settings, paths, output_file, config.num_shards or 0, run
         )
     num_failed, num_empty = counts["num_failed"], counts["num_empty"]
     log_counts(counts["num_rows"], num_failed, num_empty, f"; {written}")

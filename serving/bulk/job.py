@@ -16,7 +16,7 @@ from files.atomic import write_json
 from files.json_files import JsonObject
 from serving import answering, answers, checksums
 from serving.answers import Schema
-from serving.bulk.questions import Questions
+from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.schema import create_schema, find_columns
 
 # Increase this number whenever you change the code so that the answers change.
@@ -28,7 +28,7 @@ class AnswerTask:
     """A task of the job: the pieces to read, and the shard to write.
 
     Attributes:
-        questions: what is asked.
+        settings: how to answer.
         names_files: whether errors name the file.
         columns: names that rename a field of an answer.
         schema: what the shards have in common.
@@ -37,7 +37,7 @@ class AnswerTask:
         result_file: path of a JSON file to write when the shard is complete.
     """
 
-    questions: Questions
+    settings: AnswerSettings
     names_files: bool
     columns: frozenset[str]
     schema: Schema
@@ -47,7 +47,7 @@ class AnswerTask:
 
 
 def answer_files(
-    questions: Questions,
+    settings: AnswerSettings,
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
@@ -56,7 +56,7 @@ def answer_files(
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
-        questions: what is asked.
+        settings: how to answer.
         paths: paths of the files with the requests.
         output_file: path of the output. The numbers of the shards stand before
             its ending.
@@ -76,16 +76,16 @@ def answer_files(
         OSError: a file cannot be read or written, a process was killed, or
             another process writes the same output.
     """
-    model, _ = questions.load()
+    model, _ = settings.load()
     folder = Path(model.path)
     with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
         output = Output(
             output_file,
             _VERSION,
-            {**questions.flags(), "num_shards": num_shards},
+            {**settings.flags(), "num_shards": num_shards},
             paths,
             ending=_find_ending(output_file),
-            more={"model": checksums.measure(folder, questions.engine)},
+            more={"model": checksums.measure(folder, settings.engine)},
         )
         if manifest := output.find_manifest():
             output.remove_work()
@@ -93,7 +93,7 @@ def answer_files(
             return manifest["answers"], f"already wrote {written}"
         # Raises an error for other flags, before the files are read.
         output.has_begun()
-        tasks = _create_tasks(questions, paths, output, num_shards)
+        tasks = _create_tasks(settings, paths, output, num_shards)
         output.check_tasks(tasks)
         output.begin()
         results = run_tasks(tasks, write_shard, run, "Predicting")
@@ -109,20 +109,23 @@ def _find_ending(path: str) -> str:
 
 
 def _create_tasks(
-    questions: Questions, paths: Sequence[str], output: Output, num_shards: int
+    settings: AnswerSettings,
+    paths: Sequence[str],
+    output: Output,
+    num_shards: int,
 ) -> list[AnswerTask]:
-    layout = questions.table_layout()
+    layout = settings.table_layout()
     shares = table_pieces.split(paths, layout, num_shards)
     names_files = len(paths) > 1
-    columns = find_columns(questions, paths)
-    schema = create_schema(questions, columns, names_files)
+    columns = find_columns(settings, paths)
+    schema = create_schema(settings, columns, names_files)
     # An array stores no columns, so they rename no field.
-    is_array = questions.output_format == "npy"
+    is_array = settings.output_format == "npy"
     taken = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(shares))
     return [
         AnswerTask(
-            questions,
+            settings,
             names_files,
             taken,
             schema,
@@ -146,27 +149,27 @@ def write_shard(task: AnswerTask) -> None:
         OSError: a file cannot be read or written.
         ValueError: a file or the model changed since the job began.
     """
-    questions = task.questions
-    model, text_task = questions.load()
+    settings = task.settings
+    model, text_task = settings.load()
     answered = answering.Answered(logs=False)
     rows = answering.answer(
         model,
         text_task,
-        questions.options,
-        questions.read(task.pieces, task.names_files),
+        settings.options,
+        settings.read(task.pieces, task.names_files),
         answering.RowOptions(
-            batch_size=questions.batch_size,
+            batch_size=settings.batch_size,
             sorts=True,
-            fields=questions.output_fields,
+            fields=settings.output_fields,
             knows_fields=True,
-            keeps_columns=questions.output_format != "npy",
+            keeps_columns=settings.output_format != "npy",
             columns=task.columns,
         ),
         answered,
     )
     (shard,) = task.shards
-    path = questions.locate(shard)
-    form = questions.output_format
+    path = settings.locate(shard)
+    form = settings.output_format
     counts = answers.write(path, form, rows, schema=task.schema)
     result = {
         "shards": [
@@ -184,8 +187,8 @@ def write_shard(task: AnswerTask) -> None:
         "errors": answered.errors,
     }
     # Both models may have answered if the folder changed in between.
-    questions.check_folder()
-    write_json(questions.locate(task.result_file), result)
+    settings.check_folder()
+    write_json(settings.locate(task.result_file), result)
 
 
 def _combine(results: Sequence[JsonObject]) -> JsonObject:

@@ -8,7 +8,7 @@ from data.io import table_forms, table_pieces, tables
 from data.io.table_pieces import Piece
 from serving import answering, answers
 from serving.answers import Schema
-from serving.bulk.questions import Questions
+from serving.bulk.answer_settings import AnswerSettings
 from serving.tasks.base import LISTS, MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
@@ -37,7 +37,7 @@ class Columns:
         self.taken.update(map(str, itertools.chain(row, flat)))
 
 
-def find_columns(questions: Questions, paths: Sequence[str]) -> Columns:
+def find_columns(settings: AnswerSettings, paths: Sequence[str]) -> Columns:
     """Reads the files in advance, and returns their columns.
 
     An error in a table appears before the first answer. Of JSON lines, only the
@@ -47,17 +47,17 @@ def find_columns(questions: Questions, paths: Sequence[str]) -> Columns:
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read on.
     """
-    _, task = questions.load()
+    _, task = settings.load()
     columns = Columns({}, set(), {*task.fields, "words"})
     for path in paths:
-        kind = table_pieces.find_kind(path, questions.table_layout())
+        kind = table_pieces.find_kind(path, settings.table_layout())
         most: int | None = None
         if kind == "parquet":
             columns.add(table_forms.describe_parquet(path))
             most = 1
-        elif kind == "text" or (kind and questions.output_format != "csv"):
+        elif kind == "text" or (kind and settings.output_format != "csv"):
             most = _FIRST_ROWS
-        items = questions.read([Piece(path)])
+        items = settings.read([Piece(path)])
         for item in itertools.islice(items, most):
             if item.error:
                 continue
@@ -73,20 +73,20 @@ def find_columns(questions: Questions, paths: Sequence[str]) -> Columns:
 
 
 def create_schema(
-    questions: Questions, columns: Columns, names_files: bool
+    settings: AnswerSettings, columns: Columns, names_files: bool
 ) -> Schema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
-        questions: what is asked.
+        settings: how to answer.
         columns: columns of the input.
         names_files: whether errors name the file.
 
     Raises:
         ValueError: a field to write does not exist, or is no number.
     """
-    replies = _probe(questions)
-    if questions.output_format == "npy":
+    replies = _probe(settings)
+    if settings.output_format == "npy":
         name = answers.find_number(replies[0])
         arrays = [answers.to_numbers(reply[name]) for reply in replies]
         shapes = {each.shape for each in arrays if each is not None}
@@ -109,20 +109,20 @@ def create_schema(
     return Schema(columns.names | {key: key for key in answers.flatten(added)})
 
 
-def _probe(questions: Questions) -> list[Reply]:
+def _probe(settings: AnswerSettings) -> list[Reply]:
     # Asks the model about a short and a long text. Together, their replies have
     # all fields that a reply may have. Returns the fields to write.
-    model, task = questions.load()
+    model, task = settings.load()
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in task.ask(model, requests, questions.options):
+    for reply in task.ask(model, requests, settings.options):
         if isinstance(reply, ValueError):
             raise reply
         replies.append(reply)
-    fields = questions.output_fields
+    fields = settings.output_fields
     if not fields:
         return replies
     answering.check_fields(fields, replies[0] | replies[1])

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from data.io import tables, workers
-from serving.bulk import job, questions
+from serving.bulk import answer_settings, job
 from serving.tasks.base import TaskOptions
 from tests.support import script_runner
 from tests.support.exports import relabel
@@ -281,10 +281,10 @@ def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
     assert "would replace" in error and "same-00000-of-00001.csv" in error
 
 
-def questions_for(path):
-    """Returns what a job asks of a classifier, as predict.py asks it."""
-    model = questions.load_model(path, 1, None)
-    return questions.Questions(
+def settings_for(path):
+    """Returns how a job asks a classifier, as predict.py sets it."""
+    model = answer_settings.load_model(path, 1, None)
+    return answer_settings.AnswerSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
@@ -306,7 +306,7 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
     for name in ("in.jsonl", "part-1.csv"):
         shutil.copy(folder / name, tmp_path)
     monkeypatch.chdir(tmp_path)
-    asked = questions_for(os.path.relpath(folders["classifier"]))
+    settings = settings_for(os.path.relpath(folders["classifier"]))
     counts = []
 
     def twice(function, tasks, num_processes=1):
@@ -321,7 +321,7 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
 
     def write(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        found, _ = job.answer_files(asked, paths, name, 6, run)
+        found, _ = job.answer_files(settings, paths, name, 6, run)
         counts.append(found)
 
     write("once.jsonl", functools.partial(workers.run, num_processes=1))
@@ -348,8 +348,8 @@ def test_a_worker_that_lives_on_loads_a_new_model(
             yield from pool.map(function, *zip(*tasks, strict=True))
 
         for name in ("first.jsonl", "second.jsonl"):
-            asked = questions_for("model")
-            job.answer_files(asked, ["part-1.csv"], name, 1, run)
+            settings = settings_for("model")
+            job.answer_files(settings, ["part-1.csv"], name, 1, run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

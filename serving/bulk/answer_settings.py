@@ -1,4 +1,4 @@
-"""What a job asks of its input, and the model that each process loads once."""
+"""How a job answers its input, and the model that each process loads once."""
 
 import dataclasses
 import os
@@ -14,8 +14,8 @@ from serving.tasks.base import TaskOptions, TextTask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Questions:
-    """What is asked of each share of the input.
+class AnswerSettings:
+    """The settings with which all tasks of a job answer their requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
