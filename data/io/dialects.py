@@ -46,7 +46,7 @@ class Dialect(NamedTuple):
     is_spaced: bool = False
 
 
-class Told(NamedTuple):
+class ToldDialect(NamedTuple):
     """What is known of a table before its records are read.
 
     Attributes:
@@ -179,8 +179,8 @@ def _is_wrong(line: str) -> bool:
     return bool(re.search("[\udc80-\udcff]", line))
 
 
-class Found(NamedTuple):
-    """What `find` returns.
+class FoundDialect(NamedTuple):
+    """What `find_dialect` returns.
 
     Attributes:
         dialect: the marks between and around the cells.
@@ -196,7 +196,9 @@ class Found(NamedTuple):
     width: int | None = None
 
 
-def find(path: str, lines: Iterator[str], told: Told, is_tsv: bool) -> Found:
+def find_dialect(
+    path: str, lines: Iterator[str], told: ToldDialect, is_tsv: bool
+) -> FoundDialect:
     """Finds the dialect of a table, and whether it has a header.
 
     Args:
@@ -211,12 +213,12 @@ def find(path: str, lines: Iterator[str], told: Told, is_tsv: bool) -> Found:
     """
     if told.mark and told.quoting is not None and told.has_header is not None:
         dialect = Dialect(told.mark, told.quoting)
-        return Found(dialect, told.has_header, lines)
+        return FoundDialect(dialect, told.has_header, lines)
     sample = _Sample(lines)
     hint = sample.take_hint()
     told = told._replace(mark=told.mark or hint)
     try:
-        found = _find(path, sample, told, is_tsv)
+        found = _find_in_sample(path, sample, told, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, told.encoding)
@@ -230,10 +232,12 @@ def common_width(widths: Sequence[int]) -> int:
     return width if 2 * count >= len(widths) else 0
 
 
-def _find(path: str, sample: _Sample, told: Told, is_tsv: bool) -> Found:
+def _find_in_sample(
+    path: str, sample: _Sample, told: ToldDialect, is_tsv: bool
+) -> FoundDialect:
     head = [*itertools.islice(sample, 3)]
     table_checks.check_head(path, head)
-    dialect = _find_dialect(path, sample, told, is_tsv)
+    dialect = _choose_dialect(path, sample, told, is_tsv)
     records = sample.records(dialect)[0]
     if told.quoting is not False:
         table_checks.check_quotes(path, records)
@@ -250,10 +254,10 @@ def _find(path: str, sample: _Sample, told: Told, is_tsv: bool) -> Found:
     if has_header is None and records:
         has_header = headers.find_header(path, records, told.columns)
     width = common_width([*map(len, records)]) if records else None
-    return Found(dialect, bool(has_header), iter(()), width)
+    return FoundDialect(dialect, bool(has_header), iter(()), width)
 
 
-class _Fit(NamedTuple):
+class _FittingDialect(NamedTuple):
     # A dialect under which all records have one width. The strictest one has
     # the fewest stray quotes, and of these the lowest level, its index in
     # `_dialects`.
@@ -262,16 +266,16 @@ class _Fit(NamedTuple):
     dialect: Dialect
 
 
-def _find_dialect(
-    path: str, sample: _Sample, told: Told, is_tsv: bool
+def _choose_dialect(
+    path: str, sample: _Sample, told: ToldDialect, is_tsv: bool
 ) -> Dialect:
     # The user's mark counts most, then the file's name, then the strictest fit.
     if told.mark:
-        fit = _find_fit(sample, told.mark, told)
+        fit = _fit_mark(sample, told.mark, told)
         return fit.dialect if fit else _usual_dialect(told.mark, told)
     text = "".join(itertools.islice(sample, _MOST_RECORDS))
     marks = [mark for mark in MARKS.values() if mark in text]
-    fits = {mark: _find_fit(sample, mark, told) for mark in marks}
+    fits = {mark: _fit_mark(sample, mark, told) for mark in marks}
     fitting = {mark: fit for mark, fit in fits.items() if fit}
     if is_tsv and "\t" in fitting:
         return fitting["\t"].dialect
@@ -285,13 +289,13 @@ def _find_dialect(
     return strictest[0]
 
 
-def _strictest(fits: Collection[_Fit]) -> list[Dialect]:
+def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
     lowest = min((fit.num_stray, fit.level) for fit in fits)
     return [fit.dialect for fit in fits if (fit.num_stray, fit.level) == lowest]
 
 
 def _dialect_of_malformed(
-    path: str, sample: _Sample, marks: Sequence[str], told: Told
+    path: str, sample: _Sample, marks: Sequence[str], told: ToldDialect
 ) -> Dialect:
     # Without a dialect that fits, some rows are malformed, and each of them
     # will be an error. The mark is the only one between names of columns.
@@ -321,20 +325,24 @@ def _unknown_mark(path: str, sample: _Sample) -> ValueError:
     )
 
 
-def _find_fit(sample: _Sample, mark: str, told: Told) -> _Fit | None:
+def _fit_mark(
+    sample: _Sample, mark: str, told: ToldDialect
+) -> _FittingDialect | None:
     # Returns the strictest dialect of a mark, None if none of them fits.
-    fits: list[_Fit] = []
+    fits: list[_FittingDialect] = []
     for level, dialect in enumerate(_dialects(mark, told.quoting)):
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
         records, has_one_width = sample.records(dialect)
         if has_one_width and (len(records[0]) > 1 or told.mark):
-            fits.append(_Fit(sample.num_stray(dialect), level, dialect))
+            fits.append(
+                _FittingDialect(sample.num_stray(dialect), level, dialect)
+            )
     return min(fits, default=None)
 
 
-def _usual_dialect(mark: str, told: Told) -> Dialect:
+def _usual_dialect(mark: str, told: ToldDialect) -> Dialect:
     return _dialects(mark, told.quoting)[0]
 
 

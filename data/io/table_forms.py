@@ -268,7 +268,7 @@ def _read_separated(
     path: StrPath, lines: IO[str], layout: Layout, form: str
 ) -> Iterator[Row]:
     mark = "\t" if layout.delimiter == "tab" else layout.delimiter
-    told = dialects.Told(
+    told = dialects.ToldDialect(
         mark,
         layout.quoting,
         layout.has_header,
@@ -276,7 +276,7 @@ def _read_separated(
         layout.encoding,
     )
     is_tsv = form == "tsv" and not mark
-    found = dialects.find(str(path), lines, told, is_tsv)
+    found = dialects.find_dialect(str(path), lines, told, is_tsv)
     dialect = found.dialect
     # A text may contain commas, but hardly tabs.
     is_tabs = dialect.mark == "\t"

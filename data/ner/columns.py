@@ -210,9 +210,9 @@ def _parse_records(
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells) of a table, in which a quoted cell may
     # contain line breaks.
-    told = dialects.Told(mark)
+    told = dialects.ToldDialect(mark)
     ended = (f"{line}\n" for _, line in lines)
-    found = dialects.find(path, ended, told, is_tsv=False)
+    found = dialects.find_dialect(path, ended, told, is_tsv=False)
     reader = dialects.records_of(found.lines, found.dialect)
     while True:
         number = reader.line_num + 1
