@@ -141,7 +141,8 @@ def read(
     if file_names is None:
         file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
     for piece, file in zip(pieces, file_names, strict=True):
-        for item in _read_file(task, piece, layout, chosen, trained):
+        items = _read_file(task, piece, layout, chosen=chosen, trained=trained)
+        for item in items:
             yield item._replace(file=file)
 
 
@@ -176,6 +177,7 @@ def _read_file(
     task: TextTask,
     piece: Piece,
     layout: tables.Layout,
+    *,
     chosen: Mapping[str, str],
     trained: Mapping[str, str],
 ) -> Iterator[Item]:
@@ -192,9 +194,15 @@ def _read_file(
                 continue
             is_plain = form in (None, "text") and [*row] == ["text"]
             # Plain text contains no columns that a flag can select.
-            columns_of = (trained, {} if is_plain else chosen)
+            selected = {} if is_plain else chosen
             try:
-                request = _to_request(task, row, *columns_of, is_table)
+                request = _to_request(
+                    task,
+                    row,
+                    chosen=selected,
+                    trained=trained,
+                    is_table=is_table,
+                )
             except ValueError as error:
                 if is_table:
                     raise ValueError(f"{path}: {error}") from None
@@ -206,11 +214,12 @@ def _read_file(
 def _to_request(
     task: TextTask,
     row: Mapping[str, object],
-    trained: Mapping[str, str],
+    *,
     chosen: Mapping[str, str],
+    trained: Mapping[str, str],
     is_table: bool,
 ) -> Request:
-    # Converts a row, {column: cell}, to a request. `trained` and `chosen` are
+    # Converts a row, {column: cell}, to a request. `chosen` and `trained` are
     # {field: its column}. In a table, empty cells are omitted, and the field
     # `words` is split at white space.
     request: Request = {
