@@ -88,9 +88,10 @@ def test_scripts_and_tools_do_not_import_each_other():
 
 
 def test_the_network_runs_on_any_backend_of_keras():
+    # Faster forms, where TensorFlow is the backend, and its checkpoints.
+    others = [ROOT / "modeling" / x for x in ("accelerated", "checkpoints")]
     for path in sources("modeling"):
-        # Faster forms, where TensorFlow is the backend, and its checkpoints.
-        if not re.search("/(accelerated|checkpoint)", path.as_posix()):
+        if path.parent not in others:
             assert "tensorflow" not in top_level(path), path
 
 
@@ -199,6 +200,8 @@ def test_imports_inside_functions_are_few_and_say_why():
             if not lines[above].startswith("# "):
                 unexplained.append(f"{path.relative_to(ROOT)}:{number}")
     assert not unexplained
+    # The number of today. A new one needs a good reason: it hides from a reader
+    # of the first lines what a module needs, and the first call is slow.
     assert count <= 29
 
 
