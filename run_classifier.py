@@ -63,7 +63,11 @@ class Config(DataFileConfig):
     )
 
     def prepare(self, given: frozenset[str]) -> Self:
-        """Returns the flags, completed by what other flags imply."""
+        """Returns the flags, completed by what other flags imply.
+
+        Raises:
+            ValueError: two flags name the reader of the task.
+        """
         prepared = super().prepare(given)
         if not self.classifier.processor:
             return prepared
@@ -184,7 +188,13 @@ class ClassifierTask(task.Task[features.InputExample, int]):
     def read_examples(
         self, split: str
     ) -> Sequence[features.InputExample] | None:
-        """Reads a split's examples. Returns None if a "_mm" set is missing."""
+        """Reads a split's examples. Returns None if a "_mm" set is missing.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a file is malformed, or contains pairs although
+                --doc_stride is set.
+        """
         examples = self.reader.read(split)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:

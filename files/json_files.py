@@ -59,6 +59,7 @@ def parse_json(
         return value
 
     def parse_float(digits: str) -> float:
+        # Python's json also reads NaN and Infinity, which are no JSON.
         number = float(digits)
         if not (may_be_infinite or math.isfinite(number)):
             raise ValueError(f"{digits} is not a finite number")

@@ -178,7 +178,12 @@ class BertModel(FeaturesModel):
         training: bool = False,
         seed: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """Encodes a batch of WordPiece sequences (see the class)."""
+        """Encodes a batch of WordPiece sequences (see the class).
+
+        Raises:
+            ValueError: a feature is missing or unknown, its shape does not
+                match `input_ids`, or there are a dict and other tensors.
+        """
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(

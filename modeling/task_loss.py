@@ -33,13 +33,16 @@ class Loss:
 
     Attributes:
         epsilon: {name of a loss term: number added to the term's divisor}.
+        labels: names of the features that are labels.
+        weights_name: name of the feature that gets the `sample_weight` of
+            Keras's `fit`.
+        outputs: {an output: (its label, its loss term)}, of models with several
+            outputs, {} of others.
     """
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
-    # The names of the labels, and of the weights that `fit` takes.
     labels: tuple[str, ...] = ("label_ids",)
     weights_name = "example_weights"
-    # {an output: (its label, its loss term)}, of models with several outputs.
     outputs: Mapping[str, tuple[str, str]] = {}
 
     def values(self, outputs: Outputs, features: Features) -> Features:

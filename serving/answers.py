@@ -236,6 +236,7 @@ class _Array:
             self._set_shape(schema.shape)
 
     def add(self, row: Reply) -> None:
+        # Raises a ValueError if the shape differs from that of earlier rows.
         if not self._name and row and not isinstance(row, Failed):
             self._name = find_number(row)
         number = to_numbers(row.get(self._name))

@@ -71,7 +71,13 @@ class SplitFilesProcessor(DataProcessor):
         return [*self.label_names]
 
     def read(self, split: str) -> list[InputExample]:
-        """Reads the split "train", "eval" or "predict" from its file."""
+        """Reads the split "train", "eval" or "predict" from its file.
+
+        Raises:
+            OSError: the file is missing or cannot be read.
+            ValueError: a line is malformed, or there is no example. The message
+                names the file.
+        """
         name = SETS[split]
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)

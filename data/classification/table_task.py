@@ -152,6 +152,11 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         """Reads the set `name` from a table.
 
         If the table does not contain a test example's label, the label is None.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a column is missing, a row or its label is malformed, or
+                there is no example.
         """
         table = self._table
         if table is None or table.path != path:

@@ -214,7 +214,12 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def read_file(self, path: StrPath, name: str) -> list[ExampleT]:
-        """Reads the set `name` from a file."""
+        """Reads the set `name` from a file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
 
     @abc.abstractmethod
     def texts_of(self, example: ExampleT) -> Sequence[str]:

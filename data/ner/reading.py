@@ -145,7 +145,13 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         return self._labels
 
     def read_file(self, path: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` from a file."""
+        """Reads the set `name` from a file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a line or a tag is malformed, a tag is unknown, or there
+                is no sentence. The message names the file.
+        """
         path = str(path)
         options = self._options
         labels = self._labels or []

@@ -151,7 +151,13 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         y: Any = None,  # noqa: ANN401
         sample_weight: Any = None,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
-        """Turns texts into the inputs of a model."""
+        """Turns texts into the inputs of a model.
+
+        Raises:
+            TypeError: a text is not a string.
+            ValueError: the first and second texts differ in shape, the labels
+                are strings, or Keras's backend holds no strings.
+        """
         backend = keras.backend.backend()
         if backend != "tensorflow" and tf.executing_eagerly():
             raise ValueError(
