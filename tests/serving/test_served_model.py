@@ -217,6 +217,7 @@ def served_by(target, status):
     assert process.exitcode == 0
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_not_read_keeps_no_connection():
     """The rest of the reply is dropped, and its memory is free."""
     head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"

@@ -219,6 +219,7 @@ def test_the_lines_of_the_page_ask_from_python(server):
     assert done.stdout.strip() in ("no", "maybe", "yes")
 
 
+@pytest.mark.slow
 def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
     pytest.importorskip("requests")
     with socket.create_server(("127.0.0.1", 0)) as taken:
