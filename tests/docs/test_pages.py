@@ -127,10 +127,11 @@ def test_the_site_documents_names_that_exist(page):
 
 def test_the_files_of_the_code_that_a_page_names_exist():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    table = page.split("\n## training/")[1].split("\n## ")[0]
-    cells = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
-    files = {path.name for path in (ROOT / "training").glob("[a-z]*.py")}
-    assert {*re.findall(r"`(\w+\.py)`", cells)} == files
+    for folder in ("training", "serving"):
+        table = page.split(f"\n## {folder}/")[1].split("\n## ")[0]
+        cells = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+        files = {path.name for path in (ROOT / folder).glob("[a-z]*.py")}
+        assert {*re.findall(r"`(\w+\.py)`", cells)} == files
     for name in re.findall(r"`([a-z]+/[\w/.]+)`", page):
         is_ours = (ROOT / name.split("/")[0]).is_dir()
         assert not is_ours or (ROOT / name).exists(), name
