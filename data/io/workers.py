@@ -72,6 +72,10 @@ def run(
     finally:
         # This ends the workers, even if they are busy.
         writer.close()
+        # A signal that comes just before a worker waits for its next task does
+        # not wake it, but the end of its pipe does.
+        for pipe in processes:
+            pipe.close()
         for process in processes.values():
             process.join()
         reader.close()
