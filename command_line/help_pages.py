@@ -41,7 +41,7 @@ HELP_SECTIONS = {
     "output": ("output_dir", "export_dir", "export_format"),
 }
 # Scripts with at most this number of flags show all of them.
-_FEW = 25
+_FEW = 30
 
 
 def section_of(name: str) -> str:

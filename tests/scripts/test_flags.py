@@ -157,6 +157,11 @@ def test_wrong_files_do_not_wait_for_tensorflow(tmp_path, model_flags):
     assert files == ["a.json", "train.txt", "a.csv"]
 
 
+def test_the_short_help_names_what_must_be_set():
+    texts, _ = run_each([["predict", "--help"], ["serve", "--help"]])
+    assert all("--model: (required)" in text for text in texts)
+
+
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
     name = script if "." in script else f"{script}.py"
