@@ -24,7 +24,7 @@ class Stopped(KeyboardInterrupt):
         super().__init__(text or f"stopped by {self.name}")
 
     def saying(self, text: str) -> "Stopped":
-        """Returns the exception with a text that goes on with `text`."""
+        """Returns the exception with `text` after "stopped by SIGTERM"."""
         return Stopped(self.number, f"stopped by {self.name} {text}")
 
 

@@ -47,7 +47,7 @@ class Dialect(NamedTuple):
 
 
 class ToldDialect(NamedTuple):
-    """What is known of a table before its records are read.
+    """What the user told of a table, before its records are read.
 
     Attributes:
         mark: character between cells, None = unknown.
@@ -96,7 +96,7 @@ def is_swallowed(row: Sequence[str], mark: str) -> bool:
 
     csv reads a stray quote in each of two lines as one cell, with as many tabs
     as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
-    A text may contain so many commas, but hardly so many tabs or bars.
+    Commas are not counted, because a text may contain as many of them.
     """
     last = len(row) - 1
     return mark in "\t|" and any(
@@ -180,7 +180,7 @@ def _is_wrong(line: str) -> bool:
 
 
 class FoundDialect(NamedTuple):
-    """What `find_dialect` returns.
+    """The dialect of a table, and its lines, as `find_dialect` returns them.
 
     Attributes:
         dialect: the marks between and around the cells.

@@ -61,7 +61,7 @@ def encode_example(features: Mapping[str, Values]) -> bytes:
 
 
 class FileSize(TypedDict):
-    """What tells whether a file is whole."""
+    """Size and checksum of a file, to tell whether the file is whole."""
 
     bytes: int
     crc32c: str

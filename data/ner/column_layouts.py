@@ -21,7 +21,7 @@ _MARKS = ",;\t|"
 
 @dataclasses.dataclass(frozen=True)
 class ColumnLayout:
-    """How a file of columns is written. The first column has the index 0.
+    """Separator and columns of a file. The first column has the index 0.
 
     Attributes:
         separator: the character between columns, None for spaces and tabs.
