@@ -9,20 +9,9 @@ Tests table_checks.py.
 
 import pytest
 
-from data.io.tables import Layout, read_rows
+from tests.support.table_rows import read
 
 ROWS = "".join(f'"It left at {i}, late",{"sea" * (i % 2)}\n' for i in range(9))
-
-
-def read(tmp_path, name, data, **told):
-    path = tmp_path / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
-        if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {number}: {row}")
-        rows.append((number, row))
-    return rows
 
 
 SECOND_NAMES = {

@@ -5,18 +5,11 @@ Each is read right, or an error says what is wrong and what to do.
 
 import pytest
 
-from data.io.tables import Layout, read_rows
+from tests.support import table_rows
 
 
 def read(tmp_path, name, data, **told):
-    path = tmp_path / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
-        if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {number}: {row}")
-        rows.append(row)
-    return rows
+    return [row for _, row in table_rows.read(tmp_path, name, data, **told)]
 
 
 NUMBERS_AS_NAMES = {

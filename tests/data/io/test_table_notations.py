@@ -10,18 +10,12 @@ import re
 
 import pytest
 
-from data.io.tables import Layout, read_rows
+from tests.support import table_rows
 
 
 def read(tmp_path, name, data, **told):
-    path = tmp_path / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
-        if isinstance(row, ValueError):
-            raise ValueError(f"line {number}: {row}")
-        rows.append([*row.values()])
-    return rows
+    rows = table_rows.read(tmp_path, name, data, **told)
+    return [[*row.values()] for _, row in rows]
 
 
 READ = {

@@ -1,0 +1,19 @@
+"""Reads a table that a test writes."""
+
+from data.io.tables import Layout, read_rows
+
+
+def read(folder, name, data, **told):
+    """Writes a table to a file in `folder`, and returns its (number, row)s.
+
+    `told` replaces fields of the Layout. By default nothing is known of the
+    table. Raises a ValueError at the first row that is wrong.
+    """
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    rows = []
+    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
+        if isinstance(row, ValueError):
+            raise ValueError(f"{path}, line {number}: {row}")
+        rows.append((number, row))
+    return rows
