@@ -89,9 +89,9 @@ class AttentionLayer(keras.layers.Layer):
     ) -> Tensor:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
-        query_layer = self._split_heads(self.query(from_tensor), rows)
-        key_layer = self._split_heads(self.key(to_tensor), rows)
-        value_layer = self._split_heads(self.value(to_tensor), rows)
+        query_layer = self._split_heads(self.query(from_tensor), rows, training)
+        key_layer = self._split_heads(self.key(to_tensor), rows, training)
+        value_layer = self._split_heads(self.value(to_tensor), rows, training)
 
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(
@@ -115,7 +115,7 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = keras.ops.transpose(context_layer, (0, 2, 1, 3))
+        context_layer = ops.swap_heads(context_layer, training=training)
         width = self.num_attention_heads * self.size_per_head
         context_layer = keras.ops.reshape(
             context_layer, (*keras.ops.shape(context_layer)[:2], width)
@@ -124,7 +124,9 @@ class AttentionLayer(keras.layers.Layer):
             context_layer = rows.unpad(context_layer)
         return context_layer
 
-    def _split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
+    def _split_heads(
+        self, projected: Tensor, rows: Rows | None, training: bool
+    ) -> Tensor:
         # Reshapes a projection [B, length, N * H], or its rows [R, N * H], to
         # [B, N, length, H].
         if rows:
@@ -133,4 +135,4 @@ class AttentionLayer(keras.layers.Layer):
         projected = keras.ops.reshape(
             projected, (*keras.ops.shape(projected)[:2], *heads)
         )
-        return keras.ops.transpose(projected, (0, 2, 1, 3))
+        return ops.swap_heads(projected, training=training)

@@ -153,6 +153,12 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 
 
 @Overridable
+def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
+    """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
+    return keras.ops.transpose(inputs, (0, 2, 1, 3))
+
+
+@Overridable
 def keep_mask(
     shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:

@@ -3,7 +3,8 @@
 TensorFlow fuses or compiles these versions. Without this package the network is
 slower, and its results differ only by rounding.
 
-    fusions.py    for inference: functions that TensorFlow fuses
+    fusions.py    for inference: functions that TensorFlow fuses, or calls
+                  with less preparation
     kernels.py    for training: elementwise operations, each compiled to a loop
     tracing.py    for training: traces one graph for all blocks
     inference.py  calls a trained model for prediction
@@ -64,7 +65,10 @@ FUSED_ON_CPU: Forms = {
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
-INFERENCE: Forms = {"activation": fusions.activation}
+INFERENCE: Forms = {
+    "activation": fusions.activation,
+    "swap_heads": fusions.swap_heads,
+}
 
 
 def choose(

@@ -81,7 +81,12 @@ def create_calls(name, width, dtype, seed):
         "cross_entropy": [((hidden,), {"labels": labels})],
         "reshape_like": [((rows[0], draw(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
-        "layer_norm": [((hidden,), norm | mode)],
+        # Few elements, and many.
+        "layer_norm": [
+            ((inputs,), norm | mode)
+            for inputs in (hidden, draw(70_000 // width, width))
+        ],
+        "swap_heads": [((draw(2, 3, 5, width),), mode)],
         "dropout_add_norm": [
             (rows, norm | drop),
             ((hidden, draw(2, 4, width, number=1)), norm | drop),
