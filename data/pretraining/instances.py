@@ -19,8 +19,8 @@ from absl import logging
 
 from command_line import progress
 from data.io import records
+from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import (
-    Block,
     Continuation,
     Document,
     Pieces,

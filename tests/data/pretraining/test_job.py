@@ -4,43 +4,17 @@ Tests sharded_job.py.
 """
 
 import gzip
-import itertools
 import json
 import os
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from data.io import feature_specs, text_files, tfrecords
+from data.io import feature_specs, tfrecords
 from data.pretraining import documents, job
 from files import lock
 from tests.support.shards import CORPUS, create, digests, read
-
-
-def test_parts_give_each_document_once(tmp_path, monkeypatch):
-    rng = random.Random(0)
-    paths = []
-    for name in "abc":
-        paths.append(str(tmp_path / name))
-        lines = rng.choices(["ab\n", "c\n", "\n", " \n"], k=200)
-        (tmp_path / name).write_text("".join([*lines, "the end"]))
-    (tmp_path / "b").write_text("")
-
-    def read(blocks):
-        text = ""
-        for block in blocks:
-            lines = text_files.read_lines(block.path, None, *block[1:3])
-            text += "\n".join(map(str.strip, lines)) + "\n\n"
-        return [each.strip() for each in text.split("\n\n") if each.strip()]
-
-    whole = read([documents.Block(path) for path in paths])
-    for size in (1, 2, 3, 7, 64, 10000):
-        monkeypatch.setattr(documents, "_PART_BYTES", size)
-        parts = documents.split_to_parts(paths)
-        assert (len(parts) > 1) == (size < 10000)
-        assert [*itertools.chain(*map(read, parts))] == whole
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
