@@ -1,8 +1,4 @@
-"""Reads text as documents: lists of sentences, each a list of WordPieces.
-
-A WordPiece is represented by the bytes that encode its id in a TFRecord. The
-record of an instance is then created by joining the bytes of its WordPieces.
-"""
+"""Reads text as documents: lists of sentences, each a list of WordPieces."""
 
 import itertools
 import math
@@ -14,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from absl import logging
 
 from command_line.installation import install_command
-from data.io import records, text_files
+from data.io import text_files
 from data.pretraining.corpus_parts import Block
+from data.pretraining.encoded_pieces import Pieces
 from data.pretraining.options import InstanceOptions
 from data.text import characters, tokenization
 from data.text.words import WordCache
@@ -54,28 +51,6 @@ _LANGUAGES = (
     "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
     "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
-
-
-class Continuation(bytes):
-    """A WordPiece that continues the same word as the WordPiece before it."""
-
-
-class Pieces(dict[str, bytes]):
-    """Maps each WordPiece of a vocabulary to the bytes that encode its id.
-
-    Args:
-        vocab: {WordPiece: id}.
-
-    Attributes:
-        words: list of the ids, as bytes, of all WordPieces, in the vocabulary's
-            order.
-    """
-
-    def __init__(self, vocab: Mapping[str, int]) -> None:
-        for token, number in vocab.items():
-            code = records.encode_varint(number)
-            self[token] = Continuation(code) if token[:2] == "##" else code
-        self.words = list(self.values())
 
 
 class TextReader:

@@ -20,6 +20,7 @@ from data.io.sharded_job import Output, RunTasks, run_tasks
 from data.pretraining import corpus_parts, documents, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
+from data.pretraining.encoded_pieces import Pieces
 from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from files import lock
@@ -259,7 +260,7 @@ def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
-    pieces: documents.Pieces,
+    pieces: Pieces,
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
