@@ -19,12 +19,9 @@ from absl import logging
 
 from command_line import progress
 from data.io import records
+from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
-from data.pretraining.documents import (
-    Document,
-    TextReader,
-    log_counts,
-)
+from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_pieces import Continuation, Pieces
 from data.pretraining.options import InstanceOptions
 

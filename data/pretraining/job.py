@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from data.io import records, text_files
 from data.io.sharded_job import Output, RunTasks, run_tasks
-from data.pretraining import corpus_parts, documents, instances
+from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_pieces import Pieces
@@ -299,7 +299,7 @@ def _combine(
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])
-    documents.log_counts(counts, input_files)
+    corpus_checks.log_counts(counts, input_files)
     evaluation: JsonObject = {}
     if fraction := options.eval_fraction:
         evaluation["eval_shards"] = results.pop(0)["shards"]

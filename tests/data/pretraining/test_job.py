@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
-from data.pretraining import documents, job
+from data.pretraining import corpus_checks, job
 from files import lock
-from tests.support.shards import CORPUS, create, digests, read
+from tests.support.shards import CORPUS, create, digests, read, write_documents
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -45,6 +45,31 @@ def test_counts_are_those_of_the_records(tmp_path):
     )
 
 
+def test_random_next_of_a_long_document_is_of_the_part_before(
+    tmp_path, small_parts
+):
+    path = tmp_path / "corpus.txt"
+    words = write_documents(path, 5, 60)
+    options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
+    manifest = create(tmp_path, [path], **options)
+    features = read(manifest, feature_specs.unmasked_features(64))
+    found = {0: set(), 1: set()}
+    for ids, segments, label in zip(
+        features["input_ids"],
+        features["segment_ids"],
+        features["next_sentence_labels"],
+        strict=True,
+    ):
+        (first,), (second,) = (
+            words & set(ids[segments == number]) for number in (0, 1)
+        )
+        found[label[0]].add((first, second))
+    assert found[0] == {(word, word) for word in words}
+    # Each part is one document. Only the first part has no part before it.
+    others = {pair for pair in found[1] if pair[0] != pair[1]}
+    assert len(others) == 4 and len(found[1] - others) == 1
+
+
 class Stop(Exception):
     pass
 
@@ -70,7 +95,7 @@ def interrupt(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(documents, "log_counts", stop)
+        patch.setattr(corpus_checks, "log_counts", stop)
         with pytest.raises(Stop):
             create(tmp_path)
 
