@@ -15,6 +15,7 @@ from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
 from data.text.words import WordCache
 
+# Sentences, each a list of encoded WordPieces.
 Document = list[list[bytes]]
 
 
@@ -62,7 +63,8 @@ class TextReader:
             counts: Counter. The function adds the numbers of documents, of
                 sentences, of WordPieces, of [UNK] and of bytes that are not
                 UTF-8: "num_documents", "num_sentences", "num_tokens",
-                "num_unknown" and "num_dropped_bytes".
+                "num_unknown" and "num_dropped_bytes". `count_markup` adds the
+                numbers of lines that are no sentences.
             is_wanted: function of the CRC-32 of a document's text, which
                 returns whether to yield the document.
             max_characters: a document that is longer becomes several.
