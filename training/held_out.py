@@ -79,7 +79,7 @@ def _find_doubt(
         return 0.0, f"{source} chose its dev set in another way"
     if not clean:
         return 0.0, f"a start of {source} chose its dev set in another way"
-    if clean < (split.dev_fraction or 0.0):
+    if clean < split.dev_fraction:
         source = f"a start of {source}"
     return clean, (
         f"{source} was trained with --dev_fraction={clean:g}, and this dev "

@@ -16,7 +16,6 @@ import modeling
 from command_line import flags
 from command_line.flags import Role
 from data.io.dev_split import SetReader
-from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
@@ -156,8 +155,6 @@ def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
         stated = _stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.FILE)
         config = flags.fill(config, parsed.given, stated, source)
-    if trains and "data_file" in parsed.given:
-        _check_rule(preset)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -187,20 +184,6 @@ def _stated_flags(
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated
-
-
-def _check_rule(preset: Preset | None) -> None:
-    # Raises a ValueError if a run cannot be resumed, because an earlier version
-    # split its table.
-    if preset is None or not preset.is_resumed or preset.table_split is None:
-        return
-    if preset.table_split.rule != RULE:
-        raise ValueError(
-            f"{preset.source} contains a run that chose its dev set in another "
-            "way than this version does. Set another --output_dir. To start "
-            f"from this run's weights, also set "
-            f"--init_checkpoint={preset.weights}"
-        )
 
 
 def check_required(
