@@ -7,7 +7,7 @@ set may contain rows that this run was trained on. It imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from absl import logging
 
@@ -20,14 +20,12 @@ from modeling.folders.recorded_splits import (
     TableSplit,
 )
 from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import Start
-
-ConfigT = TypeVar("ConfigT", bound=DataFileConfig)
+from training.start import DataFileConfigT, Start
 
 
 def with_table_split(
-    start: Start[ConfigT], reader: SetReader[Any, Any]
-) -> Start[ConfigT]:
+    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
+) -> Start[DataFileConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
