@@ -6,6 +6,11 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+# What `signal.signal` takes: a function, SIG_IGN or SIG_DFL.
+Handler = Callable[[int, types.FrameType | None], Any] | int | None
+
+_SIGNALS: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
+
 
 class Stopped(KeyboardInterrupt):
     """A signal ended the work. `cli.run` prints the text of this exception.
@@ -29,6 +34,30 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
+def handled_by(handle: Callable[[int, Handler], None]) -> Iterator[None]:
+    """Calls a function at SIGTERM or Ctrl-C in a `with` block.
+
+    After the block, the signals have the handlers that they had before.
+
+    Args:
+        handle: function of the signal's number, and of its handler before the
+            block.
+    """
+    former = {number: signal.getsignal(number) for number in _SIGNALS}
+
+    def call(number: int, _: types.FrameType | None) -> None:
+        handle(number, former[number])
+
+    for number in _SIGNALS:
+        signal.signal(number, call)
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], None]]:
     """Raises Stopped in a `with` block at SIGTERM or Ctrl-C.
 
@@ -42,18 +71,12 @@ def stoppable() -> Iterator[Callable[[], None]]:
     """
 
     def ignore() -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
-    def stop(number: int, _: types.FrameType | None) -> None:
+    def stop(number: int, _: Handler) -> None:
         ignore()
         raise Stopped(number)
 
-    before: dict[int, Any] = {}
-    for number in (signal.SIGTERM, signal.SIGINT):
-        before[number] = signal.signal(number, stop)
-    try:
+    with handled_by(stop):
         yield ignore
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

@@ -32,7 +32,8 @@ class Loss:
     [B] contains the weight of each example, by default 1.
 
     Attributes:
-        epsilon: {name of a loss term: number added to the term's divisor}.
+        epsilon: {name of a loss term: number added to the term's divisor}. See
+            `means`.
         labels: names of the features that are labels.
         weights_name: name of the feature that gets the `sample_weight` of
             Keras's `fit`.
@@ -92,6 +93,23 @@ class Loss:
             for name in self.epsilon
         }
 
+    def means(self, sums: Features, weights: Features) -> Features:
+        """Returns {name of a loss term: its weighted mean}, scalars.
+
+        As in Google's code, `epsilon` keeps the loss finite if all weights of a
+        term are 0, such as those of a batch without masked WordPieces. Terms
+        with an epsilon of 0 are exact means.
+
+        Args:
+            sums: sums over a batch or a piece of it, as `sums` returns them.
+            weights: divisors of the complete batch, as `weights` returns them.
+        """
+        means = {}
+        for name, value in sums.items():
+            weight = keras.ops.cast(weights[name], value.dtype)
+            means[name] = value / (weight + self.epsilon[name])
+        return means
+
     def join_labels(
         self,
         features: Features,
@@ -149,12 +167,8 @@ class Loss:
                 "SparseCategoricalCrossentropy(from_logits=True)"
             )
         sums = self.sums(outputs, features)
-        weights = self.weights(features)
-        values = {}
-        for name in self.epsilon:
-            weight = keras.ops.cast(weights[name], sums[name].dtype)
-            values[name] = sums[name] / (weight + self.epsilon[name])
-        return sum(values.values()), values
+        means = self.means(sums, self.weights(features))
+        return sum(means.values()), means
 
 
 def example_weights(features: Features) -> Tensor:

@@ -26,7 +26,7 @@ from command_line import cli, flags, progress
 from command_line.flags import flag
 from command_line.path_flags import Kind
 from data.io import text_files
-from data.pretraining.documents import count_markup, warn_of_markup
+from data.pretraining.corpus_checks import count_markup, warn_of_markup
 from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json

@@ -7,7 +7,7 @@ set may contain rows that this run was trained on. It imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from absl import logging
 
@@ -20,14 +20,12 @@ from modeling.folders.recorded_splits import (
     TableSplit,
 )
 from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import Start
-
-ConfigT = TypeVar("ConfigT", bound=DataFileConfig)
+from training.start import DataFileConfigT, Start
 
 
 def with_table_split(
-    start: Start[ConfigT], reader: SetReader[Any, Any]
-) -> Start[ConfigT]:
+    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
+) -> Start[DataFileConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
@@ -79,7 +77,7 @@ def _find_doubt(
         return 0.0, f"{source} chose its dev set in another way"
     if not clean:
         return 0.0, f"a start of {source} chose its dev set in another way"
-    if clean < (split.dev_fraction or 0.0):
+    if clean < split.dev_fraction:
         source = f"a start of {source}"
     return clean, (
         f"{source} was trained with --dev_fraction={clean:g}, and this dev "

@@ -162,14 +162,10 @@ def find_settings(
     settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
-    stated: Mapping[str, object] = start.training
-    if start.is_resumed:
-        for name in settings.keys() & {"input_file", "eval_input_file"}:
-            recorded = stated.get(name)
-            if not isinstance(recorded, list):
-                continue
-            if _is_earlier_form(recorded, settings[name]):
-                settings[name] = recorded
+    stated: Mapping[str, object] = start.training if start.is_resumed else {}
+    for name in ("input_file", "eval_input_file"):
+        recorded = stated.get(name)
+        if name in settings and isinstance(recorded, list):
             _check_records(config, name, recorded, settings[name])
     return resuming.check_resumed(config, start.preset, settings)
 
@@ -190,18 +186,6 @@ def _check_records(
         f"--{name}: the run in {folder} began with other records than "
         f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
         f"start from this run's weights, also set --init_checkpoint={folder}"
-    )
-
-
-def _is_earlier_form(recorded: Sequence[object], found: Sequence[list]) -> bool:
-    # Returns whether an earlier version of the project recorded these files, by
-    # their names, sizes and another checksum, so that its runs can go on.
-    return len(recorded) == len(found) and all(
-        isinstance(before, list)
-        and before[:2] == now[:2]
-        and isinstance(before[-1], int)
-        and len(before) == 3
-        for before, now in zip(recorded, found, strict=True)
     )
 
 

@@ -16,7 +16,6 @@ import modeling
 from command_line import flags
 from command_line.flags import Role
 from data.io.dev_split import SetReader
-from data.io.row_keys import RULE
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
@@ -28,16 +27,19 @@ from training.fine_tuning_config import DataFileConfig
 from training.resuming import check_resumed
 from training.training_config import TrainingConfig
 
-ConfigT = TypeVar("ConfigT", bound=TrainingConfig)
+TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
 DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)
-# A task of any script's Config accepts the Start of a subclass.
-ConfigT_co = TypeVar("ConfigT_co", bound=TrainingConfig, covariant=True)
+# Covariant, so that what takes a Start[TrainingConfig] accepts the Start of any
+# script.
+TrainingConfigT_co = TypeVar(
+    "TrainingConfigT_co", bound=TrainingConfig, covariant=True
+)
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Generic[ConfigT_co]):
+class Start(Generic[TrainingConfigT_co]):
     """What a training command starts from.
 
     Attributes:
@@ -49,7 +51,7 @@ class Start(Generic[ConfigT_co]):
         table_split: how --data_file is split, None without the flag.
     """
 
-    config: ConfigT_co
+    config: TrainingConfigT_co
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
@@ -76,7 +78,7 @@ class Start(Generic[ConfigT_co]):
         return dataclasses.replace(self, table_split=table_split)
 
 
-def read_start(parsed: flags.Parsed[ConfigT]) -> Start[ConfigT]:
+def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     """Reads the files that a training command starts from.
 
     Raises:
@@ -134,7 +136,9 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     return presets.read(start, flag) if start else None
 
 
-def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
+def complete(
+    parsed: flags.Parsed[TrainingConfigT], preset: Preset | None
+) -> TrainingConfigT:
     """Sets the flags that the user did not set to the values in a folder.
 
     The network, the vocabulary and the casing come from the folder. The
@@ -156,8 +160,6 @@ def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
         stated = _stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.FILE)
         config = flags.fill(config, parsed.given, stated, source)
-    if trains and "data_file" in parsed.given:
-        _check_rule(preset)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -171,7 +173,7 @@ def complete(parsed: flags.Parsed[ConfigT], preset: Preset | None) -> ConfigT:
 
 
 def _stated_flags(
-    parsed: flags.Parsed[ConfigT], preset: Preset
+    parsed: flags.Parsed[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     # Returns {flag: value} that the folder states.
     stated: dict[str, object] = {**preset.identity_flags()}
@@ -187,20 +189,6 @@ def _stated_flags(
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated
-
-
-def _check_rule(preset: Preset | None) -> None:
-    # Raises a ValueError if a run cannot be resumed, because an earlier version
-    # split its table.
-    if preset is None or not preset.is_resumed or preset.table_split is None:
-        return
-    if preset.table_split.rule != RULE:
-        raise ValueError(
-            f"{preset.source} contains a run that chose its dev set in another "
-            "way than this version does. Set another --output_dir. To start "
-            f"from this run's weights, also set "
-            f"--init_checkpoint={preset.weights}"
-        )
 
 
 def check_required(

@@ -4,12 +4,12 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from command_line import signals
 from training import train_step
 from training.training_config import TrainingFlags
 
@@ -22,26 +22,22 @@ AGREEMENT_STEPS = 100
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM or SIGINT sets inside a `with` block.
+    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
 
-    A second SIGTERM or a second SIGINT ends the process.
+    Unlike `signals.stoppable`, which interrupts the block, this lets the step
+    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
+    process.
     """
     stop = threading.Event()
-    before: dict[int, Any] = {}
 
-    def handle(signum: int, _: object) -> None:
+    def handle(number: int, former: signals.Handler) -> None:
         stop.set()
-        signal.signal(signum, before[signum])
+        signal.signal(number, former)
         # Log last, because logging fails if the signal interrupts another line.
         logging.warning("Stopping after this step, which is saved first")
 
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        before[signum] = signal.signal(signum, handle)
-    try:
+    with signals.handled_by(handle):
         yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def agree(

@@ -297,14 +297,10 @@ class TrainStep:
         with tf.GradientTape() as tape:
             inputs = select_features(self.model, features)
             outputs = self.model(inputs, training=True, seed=seed)
-            losses = {}
-            for name, value in self.loss.sums(outputs, features).items():
-                weight = tf.cast(weights[name], value.dtype)
-                losses[name] = value / (weight + self.loss.epsilon[name])
-            losses["loss"] = tf.add_n(list(losses.values()))
-            scaled = losses["loss"] * tf.cast(
-                self._loss_scale(), losses["loss"].dtype
-            )
+            sums = self.loss.sums(outputs, features)
+            means = self.loss.means(sums, weights)
+            total = tf.add_n([*means.values()])
+            scaled = total * tf.cast(self._loss_scale(), total.dtype)
         dense: dict[int, tf.Tensor] = {}
         squares: dict[int, tf.Tensor] = {}
         grads = tape.gradient(scaled, [v.value for v in variables])
@@ -319,7 +315,7 @@ class TrainStep:
             dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
             dense[index].set_shape(variables[index].shape)
-        return _Gradients(dense, squares, losses)
+        return _Gradients(dense, squares, {**means, "loss": total})
 
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0

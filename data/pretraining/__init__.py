@@ -1,9 +1,20 @@
 """Creates pretraining instances and masks them.
 
-documents.py reads text. instances.py converts documents that are in memory to
-the same instances as Google's code. For a corpus of any size, job.py splits the
-text files into parts of about 4 MB, and creates the instances of each part in
-several processes. Two modules mask WordPieces, with the same probabilities:
+A corpus becomes records in these steps:
+
+    documents.py         reads text as documents: lists of sentences, each a
+                         list of WordPieces
+    sentence_split.py    splits a line into sentences, with --sentence_split
+    encoded_pieces.py    encodes a WordPiece as the bytes of its id
+    corpus_checks.py     warns of likely mistakes in the corpus
+    instances.py         creates the instances of documents in memory, the same
+                         as Google's code
+
+For a corpus of any size, corpus_parts.py splits the text files into parts of
+about 4 MB. job.py creates the instances of each part in several processes.
+Training reads the records: record_files.py identifies their files.
+
+Two modules mask WordPieces, with the same probabilities:
 
     instances.py         masks instances in create_pretraining_data.py, with
                          the random draws of Google's code

@@ -1,176 +1,22 @@
-"""Reads text as documents: lists of sentences, each a list of WordPieces.
-
-A large corpus is split into parts of about the same size. A part begins with a
-new document, unless the document before it is very long.
-
-A WordPiece is represented by the bytes that encode its id in a TFRecord. The
-record of an instance is then created by joining the bytes of its WordPieces.
-"""
+"""Reads text as documents: lists of sentences, each a list of WordPieces."""
 
 import itertools
 import math
-import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
-from absl import logging
-
-from command_line.installation import install_command
-from data.io import records, text_files
+from data.io import text_files
+from data.pretraining.corpus_checks import count_markup
+from data.pretraining.corpus_parts import Block
+from data.pretraining.encoded_pieces import Pieces
 from data.pretraining.options import InstanceOptions
+from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
 from data.text.words import WordCache
 
+# Sentences, each a list of encoded WordPieces.
 Document = list[list[bytes]]
-
-# {name of a count: (pattern of lines that are no sentences, what they are and
-# what to do)}. Tools such as WikiExtractor write these lines around texts.
-_MARKUP = {
-    "num_doc_tags": (
-        re.compile(r"</?doc(\s.*)?>$"),
-        "<doc> tags, as WikiExtractor writes them, and would become sentences. "
-        "Remove them: sed -E '/^<\\/?doc( |>)/d'",
-    ),
-    "num_json_lines": (
-        re.compile(r'\{\s*".*\}$'),
-        "JSON, of which keys and marks would become words. Extract the texts: "
-        "jq -r '.text + \"\\n\"'",
-    ),
-}
-
-# Number of bytes of text in a part. Such a part usually contains hundreds of
-# documents, from which random next sentences are drawn.
-_PART_BYTES = 4 << 20
-# A corpus of less than _LEAST_PARTS * _PART_BYTES is split into _LEAST_PARTS
-# parts, so that several processes can work on it. It is split into fewer parts
-# if these would be smaller than _LEAST_PART_BYTES.
-_LEAST_PARTS = 8
-_LEAST_PART_BYTES = 256 << 10
-# If no document begins within this number of bytes, the part begins with a line
-# in the middle of a document.
-_MAX_SEARCH = 1 << 20
-# The input or a flag is usually wrong if more than this fraction of the
-# WordPieces are [UNK], or if documents have fewer sentences on average.
-_MANY_UNKNOWN = 0.02
-_FEW_SENTENCES = 1.5
-# Language codes of ISO 639-1, separated by spaces, to reject a wrong code. The
-# package sentencex accepts any code, and uses the rules of English for an
-# unknown language.
-_LANGUAGES = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
-    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
-    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
-    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
-    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
-    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
-    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
-    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
-
-
-class Continuation(bytes):
-    """A WordPiece that continues the same word as the WordPiece before it."""
-
-
-class Pieces(dict[str, bytes]):
-    """Maps each WordPiece of a vocabulary to the bytes that encode its id.
-
-    Args:
-        vocab: {WordPiece: id}.
-
-    Attributes:
-        words: list of the ids, as bytes, of all WordPieces, in the vocabulary's
-            order.
-    """
-
-    def __init__(self, vocab: Mapping[str, int]) -> None:
-        for token, number in vocab.items():
-            code = records.encode_varint(number)
-            self[token] = Continuation(code) if token[:2] == "##" else code
-        self.words = list(self.values())
-
-
-class Block(NamedTuple):
-    """A range of lines of a text file.
-
-    Attributes:
-        path: path of the text file.
-        start: offset of the first byte of the block.
-        end: offset after the last byte of the block. None = the end of the
-            file.
-        is_cut: whether the block's last document continues after the block.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
-    is_cut: bool = False
-
-
-Part = list[Block]
-
-
-def split_to_parts(input_files: Sequence[str]) -> list[Part]:
-    """Splits text files into parts. The result depends only on the files.
-
-    Args:
-        input_files: paths of the text files. Compressed files are not cut.
-
-    Returns:
-        list of at least one part. Each part is a list of Blocks.
-    """
-    sizes = [text_files.size(path) for path in input_files]
-    total = sum(sizes)
-    num_parts = max(
-        total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
-    )
-    parts: list[Part] = []
-    blocks: Part = []
-    before = 0  # number of bytes in the files before `path`
-    for path, size in zip(input_files, sizes, strict=True):
-        start = 0
-        is_packed = text_files.is_packed(path)
-        while start < size:
-            # The part ends near the next multiple of total / num_parts.
-            number = (before + start) * num_parts // total + 1
-            border = total * number // num_parts - before
-            end, is_cut = size, False
-            if border < size and not is_packed:
-                end, is_cut = _find_start(path, border)
-            blocks.append(
-                Block(path, start, end if end < size else None, is_cut)
-            )
-            if end >= border:
-                parts.append(blocks)
-                blocks = []
-            start = end
-        before += size
-    return parts or [[]]
-
-
-def _find_start(path: str, position: int) -> tuple[int, bool]:
-    # Finds where a part begins after the byte `position`: at the first line of
-    # text after a blank line, so that no part consists of blank lines. If there
-    # is no blank line in the next _MAX_SEARCH bytes, the part begins with the
-    # first line after `position`, in the middle of a document. Returns (offset
-    # of the part's first byte, True if this byte is in the middle of a
-    # document).
-    with text_files.open_binary(path) as file:
-        file.seek(position)
-        # Skip the rest of the line that contains `position`.
-        first_line = position = position + len(file.readline())
-        is_after_blank = False
-        while line := file.readline():
-            if not line.strip():
-                is_after_blank = True
-            elif is_after_blank:
-                return position, False
-            position += len(line)
-            if not is_after_blank and position >= first_line + _MAX_SEARCH:
-                return first_line, True
-    return position, False
 
 
 class TextReader:
@@ -198,7 +44,7 @@ class TextReader:
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = _create_splitter(options.sentence_split)
+        self._split_sentences = create_splitter(options.sentence_split)
 
     def read(
         self,
@@ -217,7 +63,8 @@ class TextReader:
             counts: Counter. The function adds the numbers of documents, of
                 sentences, of WordPieces, of [UNK] and of bytes that are not
                 UTF-8: "num_documents", "num_sentences", "num_tokens",
-                "num_unknown" and "num_dropped_bytes".
+                "num_unknown" and "num_dropped_bytes". `count_markup` adds the
+                numbers of lines that are no sentences.
             is_wanted: function of the CRC-32 of a document's text, which
                 returns whether to yield the document.
             max_characters: a document that is longer becomes several.
@@ -268,86 +115,3 @@ def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
         counts["num_dropped_bytes"] += dropped.total()
         if not block.is_cut:
             yield ""
-
-
-def count_markup(line: str, counts: Counter[str]) -> None:
-    """Counts a stripped line of a corpus that is a tag or JSON, no sentence."""
-    if not line.startswith(("<", "{")):
-        return
-    for name, (pattern, _) in _MARKUP.items():
-        if pattern.match(line):
-            counts[name] += 1
-
-
-def warn_of_markup(counts: Mapping[str, int]) -> None:
-    """Logs a warning for each kind of line that `count_markup` counted."""
-    for name, (_, advice) in _MARKUP.items():
-        if number := counts.get(name):
-            logging.warning("%d lines of the input are %s", number, advice)
-
-
-def _create_splitter(language: str | None) -> Callable[[str], list[str]]:
-    # Returns a function that splits a line of text into sentences.
-    if language is None:
-        return lambda line: [line]
-    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
-    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES.split()):
-        raise ValueError(
-            f"--sentence_split={language} is not a language code; use an ISO "
-            "639 code, such as en, de or zh"
-        )
-    try:
-        # An optional package.
-        import sentencex
-    except ImportError as error:
-        raise ValueError(
-            "--sentence_split needs the package sentencex: "
-            f"{install_command('sentencex')}"
-        ) from error
-
-    return lambda line: [
-        *filter(None, map(str.strip, sentencex.segment(language, line)))
-    ]
-
-
-def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
-    """Logs counts of a corpus, and warns of likely mistakes.
-
-    `corpus` is {name: count}, as `TextReader.read` counts.
-
-    Raises:
-        ValueError: the input files contain no text.
-    """
-    num_documents = corpus["num_documents"]
-    if not num_documents:
-        raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; use files "
-            "with one sentence a line and blank lines between documents"
-        )
-    num_sentences = corpus["num_sentences"]
-    num_tokens = corpus["num_tokens"]
-    unknown = corpus["num_unknown"] / num_tokens
-    logging.info(
-        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
-        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
-    )
-    warn_of_markup(corpus)
-    if dropped := corpus["num_dropped_bytes"]:
-        logging.warning("dropped %d bytes that are not UTF-8", dropped)
-    if num_documents == 1:
-        logging.warning(
-            "the input is one document, so random next sentences come from "
-            "the same document. Separate documents by blank lines"
-        )
-    elif num_sentences < _FEW_SENTENCES * num_documents:
-        logging.warning(
-            f"{num_sentences / num_documents:.1f} sentences per document: most "
-            "sentences have no next sentence. Put blank lines only between "
-            "documents, not between sentences"
-        )
-    if unknown > _MANY_UNKNOWN:
-        logging.warning(
-            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
-            "vocabulary is for the language of the input, and that "
-            "--do_lower_case fits the vocabulary"
-        )

@@ -17,8 +17,10 @@ from typing import TypeVar
 
 from data.io import records, text_files
 from data.io.sharded_job import Output, RunTasks, run_tasks
-from data.pretraining import documents, instances
-from data.pretraining.documents import Document, Part, TextReader
+from data.pretraining import corpus_checks, corpus_parts, instances
+from data.pretraining.corpus_parts import Part
+from data.pretraining.documents import Document, TextReader
+from data.pretraining.encoded_pieces import Pieces
 from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from files import lock
@@ -158,7 +160,7 @@ def _create_tasks(
     # Assigns each task parts of the corpus to read, and shards to write. If
     # documents are held out, the first task writes them. It reads all parts,
     # but tokenizes only the documents that are held out.
-    numbered = [*enumerate(documents.split_to_parts(input_files))]
+    numbered = [*enumerate(corpus_parts.split_to_parts(input_files))]
     if not num_shards:
         num_bytes = options.dupe_factor * sum(map(text_files.size, input_files))
         num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
@@ -258,7 +260,7 @@ def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
-    pieces: documents.Pieces,
+    pieces: Pieces,
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
@@ -297,7 +299,7 @@ def _combine(
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])
-    documents.log_counts(counts, input_files)
+    corpus_checks.log_counts(counts, input_files)
     evaluation: JsonObject = {}
     if fraction := options.eval_fraction:
         evaluation["eval_shards"] = results.pop(0)["shards"]

@@ -10,15 +10,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from command_line import flags
 from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
 from modeling.labels import LABELS_FILE
-
-ConfigT = TypeVar("ConfigT", bound=flags.Config)
 
 SCHEME = "hf://"
 # The folder of a download in the cache.
@@ -140,7 +137,7 @@ def _fetch_older(path: str, name: str, commit: str) -> Path:
     )
 
 
-def download_flags(config: ConfigT, *names: str) -> ConfigT:
+def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:
     """Returns flags with folders of downloads for hf://OWNER/NAME.
 
     Args:

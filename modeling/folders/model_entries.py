@@ -95,7 +95,7 @@ class SplitEntry(TypedDict):
     """A `TableSplit`."""
 
     rule: int
-    dev_fraction: float | None
+    dev_fraction: float
     key: list[str]
     clean_fraction: float
 
@@ -103,7 +103,6 @@ class SplitEntry(TypedDict):
 class RecordedFlags(TypedDict, total=False):
     """The flags of a run that other commands read. It records more of them."""
 
-    dev_fraction: float
     max_seq_length: int
     num_train_epochs: float
     text_column: str | None

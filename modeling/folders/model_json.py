@@ -54,7 +54,7 @@ _GROUPS = (
 _ENTRIES: dict[str, Any] = {
     "best_step": int | None,
     "clean_fraction": int | float,
-    "dev_fraction": int | float | None,
+    "dev_fraction": int | float,
     "doc_stride": range(2**31),
     "files": list,
     "key": list,

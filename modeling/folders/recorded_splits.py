@@ -40,9 +40,8 @@ class TableSplit:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
-        rule: version of the rule (data/io/row_keys.py). 0 if the sets were
-            chosen in another way.
-        dev_fraction: fraction of the rows in the dev set, None if unknown.
+        rule: version of the rule (data/io/row_keys.py).
+        dev_fraction: fraction of the rows in the dev set.
         key: names of what decides about a row: the columns of its texts,
             "words" or "document".
         clean_fraction: the smallest dev_fraction of the run and of the runs
@@ -51,14 +50,14 @@ class TableSplit:
     """
 
     rule: int
-    dev_fraction: float | None
+    dev_fraction: float
     key: tuple[str, ...]
     clean_fraction: float
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the weights may have been trained on rows of the dev set."""
-        return self.clean_fraction < (self.dev_fraction or 0.0)
+        return self.clean_fraction < self.dev_fraction
 
     def as_settings(self) -> SplitEntry:
         """Returns the entry of model.json."""
@@ -82,21 +81,17 @@ def read_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
     """
     origin = described.get("origin", Origin())
     settings = origin.get("settings", TrainingSettings())
-    if entry := settings.get(ENTRY):
-        names = [field.name for field in dataclasses.fields(TableSplit)]
-        if missing := [name for name in names if name not in entry]:
-            raise ValueError(
-                f"{file}: `{ENTRY}` lacks `{missing[0]}`; copy the file again"
-            )
-        fraction = entry["dev_fraction"]
-        return TableSplit(
-            rule=int(entry["rule"]),
-            dev_fraction=None if fraction is None else float(fraction),
-            key=tuple(map(str, entry["key"])),
-            clean_fraction=float(entry["clean_fraction"]),
-        )
-    if "data_file" not in origin.get("command", {}):
+    entry = settings.get(ENTRY)
+    if not entry:
         return None
-    # Earlier versions split the file by a seed, labels and the other rows.
-    fraction = settings.get("flags", {}).get("dev_fraction")
-    return TableSplit(0, fraction, (), 0.0)
+    names = [field.name for field in dataclasses.fields(TableSplit)]
+    if missing := [name for name in names if name not in entry]:
+        raise ValueError(
+            f"{file}: `{ENTRY}` lacks `{missing[0]}`; copy the file again"
+        )
+    return TableSplit(
+        rule=int(entry["rule"]),
+        dev_fraction=float(entry["dev_fraction"]),
+        key=tuple(map(str, entry["key"])),
+        clean_fraction=float(entry["clean_fraction"]),
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.pretraining import documents
+from data.pretraining import corpus_parts
 from data.text import tokenization
 
 
@@ -28,4 +28,4 @@ def tokenizer(create_tokenizer):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cuts the sample corpora into parts, too."""
-    monkeypatch.setattr(documents, "_LEAST_PART_BYTES", 300)
+    monkeypatch.setattr(corpus_parts, "_LEAST_PART_BYTES", 300)

@@ -1,6 +1,5 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it."""
 
-import json
 import math
 import os
 import re
@@ -153,20 +152,3 @@ def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(
     )
     assert "--input_file: the run in run began with other" in done.error
     assert "made.tfrecord" in done.error
-
-
-def test_a_run_of_an_earlier_version_goes_on(tmp_path, pretraining_flags):
-    """Its records were identified by name, size and a number."""
-    flags = pretraining_flags | parse_flags("--output_dir=run --do_train")
-    script_runner.run(
-        "run_pretraining.py", tmp_path, **flags, num_train_steps=1
-    ).check()
-    for file in tmp_path.glob("run/**/model.json"):
-        described = json.loads(file.read_text())
-        settings = described["origin"]["settings"]
-        ((name, size, *_),) = settings["input_file"]
-        settings["input_file"] = [[name, size, 461681607]]
-        file.write_text(json.dumps(described))
-    script_runner.run(
-        "run_pretraining.py", tmp_path, **flags, num_train_steps=2
-    ).check()

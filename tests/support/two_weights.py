@@ -13,6 +13,7 @@ import modeling
 from command_line import flags
 from command_line.flags import flag, group
 from data.io import tfrecords
+from modeling.task_loss import Loss
 from training.callbacks import Callback
 from training.optimizers import optimization
 from training.run_folder import RunFolder
@@ -44,7 +45,7 @@ class Pair(keras.Model):
         return features["factor"] * self.one, self.zero * features["zero"]
 
 
-class Sum:
+class Sum(Loss):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
     epsilon: Mapping[str, float] = {"part": 0.0}

@@ -12,7 +12,7 @@ import pytest
 
 from data.io import packed_files, text_files
 from data.io.tables import Layout, read_rows
-from data.pretraining import documents
+from data.pretraining import corpus_parts
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"
@@ -65,7 +65,7 @@ def test_a_corpus_is_unpacked_and_not_cut(tmp_path, kind):
     path = tmp_path / "corpus.txt"
     path.write_bytes(PACK[kind]("\n".join(lines).encode()))
     assert [*text_files.read_lines(path)] == lines
-    ((block,),) = documents.split_to_parts([str(path)])
+    ((block,),) = corpus_parts.split_to_parts([str(path)])
     assert block.end is None
 
 

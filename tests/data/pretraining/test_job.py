@@ -4,43 +4,17 @@ Tests sharded_job.py.
 """
 
 import gzip
-import itertools
 import json
 import os
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from data.io import feature_specs, text_files, tfrecords
-from data.pretraining import documents, job
+from data.io import feature_specs, tfrecords
+from data.pretraining import corpus_checks, job
 from files import lock
-from tests.support.shards import CORPUS, create, digests, read
-
-
-def test_parts_give_each_document_once(tmp_path, monkeypatch):
-    rng = random.Random(0)
-    paths = []
-    for name in "abc":
-        paths.append(str(tmp_path / name))
-        lines = rng.choices(["ab\n", "c\n", "\n", " \n"], k=200)
-        (tmp_path / name).write_text("".join([*lines, "the end"]))
-    (tmp_path / "b").write_text("")
-
-    def read(blocks):
-        text = ""
-        for block in blocks:
-            lines = text_files.read_lines(block.path, None, *block[1:3])
-            text += "\n".join(map(str.strip, lines)) + "\n\n"
-        return [each.strip() for each in text.split("\n\n") if each.strip()]
-
-    whole = read([documents.Block(path) for path in paths])
-    for size in (1, 2, 3, 7, 64, 10000):
-        monkeypatch.setattr(documents, "_PART_BYTES", size)
-        parts = documents.split_to_parts(paths)
-        assert (len(parts) > 1) == (size < 10000)
-        assert [*itertools.chain(*map(read, parts))] == whole
+from tests.support.shards import CORPUS, create, digests, read, write_documents
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -71,6 +45,31 @@ def test_counts_are_those_of_the_records(tmp_path):
     )
 
 
+def test_random_next_of_a_long_document_is_of_the_part_before(
+    tmp_path, small_parts
+):
+    path = tmp_path / "corpus.txt"
+    words = write_documents(path, 5, 60)
+    options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
+    manifest = create(tmp_path, [path], **options)
+    features = read(manifest, feature_specs.unmasked_features(64))
+    found = {0: set(), 1: set()}
+    for ids, segments, label in zip(
+        features["input_ids"],
+        features["segment_ids"],
+        features["next_sentence_labels"],
+        strict=True,
+    ):
+        (first,), (second,) = (
+            words & set(ids[segments == number]) for number in (0, 1)
+        )
+        found[label[0]].add((first, second))
+    assert found[0] == {(word, word) for word in words}
+    # Each part is one document. Only the first part has no part before it.
+    others = {pair for pair in found[1] if pair[0] != pair[1]}
+    assert len(others) == 4 and len(found[1] - others) == 1
+
+
 class Stop(Exception):
     pass
 
@@ -96,7 +95,7 @@ def interrupt(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(documents, "log_counts", stop)
+        patch.setattr(corpus_checks, "log_counts", stop)
         with pytest.raises(Stop):
             create(tmp_path)
 

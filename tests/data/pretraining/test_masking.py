@@ -6,7 +6,7 @@ import random
 import pytest
 
 from data.pretraining import instances
-from data.pretraining.documents import Pieces
+from data.pretraining.encoded_pieces import Pieces
 from data.pretraining.options import InstanceOptions, MaskingOptions
 from data.text.tokenization import SPECIAL_TOKENS
 
@@ -23,15 +23,6 @@ def mask(tokens, candidates, seed, **options):
         random.Random(seed),
         InstanceOptions(vocab_file="", **options),
     )
-
-
-def test_random_words_are_those_of_googles_ordered_dict():
-    """Each word of the vocabulary once, in the order of its first line."""
-    names = [*NAMES[:8], "b", "a", "b"]
-    vocab = {name: index for index, name in enumerate(names)}
-    assert [*vocab] == names[:-1] and vocab["b"] == 10
-    pieces = Pieces(vocab)
-    assert pieces.words == [pieces[name] for name in names[:-1]]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from data.pretraining.documents import TextReader
-from data.pretraining.options import InstanceOptions
-from tests.support.shards import VOCAB, create
+from data.pretraining.sentence_split import create_splitter
+from tests.support.shards import create
 
 
 @pytest.mark.parametrize("language", ["en", "als", "zh-yue"])
@@ -24,4 +23,4 @@ def test_sentence_split(tmp_path, language):
 def test_a_wrong_language_or_no_library(monkeypatch, language, word):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match=word):
-        TextReader(InstanceOptions(vocab_file=VOCAB, sentence_split=language))
+        create_splitter(language)

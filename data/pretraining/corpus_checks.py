@@ -1,0 +1,85 @@
+"""Warns of likely mistakes in a corpus, by counts of what was read."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+# {name of a count: (pattern of lines that are no sentences, what they are and
+# what to do)}. Tools such as WikiExtractor write these lines around texts.
+_MARKUP = {
+    "num_doc_tags": (
+        re.compile(r"</?doc(\s.*)?>$"),
+        "<doc> tags, as WikiExtractor writes them, and would become sentences. "
+        "Remove them: sed -E '/^<\\/?doc( |>)/d'",
+    ),
+    "num_json_lines": (
+        re.compile(r'\{\s*".*\}$'),
+        "JSON, of which keys and marks would become words. Extract the texts: "
+        "jq -r '.text + \"\\n\"'",
+    ),
+}
+# The input or a flag is usually wrong if more than this fraction of the
+# WordPieces are [UNK], or if documents have fewer sentences on average.
+_MANY_UNKNOWN = 0.02
+_FEW_SENTENCES = 1.5
+
+
+def count_markup(line: str, counts: Counter[str]) -> None:
+    """Counts a stripped line of a corpus that is a tag or JSON, no sentence."""
+    if not line.startswith(("<", "{")):
+        return
+    for name, (pattern, _) in _MARKUP.items():
+        if pattern.match(line):
+            counts[name] += 1
+
+
+def warn_of_markup(counts: Mapping[str, int]) -> None:
+    """Logs a warning for each kind of line that `count_markup` counted."""
+    for name, (_, advice) in _MARKUP.items():
+        if number := counts.get(name):
+            logging.warning("%d lines of the input are %s", number, advice)
+
+
+def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
+    """Logs counts of a corpus, and warns of likely mistakes.
+
+    `corpus` is {name: count}, as `TextReader.read` counts.
+
+    Raises:
+        ValueError: the input files contain no text.
+    """
+    num_documents = corpus["num_documents"]
+    if not num_documents:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
+    num_sentences = corpus["num_sentences"]
+    num_tokens = corpus["num_tokens"]
+    unknown = corpus["num_unknown"] / num_tokens
+    logging.info(
+        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
+        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
+    )
+    warn_of_markup(corpus)
+    if dropped := corpus["num_dropped_bytes"]:
+        logging.warning("dropped %d bytes that are not UTF-8", dropped)
+    if num_documents == 1:
+        logging.warning(
+            "the input is one document, so random next sentences come from "
+            "the same document. Separate documents by blank lines"
+        )
+    elif num_sentences < _FEW_SENTENCES * num_documents:
+        logging.warning(
+            f"{num_sentences / num_documents:.1f} sentences per document: most "
+            "sentences have no next sentence. Put blank lines only between "
+            "documents, not between sentences"
+        )
+    if unknown > _MANY_UNKNOWN:
+        logging.warning(
+            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
+            "vocabulary is for the language of the input, and that "
+            "--do_lower_case fits the vocabulary"
+        )

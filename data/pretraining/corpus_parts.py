@@ -1,0 +1,102 @@
+"""Splits the text files of a corpus into parts of about the same size.
+
+A part begins with a new document, unless the document before it is very long.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from data.io import text_files
+
+# Number of bytes of text in a part. Such a part usually contains hundreds of
+# documents, from which random next sentences are drawn.
+_PART_BYTES = 4 << 20
+# A corpus of less than _LEAST_PARTS * _PART_BYTES is split into _LEAST_PARTS
+# parts, so that several processes can work on it. It is split into fewer parts
+# if these would be smaller than _LEAST_PART_BYTES.
+_LEAST_PARTS = 8
+_LEAST_PART_BYTES = 256 << 10
+# If no document begins within this number of bytes, the part begins with a line
+# in the middle of a document.
+_MAX_SEARCH = 1 << 20
+
+
+class Block(NamedTuple):
+    """A range of lines of a text file.
+
+    Attributes:
+        path: path of the text file.
+        start: offset of the first byte of the block.
+        end: offset after the last byte of the block. None = the end of the
+            file.
+        is_cut: whether the block's last document continues after the block.
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    is_cut: bool = False
+
+
+Part = list[Block]
+
+
+def split_to_parts(input_files: Sequence[str]) -> list[Part]:
+    """Splits text files into parts. The result depends only on the files.
+
+    Args:
+        input_files: paths of the text files. Compressed files are not cut.
+
+    Returns:
+        list of at least one part. Each part is a list of Blocks.
+    """
+    sizes = [text_files.size(path) for path in input_files]
+    total = sum(sizes)
+    num_parts = max(
+        total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
+    )
+    parts: list[Part] = []
+    blocks: Part = []
+    before = 0  # number of bytes in the files before `path`
+    for path, size in zip(input_files, sizes, strict=True):
+        start = 0
+        is_packed = text_files.is_packed(path)
+        while start < size:
+            # The part ends near the next multiple of total / num_parts.
+            number = (before + start) * num_parts // total + 1
+            border = total * number // num_parts - before
+            end, is_cut = size, False
+            if border < size and not is_packed:
+                end, is_cut = _find_start(path, border)
+            blocks.append(
+                Block(path, start, end if end < size else None, is_cut)
+            )
+            if end >= border:
+                parts.append(blocks)
+                blocks = []
+            start = end
+        before += size
+    return parts or [[]]
+
+
+def _find_start(path: str, position: int) -> tuple[int, bool]:
+    # Finds where a part begins after the byte `position`: at the first line of
+    # text after a blank line, so that no part consists of blank lines. If there
+    # is no blank line in the next _MAX_SEARCH bytes, the part begins with the
+    # first line after `position`, in the middle of a document. Returns (offset
+    # of the part's first byte, True if this byte is in the middle of a
+    # document).
+    with text_files.open_binary(path) as file:
+        file.seek(position)
+        # Skip the rest of the line that contains `position`.
+        first_line = position = position + len(file.readline())
+        is_after_blank = False
+        while line := file.readline():
+            if not line.strip():
+                is_after_blank = True
+            elif is_after_blank:
+                return position, False
+            position += len(line)
+            if not is_after_blank and position >= first_line + _MAX_SEARCH:
+                return first_line, True
+    return position, False

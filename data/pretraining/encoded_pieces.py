@@ -1,0 +1,31 @@
+"""Encodes WordPieces as bytes.
+
+A WordPiece is represented by the bytes that encode its id in a TFRecord. The
+record of an instance is then created by joining the bytes of its WordPieces.
+"""
+
+from collections.abc import Mapping
+
+from data.io import records
+
+
+class Continuation(bytes):
+    """A WordPiece that continues the same word as the WordPiece before it."""
+
+
+class Pieces(dict[str, bytes]):
+    """Maps each WordPiece of a vocabulary to the bytes that encode its id.
+
+    Args:
+        vocab: {WordPiece: id}.
+
+    Attributes:
+        words: list of the ids, as bytes, of all WordPieces, in the vocabulary's
+            order.
+    """
+
+    def __init__(self, vocab: Mapping[str, int]) -> None:
+        for token, number in vocab.items():
+            code = records.encode_varint(number)
+            self[token] = Continuation(code) if token[:2] == "##" else code
+        self.words = list(self.values())

@@ -1,0 +1,83 @@
+"""Documents of text files: where they end, and what is counted."""
+
+import zlib
+from collections import Counter
+
+import pytest
+
+from data.pretraining.corpus_parts import Block
+from data.pretraining.documents import TextReader
+from data.pretraining.options import InstanceOptions
+
+WORDS = ["a", "b", "c", "##d"]
+
+
+@pytest.fixture
+def reader(tmp_path):
+    """A TextReader whose WordPieces are single letters."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(["[UNK]", *WORDS]) + "\n")
+    return TextReader(InstanceOptions(vocab_file=str(path)))
+
+
+@pytest.fixture
+def read(reader, tmp_path):
+    """A function that reads texts of files, and returns words and counts."""
+
+    def read_texts(*texts, is_cut=False, **options):
+        blocks = []
+        for number, text in enumerate(texts):
+            path = tmp_path / f"{number}.txt"
+            path.write_bytes(text)
+            blocks.append(Block(str(path), is_cut=is_cut))
+        names = {code: name for name, code in reader.pieces.items()}
+        counts = Counter()
+        documents = [
+            [" ".join(map(names.get, sentence)) for sentence in document]
+            for document in reader.read(blocks, counts, **options)
+        ]
+        return documents, counts
+
+    return read_texts
+
+
+def test_a_blank_line_ends_a_document(read):
+    documents, counts = read(b"a b\nC\n\n \n\nad x\n")
+    assert documents == [["a b", "c"], ["a ##d [UNK]"]]
+    assert counts == {
+        "num_documents": 2,
+        "num_sentences": 3,
+        "num_tokens": 6,
+        "num_unknown": 1,
+        "num_dropped_bytes": 0,
+    }
+
+
+def test_a_document_goes_on_in_the_next_block_if_its_block_is_cut(read):
+    assert read(b"a\n", b"b\n")[0] == [["a"], ["b"]]
+    documents, counts = read(b"a\n", b"b\n", is_cut=True)
+    assert documents == [["a", "b"]]
+    # The last block is cut too, so this document is counted with its end.
+    assert counts["num_documents"] == 0
+
+
+def test_a_long_document_becomes_several_but_counts_once(read):
+    documents, counts = read(b"a b\nb c\nc\n\na\n", max_characters=6)
+    assert documents == [["a b", "b c"], ["c"], ["a"]]
+    assert counts["num_documents"] == 2
+
+
+def test_the_text_decides_which_documents_are_wanted(read):
+    chosen = zlib.crc32(b"a\nb")
+    documents, counts = read(
+        b"a\nb\n\nc\n", is_wanted=lambda checksum: checksum == chosen
+    )
+    assert documents == [["a", "b"]]
+    assert counts["num_sentences"] == 2
+
+
+def test_text_without_words_is_no_document(read):
+    documents, counts = read(b"\x00\n\n\xff\xfe\n\na\n")
+    assert documents == [["a"]]
+    assert counts["num_documents"] == 1
+    assert counts["num_dropped_bytes"] == 2
