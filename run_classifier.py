@@ -172,7 +172,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         if not self.config.training.do_train:
             return {}
         return classifier_flags.balance_classes(
-            self.labels or (), self.reader.look_at_train_set()
+            self.labels or (), self.reader.read_train_set()
         )
 
     def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
@@ -195,7 +195,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.reader.read(split)
+        examples = self.reader.take(split)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
@@ -357,7 +357,7 @@ def create_task(
         reader = reading.ClassificationReader({"": user_processor})
         if config.training.do_train:
             # See whether the examples are pairs.
-            reader.look_at_train_set()
+            reader.read_train_set()
         return ClassifierTask(start, reader), start
     processor = reading.create_table_processor(
         config.task_name,

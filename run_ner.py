@@ -72,7 +72,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     def read_examples(self, split: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
-        return self.reader.read(split)
+        return self.reader.take(split)
 
     def encode(
         self, split: str, examples: Sequence[NerExample]
@@ -185,7 +185,7 @@ def create_reader(config: Config) -> reading.NerProcessor:
     }
     for split, is_read in reads.items():
         if is_read:
-            reader.look_at(split)
+            reader.read(split)
     return reader
 
 

@@ -74,7 +74,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
-        return self.reader.read(split)
+        return self.reader.take(split)
 
     def encode(
         self, split: str, examples: Sequence[features.InputExample]
