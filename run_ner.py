@@ -178,14 +178,8 @@ def create_reader(config: Config) -> reading.NerProcessor:
         config.fine_tuning.data_dir, config.data, config.ner
     )
     reader.labels()
-    reads = {
-        "train": config.training.do_train,
-        "eval": config.evaluates,
-        "predict": config.fine_tuning.do_predict,
-    }
-    for split, is_read in reads.items():
-        if is_read:
-            reader.read(split)
+    for split in config.purposes:
+        reader.read(split)
     return reader
 
 
