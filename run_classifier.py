@@ -14,6 +14,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 import modeling
 from command_line import cli, flags
 from command_line.flags import group
@@ -268,9 +270,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        labels = self.decoder.labels(decoding.concatenate(batches))
-        score = self.reader.processor_of(split.name).score
-        return metrics.score_known(split.examples, labels, self.decoder, score)
+        return self._score(split, decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -283,7 +283,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         prediction_files.write_rows(path, split.examples, outputs, self.decoder)
         if not self.config.report:
             return
-        scores = self.evaluate(split, [({}, outputs)])
+        scores = self._score(split, outputs)
         # Windows read the whole text.
         length = 2**31 if self.doc_stride else self.max_seq_length
         data = self.config.data.data_file or self.config.fine_tuning.data_dir
@@ -310,7 +310,12 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             suffix = split.name.removeprefix("predict")
             name = self.config.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
-        return self.evaluate(split, [({}, outputs)])
+        return self._score(split, outputs)
+
+    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
+        labels = self.decoder.labels(outputs)
+        score = self.reader.processor_of(split.name).score
+        return metrics.score_known(split.examples, labels, self.decoder, score)
 
 
 def find_columns(

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import modeling
 from data.classification import decoding, features, metrics, pairs
 from data.io import feature_specs
@@ -103,14 +105,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        vectors = decoding.concatenate(batches)
-        if self.has_scores.get(split.name, True):
-            cosines = self.decoder.labels(vectors)
-            return metrics.score_known(
-                split.examples, cosines, self.decoder, self.reader.score
-            )
-        partners = [each.text_b for each in split.examples]
-        return {"recall_1": pairs.recall_1(vectors, partners)}
+        return self._score(split, decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -129,4 +124,13 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         """Writes the cosines of the pairs of the test set."""
         outputs = decoding.concatenate(batches)
         prediction_files.write(split, outputs, self.decoder, output_dir)
-        return self.evaluate(split, [({}, outputs)])
+        return self._score(split, outputs)
+
+    def _score(self, split: _Split, vectors: np.ndarray) -> dict[str, float]:
+        if self.has_scores.get(split.name, True):
+            cosines = self.decoder.labels(vectors)
+            return metrics.score_known(
+                split.examples, cosines, self.decoder, self.reader.score
+            )
+        partners = [each.text_b for each in split.examples]
+        return {"recall_1": pairs.recall_1(vectors, partners)}
