@@ -61,6 +61,12 @@ class ClassificationReader:
         return found
 
     @property
+    def table_processor(self) -> TableProcessor | None:
+        """The processor of a user's own tables, None for other tasks."""
+        main = self._processors[""]
+        return main if isinstance(main, TableProcessor) else None
+
+    @property
     def num_texts(self) -> int | None:
         """1 for single texts, 2 for pairs, None if no set was read yet."""
         return len(self._processors[""].text_columns) or None

@@ -1,7 +1,7 @@
 """Trains vectors of texts, for `run_classifier.py --task_name=embedding`."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
     Args:
         start: what the command starts from.
         reader: reads the pairs of texts.
+        has_scores: {"train" or "eval": True if the pairs of this split have
+            scores}, for the splits that the command reads.
         temperature: temperature that divides the cosines of pairs without
             scores, in training.
     """
@@ -40,6 +42,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self,
         start: Start[DataFileConfig],
         reader: pairs.PairProcessor,
+        has_scores: Mapping[str, bool],
         temperature: float,
     ) -> None:
         super().__init__(start)
@@ -47,15 +50,10 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self.temperature = temperature
         self.decoder = pairs.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        # {split: True if its pairs have scores}
-        self.has_scores: dict[str, bool] = {}
-        if self.config.training.do_train:
-            self.has_scores["train"] = reader.has_scores("train")
-        if self.config.evaluates:
-            self.has_scores["eval"] = reader.has_scores("eval")
-        evaluates_scores = self.has_scores.get("eval", True)
+        self.has_scores = has_scores
+        evaluates_scores = has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
-        trains_scores = self.has_scores.get("train", evaluates_scores)
+        trains_scores = has_scores.get("train", evaluates_scores)
         self.loss = self.create_loss(trains_scores)
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
