@@ -374,25 +374,25 @@ def read_task(
 ) -> task.Task:
     """Reads what the sets tell of the task, and creates the task.
 
-    The train set may tell the labels, their weights, and whether the examples
-    are pairs. The train set and the dev set of an embedding tell whether their
-    pairs have scores. Sets that tell nothing more are not read.
+    A train set may tell the labels, the weights of their classes, and whether
+    the examples are pairs. The sets of an embedding tell whether the pairs have
+    scores. The function reads no other set. The reader holds what it has read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
     config = start.config
-    table = reader.table_processor
-    if isinstance(table, pairs.PairProcessor):
+    processor = reader.table_processor
+    if isinstance(processor, pairs.PairProcessor):
         has_scores = {
-            split: table.has_scores(split)
+            split: processor.has_scores(split)
             for split in config.purposes
             # In a test set, any score may be missing.
             if split != "predict"
         }
         temperature = config.classifier.contrastive_temperature
-        return EmbeddingTask(start, table, has_scores, temperature)
+        return EmbeddingTask(start, processor, has_scores, temperature)
     if reader.num_texts is None and config.training.do_train:
         # See whether the examples of --processor are pairs.
         reader.read_train_set()

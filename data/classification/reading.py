@@ -42,6 +42,8 @@ class ClassificationReader:
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
+        metrics: names of the metrics that score the task, the main metric
+            first.
         settings: settings to record with the weights.
     """
 
@@ -72,7 +74,10 @@ class ClassificationReader:
         return len(self._processors[""].text_columns) or None
 
     def labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression."""
+        """Returns the names of the task's labels, or None in regression.
+
+        The first call may read the train set, to find the labels.
+        """
         return self._processors[""].labels()
 
     def read_train_set(self) -> Sequence[InputExample]:

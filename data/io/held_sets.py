@@ -11,7 +11,8 @@ class HoldingReader(abc.ABC, Generic[ExampleT]):
 
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the reader
-    does not hold the set, so that its memory can be freed.
+    does not hold the set, so that its memory can be freed. A subclass defines
+    `load`, which reads the file.
     """
 
     def __init__(self) -> None:
