@@ -11,8 +11,10 @@ from the newest checkpoint in --output_dir.
 import dataclasses
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 import modeling
 from command_line import cli, flags
@@ -118,13 +120,20 @@ class ClassifierTask(task.Task[features.InputExample, int]):
 
     Args:
         start: what the command starts from.
-        reader: reads the labels and the splits.
+        reader: reads the splits.
+        labels: labels in the order of the model's outputs, None in regression.
+        class_weights: {label: weight in the training loss}, {} for equal
+            weights.
     """
 
     config: Config
 
     def __init__(
-        self, start: Start[Config], reader: reading.ClassificationReader
+        self,
+        start: Start[Config],
+        reader: reading.ClassificationReader,
+        labels: list[str] | None,
+        class_weights: Mapping[str, float],
     ) -> None:
         super().__init__(start)
         self.reader = reader
@@ -132,18 +141,18 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self.splits = reader.splits
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = self.config.classifier.doc_stride
-        self.labels = reader.labels()
+        self.labels = labels
         name = self.config.task_name
         mode = reader.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        self.decoder = decoding.LabelDecoder(mode, self.labels)
+        self.decoder = decoding.LabelDecoder(mode, labels)
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
         self.settings: HeadSettings = {
             "task_name": name,
             "output_mode": mode,
-            "labels": self.labels,
+            "labels": labels,
             # With 1, the export rejects a second text.
             "num_texts": reader.num_texts or start.training.get("num_texts"),
             **reader.settings,
@@ -152,28 +161,10 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         if mode == "regression" and name == "csv":
             # A cross-encoder, which ranks passages, also has a single output.
             self.export_settings["num_texts"] = None
-        class_weights = self.find_class_weights()
         if class_weights:
             self.settings["class_weights"] = class_weights
         self.eval_loss = self.create_loss()
         self.loss = self.create_loss([*class_weights.values()])
-
-    def find_class_weights(self) -> dict[str, float]:
-        """Returns {label: weight in the training loss}, {} for equal weights.
-
-        Raises:
-            ValueError: the task has no classes.
-        """
-        if not self.config.classifier.class_weights:
-            return {}
-        mode = self.reader.output_mode
-        if mode != "classification":
-            raise ValueError(f"--class_weights is not for {mode}")
-        if not self.config.training.do_train:
-            return {}
-        return classifier_flags.balance_classes(
-            self.labels or (), self.reader.look_at_train_set()
-        )
 
     def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
         """Creates the loss of the task's kind of labels."""
@@ -195,7 +186,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.reader.read(split)
+        examples = self.reader.take(split)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
@@ -268,9 +259,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        labels = self.decoder.labels(decoding.concatenate(batches))
-        score = self.reader.processor_of(split.name).score
-        return metrics.score_known(split.examples, labels, self.decoder, score)
+        return self._score(split, decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -283,7 +272,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         prediction_files.write_rows(path, split.examples, outputs, self.decoder)
         if not self.config.report:
             return
-        scores = self.evaluate(split, [({}, outputs)])
+        scores = self._score(split, outputs)
         # Windows read the whole text.
         length = 2**31 if self.doc_stride else self.max_seq_length
         data = self.config.data.data_file or self.config.fine_tuning.data_dir
@@ -310,7 +299,12 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             suffix = split.name.removeprefix("predict")
             name = self.config.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
-        return self.evaluate(split, [({}, outputs)])
+        return self._score(split, outputs)
+
+    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
+        labels = self.decoder.labels(outputs)
+        score = self.reader.processor_of(split.name).score
+        return metrics.score_known(split.examples, labels, self.decoder, score)
 
 
 def find_columns(
@@ -335,15 +329,15 @@ def find_columns(
     return dataclasses.replace(parsed, config=config), table
 
 
-def create_task(
+def create_reader(
     parsed: flags.Parsed[Config], start: Start[Config], table: Table | None
-) -> tuple[task.Task, Start[Config]]:
-    """Creates the readers and the task that --task_name selects.
+) -> reading.ClassificationReader:
+    """Creates the reader that --task_name or --processor selects.
 
-    Returns the task, and `start` with flags that suit --data_file.
+    It has read no set yet. `table` is --data_file, if it was opened.
 
     Raises:
-        ValueError: a flag or a row of the data is wrong.
+        ValueError: a flag or a class of --processor is wrong.
         OSError: a file cannot be read.
     """
     config = start.config
@@ -354,12 +348,8 @@ def create_task(
         None if names_data else start.preset,
     )
     if user_processor:
-        reader = reading.ClassificationReader({"": user_processor})
-        if config.training.do_train:
-            # See whether the examples are pairs.
-            reader.look_at_train_set()
-        return ClassifierTask(start, reader), start
-    processor = reading.create_table_processor(
+        return reading.ClassificationReader({"": user_processor})
+    table_processor = reading.create_table_processor(
         config.task_name,
         config.fine_tuning.data_dir,
         config.data,
@@ -367,29 +357,82 @@ def create_task(
         parsed.given,
         table,
     )
-    if processor is None:
-        processors = glue.create_glue_processors(
+    if table_processor:
+        return reading.ClassificationReader({"": table_processor})
+    return reading.ClassificationReader(
+        glue.create_glue_processors(
             config.task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
             config.table.layout(),
         )
-        reader = reading.ClassificationReader(processors)
-        return ClassifierTask(start, reader), start
-    start = with_table_split(start, processor)
-    start = suit(start, processor, parsed.given)
+    )
+
+
+def read_task(
+    start: Start[Config], reader: reading.ClassificationReader
+) -> task.Task:
+    """Reads what the sets tell of the task, and creates the task.
+
+    A train set may tell the labels, the weights of their classes, and whether
+    the examples are pairs. The sets of an embedding tell whether the pairs have
+    scores. The function reads no other set. The reader holds what it has read.
+
+    Raises:
+        ValueError: a flag or a row of the data is wrong.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    processor = reader.table_processor
     if isinstance(processor, pairs.PairProcessor):
+        has_scores = {
+            split: processor.has_scores(split)
+            for split in config.purposes
+            # In a test set, any score may be missing.
+            if split != "predict"
+        }
         temperature = config.classifier.contrastive_temperature
-        return EmbeddingTask(start, processor, temperature), start
-    reader = reading.ClassificationReader({"": processor})
-    return ClassifierTask(start, reader), start
+        return EmbeddingTask(start, processor, has_scores, temperature)
+    if reader.num_texts is None and config.training.do_train:
+        # See whether the examples of --processor are pairs.
+        reader.read_train_set()
+    labels = reader.labels()
+    class_weights = read_class_weights(config, reader, labels)
+    return ClassifierTask(start, reader, labels, class_weights)
+
+
+def read_class_weights(
+    config: Config,
+    reader: reading.ClassificationReader,
+    labels: list[str] | None,
+) -> dict[str, float]:
+    """Counts the labels of the train set, if --class_weights is set.
+
+    Returns {label: weight in the training loss}, {} for equal weights.
+
+    Raises:
+        ValueError: the task has no classes.
+    """
+    if not config.classifier.class_weights:
+        return {}
+    if reader.output_mode != "classification":
+        raise ValueError(f"--class_weights is not for {reader.output_mode}")
+    if not config.training.do_train:
+        return {}
+    return classifier_flags.balance_classes(
+        labels or (), reader.read_train_set()
+    )
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = find_columns(parsed)
     start = read_start(parsed)
-    created, start = create_task(parsed, start, table)
+    reader = create_reader(parsed, start, table)
+    if reader.table_processor:
+        start = with_table_split(start, reader.table_processor)
+        start = suit(start, reader.table_processor, parsed.given)
+    created = read_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training import fine_tuning

@@ -72,7 +72,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     def read_examples(self, split: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
-        return self.reader.read(split)
+        return self.reader.take(split)
 
     def encode(
         self, split: str, examples: Sequence[NerExample]
@@ -178,14 +178,8 @@ def create_reader(config: Config) -> reading.NerProcessor:
         config.fine_tuning.data_dir, config.data, config.ner
     )
     reader.labels()
-    reads = {
-        "train": config.training.do_train,
-        "eval": config.evaluates,
-        "predict": config.fine_tuning.do_predict,
-    }
-    for split, is_read in reads.items():
-        if is_read:
-            reader.look_at(split)
+    for split in config.purposes:
+        reader.read(split)
     return reader
 
 

@@ -158,11 +158,8 @@ class SquadReader:
                 nothing = {example.qas_id: "" for example in examples}
                 scoring.score_predictions(self.asked, nothing, is_v2)
 
-    def labels(self) -> None:
-        """Returns None, because the answers are no labels."""
-
-    def read(self, split: str) -> list[reading.SquadExample]:
-        """Returns the questions of "train" or "eval", only once."""
+    def take(self, split: str) -> list[reading.SquadExample]:
+        """Returns the questions of "train" or "eval", and releases them."""
         return self._examples.pop(split)
 
 
@@ -208,7 +205,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
         self, split: str
     ) -> Sequence[reading.SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.reader.read(split)
+        return self.reader.take(split)
 
     def encode(
         self, split: str, examples: Sequence[reading.SquadExample]

@@ -11,6 +11,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 import modeling
 from command_line import cli, flags
 from command_line.flags import group, like
@@ -88,12 +90,7 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        return metrics.score_known(
-            split.examples,
-            self.decoder.labels(decoding.concatenate(batches)),
-            self.decoder,
-            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
-        )
+        return self._score(split, decoding.concatenate(batches))
 
     def write_predictions(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -110,7 +107,15 @@ class SwagTask(task.Task[swag.SwagExample, None]):
             for example in split.examples
         )
         decoding.write_predictions(output_dir, entries, outputs, self.decoder)
-        return self.evaluate(split, [({}, outputs)])
+        return self._score(split, outputs)
+
+    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
+        return metrics.score_known(
+            split.examples,
+            self.decoder.labels(outputs),
+            self.decoder,
+            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
+        )
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

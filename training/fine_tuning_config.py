@@ -100,8 +100,7 @@ class FineTuningConfig(TrainingConfig):
     @property
     def required_data(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
-        reads = self.training.do_train or self.evaluates
-        return ("data_dir",) if reads or self.fine_tuning.do_predict else ()
+        return ("data_dir",) if self.purposes else ()
 
     @property
     def max_seq_length(self) -> int:
@@ -148,6 +147,16 @@ class FineTuningConfig(TrainingConfig):
     def evaluates(self) -> bool:
         """Whether the command evaluates, during or after training."""
         return self.training.do_eval or self.keeps_best
+
+    @property
+    def purposes(self) -> list[str]:
+        """What the command reads sets for: "train", "eval" and "predict"."""
+        is_purpose = {
+            "train": self.training.do_train,
+            "eval": self.evaluates,
+            "predict": self.fine_tuning.do_predict,
+        }
+        return [name for name, is_set in is_purpose.items() if is_set]
 
     @property
     def network(self) -> NetworkOptions:

@@ -37,17 +37,9 @@ def write_splits(
         OSError: a file is missing or cannot be written.
     """
     config = start.config
-    purposes = {
-        "train": config.training.do_train,
-        "eval": config.evaluates,
-        "predict": config.fine_tuning.do_predict,
-    }
     # A split may have two purposes.
     names = dict.fromkeys(
-        name
-        for each in purposes
-        if purposes[each]
-        for name in task.splits[each]
+        name for purpose in config.purposes for name in task.splits[purpose]
     )
     examples = {
         name: of_split

@@ -72,10 +72,11 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
     The constructor of a subclass checks the task's own flags, and sets its
-    loss and labels. Then `fine_tuning.run` calls the methods in the order of
-    their definitions. A method remembers nothing for a later method: what
-    decoding needs is in the `Split`. A type checker knows more of a task that
-    names the types of its examples and origins, `Task[InputExample, int]`.
+    loss and labels. It reads no set. A script whose sets tell the labels reads
+    them first. Then `fine_tuning.run` calls the methods in the order of their
+    definitions. A method remembers nothing for a later method: what decoding
+    needs is in the `Split`. A type checker knows more of a task that names the
+    types of its examples and origins, `Task[InputExample, int]`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.

@@ -12,6 +12,7 @@ from absl import logging
 
 from data.classification import metrics
 from data.io import records
+from data.io.held_sets import HoldingReader
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
@@ -46,7 +47,7 @@ class InputExample:
     row: Mapping[str, object] | None = None
 
 
-class DataProcessor(abc.ABC):
+class DataProcessor(HoldingReader[InputExample]):
     """Reads the labels and the sets of examples of a classification task.
 
     Attributes:
@@ -68,16 +69,6 @@ class DataProcessor(abc.ABC):
     @abc.abstractmethod
     def labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression."""
-
-    @abc.abstractmethod
-    def read(self, split: str) -> list[InputExample]:
-        """Returns the examples of the split "train", "eval" or "predict".
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set is empty, or a line is malformed. The message
-                names the file and the line.
-        """
 
     def score(
         self,

@@ -64,13 +64,17 @@ class SplitFilesProcessor(DataProcessor):
     data_dir: StrPath = ""
     layout: Layout = DEFAULT
 
+    def __post_init__(self) -> None:
+        """Begins without a set."""
+        super().__init__()
+
     def labels(self) -> list[str] | None:
         """Returns the attribute `label_names`, or None in regression."""
         if self.output_mode == "regression":
             return None
         return [*self.label_names]
 
-    def read(self, split: str) -> list[InputExample]:
+    def load(self, split: str) -> list[InputExample]:
         """Reads the split "train", "eval" or "predict" from its file.
 
         Raises:

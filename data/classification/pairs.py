@@ -106,11 +106,11 @@ class PairProcessor(TableProcessor):
     def has_scores(self, split: str) -> bool:
         """Returns whether the table of a split contains similarity scores.
 
-        `split` is "train", "eval" or "predict".
+        Reads the split "train", "eval" or "predict".
         """
-        return self.look_at(split)[0].label is not None
+        return self.read(split)[0].label is not None
 
-    def read(self, split: str) -> list[InputExample]:
+    def load(self, split: str) -> list[InputExample]:
         """Reads the split "train", "eval" or "predict" from its table.
 
         In a test set, some scores may be missing. In the other sets, rows
@@ -121,7 +121,7 @@ class PairProcessor(TableProcessor):
             ValueError: a row is malformed, or the table lacks the column
                 "score", but other columns may contain scores.
         """
-        examples = super().read(split)
+        examples = super().load(split)
         is_scored = any(each.label is not None for each in examples)
         if is_scored or split == "predict":
             return examples

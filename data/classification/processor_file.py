@@ -96,6 +96,7 @@ class FileProcessor(features.DataProcessor):
     """
 
     def __init__(self, value: str, data_dir: StrPath | None) -> None:
+        super().__init__()
         path, self.name = split_code(value)
         self.text_columns: Sequence[str] = ()
         self._data_dir = data_dir
@@ -125,7 +126,7 @@ class FileProcessor(features.DataProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def read(self, split: str) -> list[features.InputExample]:
+    def load(self, split: str) -> list[features.InputExample]:
         """Returns the examples of a split, and sets `text_columns`.
 
         Raises:
@@ -205,6 +206,7 @@ class RecordedProcessor(features.DataProcessor):
     """
 
     def __init__(self, preset: Preset) -> None:
+        super().__init__()
         self.text_columns = ()
         self._preset = preset
 
@@ -212,7 +214,7 @@ class RecordedProcessor(features.DataProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def read(self, split: str) -> list[features.InputExample]:
+    def load(self, split: str) -> list[features.InputExample]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.training[ENTRY]
         raise ValueError(

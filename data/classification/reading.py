@@ -42,6 +42,8 @@ class ClassificationReader:
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
+        metrics: names of the metrics that score the task, the main metric
+            first.
         settings: settings to record with the weights.
     """
 
@@ -51,8 +53,6 @@ class ClassificationReader:
         self.output_mode = main.output_mode
         self.metrics = main.metrics
         self.settings = main.settings
-        # {split that was read to look at it: its examples}
-        self._looked_at: dict[str, Sequence[InputExample]] = {}
 
     @property
     def splits(self) -> dict[str, list[str]]:
@@ -63,37 +63,44 @@ class ClassificationReader:
         return found
 
     @property
+    def table_processor(self) -> TableProcessor | None:
+        """The processor of a user's own tables, None for other tasks."""
+        main = self._processors[""]
+        return main if isinstance(main, TableProcessor) else None
+
+    @property
     def num_texts(self) -> int | None:
         """1 for single texts, 2 for pairs, None if no set was read yet."""
         return len(self._processors[""].text_columns) or None
 
     def labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression."""
+        """Returns the names of the task's labels, or None in regression.
+
+        The first call may read the train set, to find the labels.
+        """
         return self._processors[""].labels()
 
-    def read(self, split: str) -> Sequence[InputExample] | None:
+    def read_train_set(self) -> Sequence[InputExample]:
+        """Returns the train set, which the processor holds until `take`."""
+        return self._processors[""].read("train")
+
+    def take(self, split: str) -> Sequence[InputExample] | None:
         """Returns the examples of a split, None if a "_mm" set is missing.
 
-        In a test set whose labels are placeholders, the labels are None.
+        The processor holds the examples no longer, as `HoldingReader.take`
+        describes. In a test set whose labels are placeholders, the labels are
+        None.
         """
-        if split in self._looked_at:
-            return self._looked_at.pop(split)
         purpose = split.partition("_")[0]
         processor = self.processor_of(split)
         try:
-            examples = processor.read(purpose)
+            examples = processor.take(purpose)
         except FileNotFoundError:
             if split == purpose:
                 raise
             return None
         if purpose == "predict" and not processor.test_set_has_labels:
             return [dataclasses.replace(x, label=None) for x in examples]
-        return examples
-
-    def look_at_train_set(self) -> Sequence[InputExample]:
-        """Reads the train set, which the next call of `read` then returns."""
-        examples = self.read("train") or ()
-        self._looked_at["train"] = examples
         return examples
 
     def processor_of(self, split: str) -> DataProcessor:

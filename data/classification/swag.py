@@ -17,7 +17,7 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.io.tables import DEFAULT, Layout, Table, read_table
-from data.io.text_files import SETS, find_set_file
+from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -49,20 +49,6 @@ class SwagExample:
     context_sentence: str
     endings: list[str]
     label: str | None
-
-
-class SwagReader:
-    """Reads the sets of SWAG in a folder."""
-
-    def __init__(self, data_dir: StrPath) -> None:
-        self._data_dir = data_dir
-
-    def labels(self) -> None:
-        """Returns None, because endings have no names."""
-
-    def read(self, split: str) -> list[SwagExample]:
-        """Reads the split "train", "eval" or "predict", as `read_set` does."""
-        return read_set(self._data_dir, SETS[split])
 
 
 def read_set(

@@ -112,8 +112,7 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
-        If --labels does not name them, the first call reads the train set,
-        which the next call of `read` then returns.
+        If --labels does not name them, the first call reads the train set.
 
         Raises:
             OSError: --labels is not set, and the train set does not exist.
@@ -122,14 +121,13 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
         if self.output_mode == "regression":
             return None
         if self._label_set.names is None:
-            train = self.look_at("train")
+            is_split = bool(self._data.data_file)
             self._label_set.infer(
                 f"the train set in {self._source}",
-                train,
-                # The dev set that --data_file was split into.
-                dev=self._sets.get("dev", []),
+                self.read("train"),
+                dev=self.read("eval") if is_split else (),
                 # The split has logged the numbers of both sets.
-                log_counts=not self._data.data_file,
+                log_counts=not is_split,
             )
         return self._label_set.names
 

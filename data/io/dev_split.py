@@ -13,6 +13,7 @@ from absl import logging
 
 from command_line import flags
 from command_line.path_flags import Kind
+from data.io.held_sets import HoldingReader
 from data.io.row_keys import key_of, place_of
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
@@ -56,36 +57,11 @@ ExampleT = TypeVar("ExampleT", bound=Example)
 OptionsT = TypeVar("OptionsT")
 
 
-class Reader(Protocol):
-    """Reads the examples of a task. A split is read at most once."""
-
-    def labels(self) -> Sequence[str] | None:
-        """Returns the labels in the order of the model's outputs, or None.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a file is malformed.
-        """
-
-    def read(self, split: str) -> Sequence[object] | None:
-        """Returns the examples of a split, None if the split is missing.
-
-        Args:
-            split: "train", "eval" or "predict". A second split of a purpose has
-                a suffix, such as "eval_mm".
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a file is malformed. The message names the line.
-        """
-
-
-class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
+class SetReader(HoldingReader[ExampleT], Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
-    The attribute `row` of an example is its row of the file. `read` sets it to
-    None in a train set. `file_names` are the names that the file of each set
-    may have.
+    The attribute `row` of an example is its row of the file, or None in a train
+    set. `file_names` are the names that the file of each set may have.
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
@@ -101,49 +77,46 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         data: DataFileOptions,
         options: OptionsT,
     ) -> None:
+        super().__init__()
         self._source = data.data_file or data_dir
         self._data = data
         self._options = options
-        # {name of a set that was read to look at it: its examples}
-        self._sets: dict[str, list[ExampleT]] = {}
 
     @abc.abstractmethod
     def labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression."""
 
-    def read(self, split: str) -> list[ExampleT]:
-        """Reads the split "train", "eval" or "predict".
+    def load(self, split: str) -> list[ExampleT]:
+        """Reads a split from its file, or splits --data_file.
 
         Raises:
             OSError: a file cannot be read.
             ValueError: a line is malformed. The message names it.
         """
-        name = SETS[split]
-        if name not in self._sets and self._data.data_file:
-            self._split_file(self._data.data_file)
-        elif name not in self._sets:
+        if self._data.data_file:
+            train, dev = self._split_file(self._data.data_file)
+            sets = {"train": train, "eval": dev}
+            # Hold the other set too, so that the file is read only once.
+            self._held |= sets
+        else:
+            name = SETS[split]
             path = find_set_file(self._source, name, self.file_names[name])
-            self._sets[name] = self.read_file(path, name)
-        examples = self._sets.pop(name)
-        if split == "train":
-            for example in examples:
-                example.row = None
-        return examples
+            sets = {split: self.read_file(path, name)}
+        # No file shows the rows of a train set, so free their memory.
+        for example in sets.get("train", ()):
+            example.row = None
+        return sets[split]
 
-    def look_at(self, split: str) -> list[ExampleT]:
-        """Reads a split, which the next call of `read` then returns."""
-        examples = self.read(split)
-        self._sets[SETS[split]] = examples
-        return examples
-
-    def _split_file(self, path: str) -> None:
+    def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
+        # Returns the train set and the dev set.
         fraction = self._data.dev_fraction
         examples = self.read_file(path, "train")
-        sets: dict[str, list[ExampleT]] = {"train": [], "dev": []}
+        train: list[ExampleT] = []
+        dev: list[ExampleT] = []
         for example, key in zip(examples, self.keys_of(examples), strict=True):
             is_dev = place_of(key) < fraction
-            sets["dev" if is_dev else "train"].append(example)
-        for name, of_set in sets.items():
+            (dev if is_dev else train).append(example)
+        for name, of_set in (("train", train), ("dev", dev)):
             if not of_set:
                 raise ValueError(
                     f"{path}: with --dev_fraction={fraction:g}, none of the "
@@ -154,20 +127,25 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         logging.info(
             "%s: %d examples to train on, %d for the dev set",
             path,
-            len(sets["train"]),
-            len(sets["dev"]),
+            len(train),
+            len(dev),
         )
-        self._sets |= sets
-        self._describe_labels(path)
+        self._describe_labels(path, train, dev)
+        return train, dev
 
-    def _describe_labels(self, path: str) -> None:
+    def _describe_labels(
+        self,
+        path: str,
+        train_set: Sequence[ExampleT],
+        dev_set: Sequence[ExampleT],
+    ) -> None:
         # Logs how many rows of each label are in the two sets, and warns of
         # labels that one of them lacks.
         train, dev = (
             collections.Counter(
-                itertools.chain(*map(self.labels_of, self._sets[name]))
+                itertools.chain.from_iterable(map(self.labels_of, examples))
             )
-            for name in ("train", "dev")
+            for examples in (train_set, dev_set)
         )
         names = sorted(train | dev)
         if not names:
@@ -195,7 +173,7 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         A small set is read more often than `fewest` times, for 100 steps, but
         at most 20 times.
         """
-        epochs = math.ceil(100 * batch_size / len(self.look_at("train")))
+        epochs = math.ceil(100 * batch_size / len(self.read("train")))
         return max(fewest, min(epochs, 20.0))
 
     def suitable_length(self, tokenizer: FullTokenizer, longest: int) -> int:
@@ -204,7 +182,7 @@ class SetReader(abc.ABC, Generic[ExampleT, OptionsT]):
         It is the 95th percentile of the lengths of the examples, but at most
         512 and `longest`, the model's number of positions.
         """
-        train = self.look_at("train")
+        train = self.read("train")
         lengths = [
             sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
             for each in train[:: -(-len(train) // 10_000)]

@@ -129,8 +129,10 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
-            # --data_file was split, and its dev set may have more tags.
-            examples = [*self.look_at("train"), *self._sets.get("dev", [])]
+            examples = [*self.read("train")]
+            if self._data.data_file:
+                # The dev set of the same file may have more tags.
+                examples += self.read("eval")
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
                 # For each B- tag add the I- tag, because entities of this type

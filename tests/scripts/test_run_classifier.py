@@ -9,6 +9,10 @@ import shutil
 import numpy as np
 import pytest
 
+import modeling
+import run_classifier
+from command_line.flags import Parsed, create
+from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, serve, values
@@ -20,12 +24,31 @@ from tests.support.script_runner import (
     read_results,
 )
 from tests.support.task_runs import read_predictions
+from training import start
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
 # command of the last test. Whoever answers 1 to every pair reaches 0.684.
 RECORDED_MEAN = 0.7190
 RECORDED_DEVIATION = 0.0113
+
+
+def test_only_read_task_reads_the_sets_of_a_task(tmp_path):
+    config = create(
+        run_classifier.Config,
+        task_name="csv",
+        data_dir=str(tmp_path / "absent"),
+        output_dir="",
+        do_train=True,
+    )
+    bert_config = modeling.BertConfig(vocab_size=100)
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    begin = start.Start(config, None, bert_config, tokenizer)
+    reader = run_classifier.create_reader(Parsed(config), begin, None)
+    created = run_classifier.ClassifierTask(begin, reader, ["a", "b"], {})
+    assert created.labels == ["a", "b"]
+    with pytest.raises(FileNotFoundError, match="there is no train set"):
+        run_classifier.read_task(begin, reader)
 
 
 def test_results_are_the_originals_and_shown(classified):

@@ -1,8 +1,10 @@
 """Trains vectors of texts, for `run_classifier.py --task_name=embedding`."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import modeling
 from data.classification import decoding, features, metrics, pairs
@@ -28,6 +30,8 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
     Args:
         start: what the command starts from.
         reader: reads the pairs of texts.
+        has_scores: {"train" or "eval": True if the pairs of this split have
+            scores}, for the splits that the command reads.
         temperature: temperature that divides the cosines of pairs without
             scores, in training.
     """
@@ -38,6 +42,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self,
         start: Start[DataFileConfig],
         reader: pairs.PairProcessor,
+        has_scores: Mapping[str, bool],
         temperature: float,
     ) -> None:
         super().__init__(start)
@@ -45,15 +50,10 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self.temperature = temperature
         self.decoder = pairs.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        # {split: True if its pairs have scores}
-        self.has_scores: dict[str, bool] = {}
-        if self.config.training.do_train:
-            self.has_scores["train"] = reader.has_scores("train")
-        if self.config.evaluates:
-            self.has_scores["eval"] = reader.has_scores("eval")
-        evaluates_scores = self.has_scores.get("eval", True)
+        self.has_scores = has_scores
+        evaluates_scores = has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
-        trains_scores = self.has_scores.get("train", evaluates_scores)
+        trains_scores = has_scores.get("train", evaluates_scores)
         self.loss = self.create_loss(trains_scores)
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
@@ -74,7 +74,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
-        return self.reader.read(split)
+        return self.reader.take(split)
 
     def encode(
         self, split: str, examples: Sequence[features.InputExample]
@@ -103,14 +103,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        vectors = decoding.concatenate(batches)
-        if self.has_scores.get(split.name, True):
-            cosines = self.decoder.labels(vectors)
-            return metrics.score_known(
-                split.examples, cosines, self.decoder, self.reader.score
-            )
-        partners = [each.text_b for each in split.examples]
-        return {"recall_1": pairs.recall_1(vectors, partners)}
+        return self._score(split, decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -129,4 +122,13 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         """Writes the cosines of the pairs of the test set."""
         outputs = decoding.concatenate(batches)
         prediction_files.write(split, outputs, self.decoder, output_dir)
-        return self.evaluate(split, [({}, outputs)])
+        return self._score(split, outputs)
+
+    def _score(self, split: _Split, vectors: np.ndarray) -> dict[str, float]:
+        if self.has_scores.get(split.name, True):
+            cosines = self.decoder.labels(vectors)
+            return metrics.score_known(
+                split.examples, cosines, self.decoder, self.reader.score
+            )
+        partners = [each.text_b for each in split.examples]
+        return {"recall_1": pairs.recall_1(vectors, partners)}

@@ -1,0 +1,35 @@
+"""When a reader reads a set, and how long it holds the examples."""
+
+import weakref
+
+from data.io.held_sets import HoldingReader
+
+
+class Example:
+    """An example that tells when it is freed, unlike a text."""
+
+
+class Reader(HoldingReader[Example]):
+    """Counts how often it reads."""
+
+    num_loads = 0
+
+    def load(self, split):
+        """Creates two examples."""
+        self.num_loads += 1
+        return [Example(), Example()]
+
+
+def test_a_set_is_read_once_until_it_is_taken():
+    reader = Reader()
+    seen = [reader.read("train"), reader.read("eval"), reader.read("train")]
+    assert seen[0] is seen[2] is reader.take("train")
+    assert seen[1] is reader.take("eval")
+    assert reader.num_loads == 2
+
+
+def test_a_set_that_was_taken_is_freed():
+    reader = Reader()
+    reader.read("train")
+    example = weakref.ref(reader.take("train")[0])
+    assert example() is None
