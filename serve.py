@@ -159,7 +159,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving import served_model, server, server_process
+        from serving import server, server_process, server_queue
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -176,7 +176,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         "num_threads": config.engine.num_threads,
     }
     app = server.Server(
-        {k: served_model.ServedModel(v, options) for k, v in models.items()},
+        {k: server_queue.ServedModel(v, options) for k, v in models.items()},
         token,
         config.limits,
         config.allow_origin,
