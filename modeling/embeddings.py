@@ -8,9 +8,9 @@ from typing import Any
 import keras
 
 from modeling import ops
+from modeling.base_model import check_ids
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
-from modeling.model import check_ids
 from modeling.ops import Shape, Tensor
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
+from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.model import FeaturesModel
 from modeling.ops import Features, Outputs, Shape, Tensor, dropout_seed
 from modeling.positions import attended_positions
 

@@ -11,9 +11,9 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
+from modeling.base_model import check_ids
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead
-from modeling.model import check_ids
 from modeling.ops import Features, Shape, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
