@@ -8,8 +8,8 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.base_model import check_ids
 from modeling.config import BertConfig
+from modeling.features import check_ids
 from modeling.layers import BertLayer
 from modeling.ops import Shape, Tensor
 

@@ -11,8 +11,8 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
-from modeling.base_model import check_ids
 from modeling.config import BertConfig
+from modeling.features import check_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.ops import Features, Shape, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
