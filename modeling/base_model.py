@@ -2,7 +2,8 @@
 
 The class knows the inputs of its model, so `build` creates the weights without
 a batch. It overrides the methods in which Keras would infer the inputs from a
-batch.
+batch. The methods follow the life of a model: it is created, trained, saved,
+quantized and exported.
 """
 
 import functools
@@ -114,6 +115,41 @@ class FeaturesModel(keras.Model):
             cls, preset, labels=labels, replaces_head=replaces_head, **options
         )
 
+    @classmethod
+    def from_config(cls, config: JsonObject) -> Self:
+        """Creates the model that `get_config` described, with new weights."""
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
+        """Returns the shapes and dtypes of the outputs of symbolic inputs.
+
+        Infers them for two sizes of the axes whose size is unknown. Keras would
+        try sizes above the number of positions on torch, and none on JAX.
+        """
+
+        def fill(tensor: object, size: int) -> object:
+            if not isinstance(tensor, keras.KerasTensor):
+                return tensor
+            shape = [size if n is None else n for n in tensor.shape]
+            return keras.KerasTensor(shape, tensor.dtype)
+
+        def merge(
+            one: keras.KerasTensor, other: keras.KerasTensor
+        ) -> keras.KerasTensor:
+            pairs = zip(one.shape, other.shape, strict=True)
+            shape = [n if n == m else None for n, m in pairs]
+            return keras.KerasTensor(shape, one.dtype)
+
+        infer = super().compute_output_spec
+        specs = []
+        for size in (2, 3):
+            filled = functools.partial(fill, size=size)
+            positional, named = keras.tree.map_structure(filled, (args, kwargs))
+            specs.append(infer(*positional, **named))
+        return keras.tree.map_structure(merge, *specs)
+
     def check_features(self, features: Mapping[str, object]) -> None:
         """Checks the names of features.
 
@@ -133,12 +169,28 @@ class FeaturesModel(keras.Model):
             self.build()
         super().compile(*args, **kwargs)
 
-    def compile_from_config(self, config: JsonObject) -> None:
-        """Compiles a loaded model as it was compiled when it was saved."""
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        # Keras loads the optimizer's variables next.
-        if self.optimizer is not None:
-            self.optimizer.build(self.trainable_variables)
+    # Keras passes the batch to a step as the last argument.
+    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
+        """Runs a step of `fit` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().train_step(*arguments)
+
+    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
+        """Runs a step of `evaluate` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().test_step(*arguments)
+
+    def predict_step(self, *arguments: Any) -> Outputs:
+        """Runs a step of `predict` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().predict_step(*arguments)
+
+    def _check_batch(self, batch: Tensor | Features | tuple) -> None:
+        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
+        # The batch may also be a tensor of `input_ids`, without segment ids.
+        if isinstance(features, Mapping):
+            self.check_features(features)
+            check_ranges(features, self.config.type_vocab_size)
 
     def compute_loss(
         self,
@@ -200,6 +252,13 @@ class FeaturesModel(keras.Model):
         for layer, flag in zip(all_layers(self), trainable, strict=False):
             if layer.trainable != flag:
                 layer.trainable = flag
+
+    def compile_from_config(self, config: JsonObject) -> None:
+        """Compiles a loaded model as it was compiled when it was saved."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        # Keras loads the optimizer's variables next.
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
 
     def quantize(
         self,
@@ -270,64 +329,6 @@ class FeaturesModel(keras.Model):
     def exported_model(self) -> keras.Model:
         """Returns the model that `export` writes."""
         return self
-
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
-        """Returns the shapes and dtypes of the outputs of symbolic inputs.
-
-        Infers them for two sizes of the axes whose size is unknown. Keras would
-        try sizes above the number of positions on torch, and none on JAX.
-        """
-
-        def fill(tensor: object, size: int) -> object:
-            if not isinstance(tensor, keras.KerasTensor):
-                return tensor
-            shape = [size if n is None else n for n in tensor.shape]
-            return keras.KerasTensor(shape, tensor.dtype)
-
-        def merge(
-            one: keras.KerasTensor, other: keras.KerasTensor
-        ) -> keras.KerasTensor:
-            pairs = zip(one.shape, other.shape, strict=True)
-            shape = [n if n == m else None for n, m in pairs]
-            return keras.KerasTensor(shape, one.dtype)
-
-        infer = super().compute_output_spec
-        specs = []
-        for size in (2, 3):
-            filled = functools.partial(fill, size=size)
-            positional, named = keras.tree.map_structure(filled, (args, kwargs))
-            specs.append(infer(*positional, **named))
-        return keras.tree.map_structure(merge, *specs)
-
-    # Keras passes the batch to a step as the last argument.
-    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `fit` on a batch."""
-        self._check_batch(arguments[-1])
-        return super().train_step(*arguments)
-
-    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `evaluate` on a batch."""
-        self._check_batch(arguments[-1])
-        return super().test_step(*arguments)
-
-    def predict_step(self, *arguments: Any) -> Outputs:
-        """Runs a step of `predict` on a batch."""
-        self._check_batch(arguments[-1])
-        return super().predict_step(*arguments)
-
-    def _check_batch(self, batch: Tensor | Features | tuple) -> None:
-        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
-        # The batch may also be a tensor of `input_ids`, without segment ids.
-        if isinstance(features, Mapping):
-            self.check_features(features)
-            check_ranges(features, self.config.type_vocab_size)
-
-    @classmethod
-    def from_config(cls, config: JsonObject) -> Self:
-        """Creates the model that `get_config` described, with new weights."""
-        return super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
 
 
 def _is_dense(layer: keras.layers.Layer) -> bool:
