@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
 from command_line.path_flags import (
@@ -140,7 +140,7 @@ def find_exports(config: Config) -> dict[str, str]:
     """
     models = parse_models(config.model)
     folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    check_paths([*folders, *flags.path_flags(config)])
+    check_paths([*folders, *config_values.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import predict as script
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from serving import batch_prediction
 from tests.support import script_runner
 
