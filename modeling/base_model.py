@@ -263,7 +263,7 @@ class FeaturesModel(keras.Model):
     def quantize(
         self,
         mode: str | None = None,
-        config: Any = None,  # noqa: ANN401  as Keras declares it
+        config: keras.quantizers.Int8QuantizationConfig | None = None,
         filters: None = None,
     ) -> None:
         """Stores the kernels of all `keras.layers.Dense` in 8 bits.
@@ -292,7 +292,7 @@ class FeaturesModel(keras.Model):
         filepath: StrPath,
         format: str = "tf_saved_model",
         verbose: bool | None = None,
-        input_signature: Any = None,  # noqa: ANN401  as Keras declares it
+        input_signature: Sequence[object] | None = None,
         **kwargs: Any,
     ) -> None:
         """Exports the network, from ids to outputs, as Keras does.

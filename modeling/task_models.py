@@ -13,7 +13,7 @@ in Google's code:
 """
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import keras
@@ -372,7 +372,9 @@ class BertEmbedder(SeveralTextsModel):
     # The rank of the ids that `predict` read last.
     _rank: int | None = None
 
-    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    def predict(
+        self, x: Features | Iterable[object], *args: Any, **kwargs: Any
+    ) -> Outputs:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
