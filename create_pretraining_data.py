@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from absl import logging
 
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import Kind
@@ -167,7 +167,9 @@ def find_casing(parsed: flags.Parsed[Config]) -> Config:
         options.do_lower_case,
         is_given="do_lower_case" in parsed.given,
     )
-    return flags.replace(parsed.config, do_lower_case=tokenizer.do_lower_case)
+    return config_values.replace(
+        parsed.config, do_lower_case=tokenizer.do_lower_case
+    )
 
 
 def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from absl import logging
 
 import modeling
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
 from command_line.path_flags import Kind
@@ -247,7 +247,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = presets.read(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
-    config = flags.fill(parsed.config, parsed.given, stated, checkpoint)
+    config = config_values.fill(parsed.config, parsed.given, stated, checkpoint)
     check_required(config, ("bert_config_file", "vocab_file"), preset)
     config_file = config.model.bert_config_file
     bert_config = modeling.load_config(config_file)

@@ -42,13 +42,13 @@ from command_line.progress import Progress
 from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
 from files.paths import is_remote
-from serving import answering, answers, requests
+from serving import answer_writer, batch_prediction, requests
 from serving.bulk.answer_settings import AnswerSettings, load_model
 from serving.bulk.job import answer_files
 from serving.engines import EngineFlags
-from serving.models import TextModel
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
+from serving.text_model import TextModel
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -114,7 +114,7 @@ class Config(flags.Config):
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=answers.FORMS,
+        choices=answer_writer.FORMS,
     )
     output_fields: Sequence[str] | None = flag(
         None,
@@ -280,7 +280,7 @@ def write_answers(
         signals.Stopped: a signal ended the script.
     """
     path = config.output_file
-    row_options = answering.RowOptions(
+    row_options = batch_prediction.RowOptions(
         batch_size=1 if num_items is None else config.batch_size,
         sorts=num_items is not None,
         fields=config.output_fields or (),
@@ -290,18 +290,19 @@ def write_answers(
         signals.stoppable() as ignore_signals,
         Progress(num_items, 0, "row", 1, "Predicting") as progress,
     ):
-        answered = answering.Answered(progress if path else None)
-        rows = answering.answer(
+        answered = batch_prediction.Answered(progress if path else None)
+        rows = batch_prediction.answer(
             model, task, config.options, items, row_options, answered
         )
         try:
-            counts = answers.write(path, form, rows, ignore_signals)
+            counts = answer_writer.write(path, form, rows, ignore_signals)
         except signals.Stopped as stopped:
             said = f"after {answered.num_yielded} rows"
             if path:
                 said = f"after {answered.num_rows} rows; nothing was written"
             raise stopped.saying(said) from None
-    num_failed, num_empty = counts[answers.Failed], counts[answers.Empty]
+    num_failed = counts[answer_writer.Failed]
+    num_empty = counts[answer_writer.Empty]
     written = f"; wrote {path}" if path else ""
     log_counts(counts.total(), num_failed, num_empty, written)
     return num_failed
@@ -387,7 +388,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
         arguments = []
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
-    form = answers.find_form(config.output_format, config.output_file)
+    form = answer_writer.find_form(config.output_format, config.output_file)
     if config.is_bulk:
         return int(answer_in_bulk(config, form, paths, beam_options) > 0)
     engine = config.engine

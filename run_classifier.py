@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import modeling
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import group
 from data import report
 from data.classification import (
@@ -325,7 +325,7 @@ def find_columns(
         config.data.data_file, classifier_flags.layout_of(config.table)
     )
     columns = classifier_flags.find_columns(config.table, parsed.given, table)
-    config = flags.replace(config, **columns)
+    config = config_values.replace(config, **columns)
     return dataclasses.replace(parsed, config=config), table
 
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
 from command_line.path_flags import (
@@ -140,7 +140,7 @@ def find_exports(config: Config) -> dict[str, str]:
     """
     models = parse_models(config.model)
     folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
-    check_paths([*folders, *flags.path_flags(config)])
+    check_paths([*folders, *config_values.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 
@@ -159,7 +159,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving import served_model, server, server_process
+        from serving import server, server_process, server_queue
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -176,7 +176,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         "num_threads": config.engine.num_threads,
     }
     app = server.Server(
-        {k: served_model.ServedModel(v, options) for k, v in models.items()},
+        {k: server_queue.ServedModel(v, options) for k, v in models.items()},
         token,
         config.limits,
         config.allow_origin,

@@ -16,6 +16,7 @@ from absl import app, flags, logging
 from command_line import (
     beam_flags,
     chatter,
+    config_values,
     help_pages,
     installation,
     parsing,
@@ -194,7 +195,7 @@ def _guarded(
     try:
         parsed = parsing.parse(config)
         prepared = parsed.config.prepare(parsed.given)
-        path_flags += script_flags.path_flags(prepared)
+        path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
         prepared = prepared.download()
         with contextlib.ExitStack() as stack:

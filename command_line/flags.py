@@ -19,7 +19,7 @@ with other scripts:
 A function takes the group that it needs, such as `config.optimizer`. The
 command line does not show the groups: parsing.py defines a flag for each field
 of the Config and of its groups. A field without a default is a flag that the
-user must set.
+user must set. config_values.py reads and changes the values.
 """
 
 import collections
@@ -28,10 +28,10 @@ import enum
 import functools
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
-from command_line.path_flags import Kind, PathFlag
+from command_line.path_flags import Kind
 
 _FLAG = "flag"
 _GROUP = "group"
@@ -136,16 +136,51 @@ def group(
             script, or of the script itself. They get the value of that flag.
         **changes: {name of a flag: result of `like`}.
     """
-    meta = _Group(group_class, frozenset(without), frozenset(shared), changes)
+    meta = Group(group_class, frozenset(without), frozenset(shared), changes)
     return dataclasses.field(metadata={_GROUP: meta})
 
 
 @dataclasses.dataclass(frozen=True)
-class _Group:
+class Group:
+    """A group of flags in a Config, as `group` declares it.
+
+    Attributes:
+        group_class: dataclass of the group.
+        without: names of its fields that are no flags of the script.
+        shared: names of its fields that are flags of another group.
+        changes: {name of a flag: result of `like`}.
+    """
+
     group_class: type
     without: frozenset[str]
     shared: frozenset[str]
     changes: Mapping[str, Mapping[str, object]]
+
+    def own_fields(self) -> list[dataclasses.Field[Any]]:
+        """Returns the fields that are flags of this group."""
+        return [
+            field
+            for field in dataclasses.fields(self.group_class)
+            if is_flag(field) and field.name not in self.without | self.shared
+        ]
+
+    def names(self) -> set[str]:
+        """Returns the names of the fields that have the value of a flag."""
+        fields = dataclasses.fields(self.group_class)
+        names = {field.name for field in fields if field.init}
+        names_of_flags = {field.name for field in fields if is_flag(field)}
+        return (names_of_flags - self.without) | (self.shared & names)
+
+
+def is_flag(field: dataclasses.Field[Any]) -> bool:
+    """Returns whether a field of a Config or of a group is a flag."""
+    return _FLAG in field.metadata
+
+
+def group_of(field: dataclasses.Field[Any]) -> Group | None:
+    """Returns the group that a field of a Config is, None for other fields."""
+    found: Group | None = field.metadata.get(_GROUP)
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,9 +244,10 @@ class Config:
                 fields[name] = value
         counts: collections.Counter[str] = collections.Counter()
         for name, field in fields.items():
-            if _FLAG in field.metadata:
+            if is_flag(field):
                 counts[name] += 1
-            counts.update(each.name for each in _own_fields(field))
+            elif found := group_of(field):
+                counts.update(each.name for each in found.own_fields())
         if twice := [name for name, count in counts.items() if count > 1]:
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
@@ -269,41 +305,29 @@ class Parsed(Generic[ConfigT]):
         return frozenset(self.command)
 
 
-def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
-    """Returns the flags of a script, or only those with one of the roles."""
-    config_class = config if isinstance(config, type) else type(config)
-    if config_class not in _known_flags:
-        _known_flags[config_class] = [*_all_flags(config_class)]
-    every = _known_flags[config_class]
-    return [each for each in every if not roles or each.meta.role in roles]
-
-
 # {class of a script's flags: its flags}
 _known_flags: dict[type[Config], list[Flag]] = {}
 
 
-def _all_flags(config_class: type[Config]) -> Iterator[Flag]:
+def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
+    """Returns the flags of a script, or only those with one of the roles."""
+    config_class = config if isinstance(config, type) else type(config)
+    if config_class not in _known_flags:
+        _known_flags[config_class] = _all_flags(config_class)
+    every = _known_flags[config_class]
+    return [each for each in every if not roles or each.meta.role in roles]
+
+
+def _all_flags(config_class: type[Config]) -> list[Flag]:
+    every = []
     for field in dataclasses.fields(config_class):
-        if _FLAG in field.metadata:
-            yield _create_flag(config_class, field, {})
-        for inner in _own_fields(field):
-            meta = field.metadata[_GROUP]
-            changes = meta.changes.get(inner.name, {})
-            yield _create_flag(meta.group_class, inner, changes)
-
-
-def _own_fields(field: dataclasses.Field[Any]) -> list[dataclasses.Field[Any]]:
-    # Returns the fields of a group that are flags of this group, [] for a field
-    # that is no group.
-    meta = field.metadata.get(_GROUP)
-    if meta is None:
-        return []
-    return [
-        inner
-        for inner in dataclasses.fields(meta.group_class)
-        if _FLAG in inner.metadata
-        and inner.name not in meta.without | meta.shared
-    ]
+        if is_flag(field):
+            every.append(_create_flag(config_class, field, {}))
+        elif found := group_of(field):
+            for inner in found.own_fields():
+                changes = found.changes.get(inner.name, {})
+                every.append(_create_flag(found.group_class, inner, changes))
+    return every
 
 
 def _create_flag(
@@ -322,144 +346,3 @@ def _create_flag(
 
 
 _type_hints = functools.cache(typing.get_type_hints)
-
-
-def create(config: type[ConfigT], **values: Any) -> ConfigT:
-    """Creates a Config from the values of flags, whatever group they are in.
-
-    Args:
-        config: class of the script's flags.
-        **values: {name of a flag: value}. Other flags have their defaults.
-
-    Raises:
-        TypeError: there is no flag of this name, or a flag that the user must
-            set has no value.
-    """
-    defaults = {each.name: each.default for each in flags_of(config)}
-    if unknown := values.keys() - defaults.keys():
-        raise TypeError(f"{sorted(unknown)} are no flags of {config}")
-    values = defaults | values
-    missing = [k for k in values if values[k] is dataclasses.MISSING]
-    if missing:
-        raise TypeError(f"{missing} have no value")
-    arguments = {}
-    for field in dataclasses.fields(config):
-        if _FLAG in field.metadata:
-            arguments[field.name] = values[field.name]
-        elif meta := field.metadata.get(_GROUP):
-            names = _names_in(meta)
-            arguments[field.name] = meta.group_class(
-                **{k: values[k] for k in names}
-            )
-    return config(**arguments)
-
-
-def flat(config: Config) -> dict[str, Any]:
-    """Returns {name: value} of all flags, whatever group they are in."""
-    values = {}
-    for field, owner in _owners(config):
-        values[field.name] = getattr(owner, field.name)
-    return values
-
-
-def replace(config: ConfigT, **values: Any) -> ConfigT:
-    """Returns a copy of a Config with other values of some flags.
-
-    Args:
-        config: the flags.
-        **values: {name of a flag: value}, whatever group the flag is in.
-
-    Raises:
-        TypeError: there is no flag of this name.
-    """
-    known = {each.name for each in flags_of(config)}
-    if unknown := values.keys() - known:
-        raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(config):
-        if _FLAG in field.metadata and field.name in values:
-            changes[field.name] = values[field.name]
-        elif meta := field.metadata.get(_GROUP):
-            inner = {k: values[k] for k in _names_in(meta) & values.keys()}
-            former = getattr(config, field.name)
-            changes[field.name] = dataclasses.replace(former, **inner)
-    return dataclasses.replace(config, **changes)
-
-
-def _names_in(meta: _Group) -> set[str]:
-    # Returns the names of a group's fields that have the value of a flag.
-    names = {x.name for x in dataclasses.fields(meta.group_class) if x.init}
-    flags_of_group = {
-        x.name
-        for x in dataclasses.fields(meta.group_class)
-        if _FLAG in x.metadata
-    }
-    return (flags_of_group - meta.without) | (meta.shared & names)
-
-
-def _owners(config: Config) -> Iterator[tuple[dataclasses.Field[Any], object]]:
-    # Yields (field of a flag, the Config or the group that contains it).
-    for field in dataclasses.fields(config):
-        if _FLAG in field.metadata:
-            yield field, config
-        for inner in _own_fields(field):
-            yield inner, getattr(config, field.name)
-
-
-def fill(
-    config: ConfigT,
-    given: frozenset[str],
-    stated: Mapping[str, object],
-    source: str,
-) -> ConfigT:
-    """Returns the flags with the stated values of flags that no user set.
-
-    Args:
-        config: the flags.
-        given: names of the flags that the user set.
-        stated: {name: value, None if it is unknown}. Names that are no flags of
-            this script are ignored.
-        source: the file or folder that states the values.
-
-    Raises:
-        ValueError: a value is not valid for its flag.
-    """
-    names = unset(config, given)
-    changes: dict[str, object] = {}
-    for each in flags_of(config, *Role):
-        value = stated.get(each.name)
-        if value is None:
-            continue
-        if not each.is_valid(value):
-            raise ValueError(
-                f"{source}: `{each.name}` must not be {value!r:.80}"
-            )
-        if each.name in names:
-            changes[each.name] = value
-    return replace(config, **changes)
-
-
-def unset(config: Config, given: frozenset[str]) -> set[str]:
-    """Returns names of flags that no user set and that have their defaults.
-
-    Args:
-        config: the flags.
-        given: names of the flags that the user set.
-    """
-    values = flat(config)
-    defaults = {
-        each.name
-        for each in flags_of(config, *Role)
-        if values[each.name] == each.default
-    }
-    return defaults - given
-
-
-def path_flags(config: Config) -> list[PathFlag]:
-    """Returns a PathFlag for each flag whose value is a path."""
-    values = flat(config)
-    return [
-        PathFlag(each.name, values[each.name], each.meta.kind)
-        for each in flags_of(config)
-        if each.meta.kind is not None and values[each.name] is not None
-    ]

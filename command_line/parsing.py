@@ -7,8 +7,8 @@ from typing import Any
 
 from absl import flags
 
+from command_line.config_values import create as create_config
 from command_line.flags import Config, ConfigT, Parsed, flags_of
-from command_line.flags import create as create_config
 from command_line.path_flags import expand_home
 
 _DEFINE: dict[type, Callable[..., object]] = {

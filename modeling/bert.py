@@ -15,12 +15,12 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
+from modeling.base_model import FeaturesModel
 from modeling.config import BertConfig, check_config
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
-from modeling.model import FeaturesModel
 from modeling.ops import Shape, Tensor, dropout_seed
 from modeling.positions import (
     attended_positions,

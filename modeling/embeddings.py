@@ -9,8 +9,8 @@ import keras
 
 from modeling import ops
 from modeling.config import BertConfig
+from modeling.features import check_ids
 from modeling.layers import BertLayer
-from modeling.model import check_ids
 from modeling.ops import Shape, Tensor
 
 

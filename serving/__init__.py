@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use.
     from serving.export_options import ExportOptions
     from serving.exports import export
-    from serving.models import TextModel, load
+    from serving.text_model import TextModel, load
 
 # {name: its module}
 _MODULES = lazy.read_imports(__file__)

@@ -1,6 +1,6 @@
 """Answers HTTP requests with exported models.
 
-docs/server.md lists the paths. served_model.py computes the answers, and
+docs/server.md lists the paths. server_queue.py computes the answers, and
 server_process.py receives the requests.
 """
 
@@ -24,11 +24,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.limits import Limits
-from serving.models import TextModel
 from serving.requests import read_json
-from serving.served_model import Job, ServedModel, to_exception
+from serving.server_queue import Job, ServedModel, to_exception
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS
+from serving.text_model import TextModel
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from modeling import kinds
 from modeling.folders import cards, descriptions, hub, identity, presets
 
 if TYPE_CHECKING:
-    from modeling.model import FeaturesModel
+    from modeling.base_model import FeaturesModel
 
 # {value of --model: name of the model's class in this project}.
 MODELS = {

@@ -26,7 +26,7 @@ from modeling.folders import identity, presets
 from modeling.folders.model_entries import HeadSettings
 
 if TYPE_CHECKING:
-    from modeling.model import FeaturesModel
+    from modeling.base_model import FeaturesModel
 
 # {value of --task: model class to export for it}.
 _MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Self
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import Kind
 from data.io.dev_split import DataFileOptions
@@ -234,7 +234,7 @@ class DataFileConfig(FineTuningConfig):
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
         changes = {k: v for k, v in defaults.items() if k not in given}
-        completed = flags.replace(self, **changes)
+        completed = config_values.replace(self, **changes)
         completed.export.check()
         return completed
 

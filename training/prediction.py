@@ -9,7 +9,7 @@ from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
-from modeling.model import select_features
+from modeling.features import select_features
 from modeling.ops import Features, Outputs
 from modeling.task_loss import Loss
 from training.task import Batch

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.groups import ModelFlags
 from command_line.path_flags import Kind
@@ -124,5 +124,5 @@ def suit_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    config = flags.replace(parsed.config, **values)
+    config = config_values.replace(parsed.config, **values)
     return flags.Parsed(config, {**values, **command})

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.flags import Role
 from modeling.folders import identity
 from modeling.folders.model_entries import TrainingSettings
@@ -87,7 +87,7 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
-    values = flags.flat(config)
+    values = config_values.flat(config)
     return {
         each.name: values[each.name]
         for each in flags.flags_of(config, *roles)

@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 from absl import logging
 
 import modeling
-from command_line import flags
+from command_line import config_values, flags
 from command_line.flags import Role
 from data.io.dev_split import SetReader
 from data.text.tokenization import FullTokenizer, load_tokenizer
@@ -70,7 +70,7 @@ class Start(Generic[TrainingConfigT_co]):
 
     def with_flags(self, **values: Any) -> Self:
         """Returns this start with other values of some flags."""
-        config = flags.replace(self.config, **values)
+        config = config_values.replace(self.config, **values)
         return dataclasses.replace(self, config=config)
 
     def with_table_split(self, table_split: TableSplit) -> Self:
@@ -159,7 +159,7 @@ def complete(
     if preset:
         stated = _stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.FILE)
-        config = flags.fill(config, parsed.given, stated, source)
+        config = config_values.fill(config, parsed.given, stated, source)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -205,7 +205,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: the folder contains no weights.
     """
-    values = flags.flat(config)
+    values = config_values.flat(config)
     missing = [name for name in required if values[name] is None]
     if not missing:
         return
@@ -248,7 +248,7 @@ def suit(
     config = start.config
     if not (config.data_file and config.training.do_train):
         return start
-    unset = flags.unset(config, given)
+    unset = config_values.unset(config, given)
     suitable: dict[str, float] = {}
     if "num_train_epochs" in unset:
         suitable["num_train_epochs"] = reader.suitable_epochs(
@@ -299,7 +299,7 @@ def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
         for name, value in parsed.command.items()
         if name not in _ADDRESSES
     }
-    values = flags.flat(parsed.config)
+    values = config_values.flat(parsed.config)
     for each in flags.flags_of(parsed.config, *Role):
         if each.meta.kind is None or each.name not in command:
             continue

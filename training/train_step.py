@@ -14,7 +14,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from modeling.model import select_features
+from modeling.features import select_features
 from modeling.task_loss import Loss
 from training.training_config import TrainingConfig
 

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import Kind
@@ -240,7 +240,7 @@ class TrainingConfig(flags.Config):
             ValueError: two flags contradict each other, or the flags request
                 nothing.
         """
-        values = flags.flat(self)
+        values = config_values.flat(self)
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")

@@ -6,10 +6,13 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from command_line.installation import install_command
 from files.paths import StrPath
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 # Endings of the names of packed files, which stand after the ending of a form.
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
@@ -107,7 +110,7 @@ def _zstd_decoder(path: StrPath) -> Callable[[], Any]:
 class _Raw(io.RawIOBase):
     """Reads a file-like object. Says that a packed file is damaged."""
 
-    def __init__(self, file: Any, name: str = "") -> None:  # noqa: ANN401  libraries' types
+    def __init__(self, file: IO[bytes], name: str = "") -> None:
         self._file = file
         self._name = name
 
@@ -117,15 +120,16 @@ class _Raw(io.RawIOBase):
     def seekable(self) -> bool:
         return bool(self._file.seekable())
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  bytes-like
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
         try:
-            data = self._file.read(len(buffer))
+            data = self._file.read(len(view))
         except Exception as error:
             # Each library raises errors of its own, bz2 an OSError.
             if not self._name or getattr(error, "errno", None) is not None:
                 raise
             raise OSError(f"{self._name} is damaged") from error
-        buffer[: len(data)] = data
+        view[: len(data)] = data
         return len(data)
 
     def seek(self, position: int, whence: int = 0) -> int:

@@ -4,7 +4,7 @@ import contextlib
 import csv
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from command_line.installation import install_command
 from data.io import (
@@ -19,6 +19,9 @@ from data.io import (
 )
 from files.json_files import JsonObject
 from files.paths import StrPath
+
+if TYPE_CHECKING:
+    import pyarrow.parquet
 
 # {ending of a file's name: format of the table}.
 ENDINGS = {
@@ -387,7 +390,7 @@ def read_parquet(
 
 
 @contextlib.contextmanager
-def open_parquet(path: StrPath) -> Iterator[Any]:
+def open_parquet(path: StrPath) -> Iterator["pyarrow.parquet.ParquetFile"]:
     """Opens a file of Parquet as a pyarrow.parquet.ParquetFile.
 
     Raises:
@@ -425,7 +428,7 @@ def describe_parquet(path: StrPath) -> JsonObject:
         }
 
 
-def _parquet_cells(column: Any) -> list[object]:  # noqa: ANN401  pyarrow is optional
+def _parquet_cells(column: "pyarrow.Array") -> list[object]:
     try:
         return column.to_pylist()
     except (ValueError, OverflowError):

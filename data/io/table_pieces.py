@@ -9,10 +9,13 @@ beginning.
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from data.io import encodings, json_tables, table_forms, text_files
 from data.io.table_forms import Layout, Row
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 # Default size of the share of the input that one task reads.
 _SHARE_BYTES = 4 << 20
@@ -240,7 +243,7 @@ def _open_lines(piece: Piece) -> Iterator[IO[str]]:
     # Opens a part of a text in UTF-8, as `text_files.open_text` opens a file.
     with text_files.open_binary(piece.path) as file:
         file.seek(piece.start)
-        part: Any = _Part(file, piece.end - piece.start)
+        part = _Part(file, piece.end - piece.start)
         encoding = "utf-8" if piece.start else "utf-8-sig"
         yield io.TextIOWrapper(
             io.BufferedReader(part, _CHUNK),
@@ -260,8 +263,9 @@ class _Part(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  bytes-like
-        data = self._file.read(min(len(buffer), self._size))
-        buffer[: len(data)] = data
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        data = self._file.read(min(len(view), self._size))
+        view[: len(data)] = data
         self._size -= len(data)
         return len(data)

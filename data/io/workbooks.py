@@ -5,7 +5,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 from xml.etree import ElementTree
 
 from absl import logging
@@ -13,6 +13,9 @@ from absl import logging
 from command_line.installation import install_command
 from data.io import packed_files, text_files
 from files.paths import StrPath
+
+if TYPE_CHECKING:
+    import python_calamine
 
 # A cell with a formula. Its value is in <v>, unless no program computed it, or
 # the value is an empty text, whose type is told.
@@ -92,7 +95,9 @@ def read(
     yield from _without_empty(path, rows, empty_is_gap)
 
 
-def _first_filled(book: Any, names: list[str]) -> str:  # noqa: ANN401  python_calamine is optional
+def _first_filled(
+    book: "python_calamine.CalamineWorkbook", names: list[str]
+) -> str:
     # Templates keep the first sheet for a cover without cells.
     for name in names:
         if book.get_sheet_by_name(name).to_python(nrows=1):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from data.text import text_lists
 from data.text.packing_layer import PackingLayer
+from data.text.text_lists import Texts
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
@@ -134,9 +135,9 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def __call__(
         self,
-        x: Any,  # noqa: ANN401  texts of any kind
-        y: Any = None,  # noqa: ANN401  labels of any kind
-        sample_weight: Any = None,  # noqa: ANN401
+        x: Texts | tuple[Texts, ...],
+        y: object = None,
+        sample_weight: object = None,
         **_: Any,  # such as `training`, which functional models pass
     ) -> Any:  # noqa: ANN401  a dict, or a tuple with the labels
         """Turns texts into the inputs of a model."""
@@ -147,10 +148,10 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def call(
         self,
-        x: Any,  # noqa: ANN401
-        y: Any = None,  # noqa: ANN401
-        sample_weight: Any = None,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+        x: Texts | tuple[Texts, ...],
+        y: object = None,
+        sample_weight: object = None,
+    ) -> Any:  # noqa: ANN401  as `__call__`
         """Turns texts into the inputs of a model.
 
         Raises:
@@ -202,7 +203,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def compute_output_spec(
         self,
-        x: Any,  # noqa: ANN401
+        x: keras.KerasTensor | tuple[keras.KerasTensor, ...],
         *_: Any,
         **__: Any,
     ) -> dict[str, keras.KerasTensor]:
@@ -234,7 +235,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return super().from_config({**config, "tokenizer": tokenizer})
 
 
-def _segments(x: Any) -> tuple:  # noqa: ANN401  texts of any kind
+def _segments(x: Texts | tuple[Texts, ...]) -> tuple:
     # Returns the first texts, and of pairs the second texts too.
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.
@@ -260,19 +261,20 @@ def _segments(x: Any) -> tuple:  # noqa: ANN401  texts of any kind
     return x
 
 
-def _to_tensor(texts: Any) -> tf.Tensor:  # noqa: ANN401
+def _to_tensor(texts: Texts) -> tf.Tensor:
     # Returns texts as a string tensor of the shape [N], or [] of a scalar.
     if not tf.is_tensor(texts):
         rows = [t.encode("utf-8", "ignore") for t in text_lists.to_list(texts)]
         return tf.constant(rows, tf.string, [len(rows)])
-    shape = texts.shape
+    tensor: tf.Tensor = texts
+    shape = tensor.shape
     is_column = shape.rank == 2 and shape[1] == 1
-    if texts.dtype != tf.string or not (
+    if tensor.dtype != tf.string or not (
         shape.rank in (0, 1, None) or is_column
     ):
         raise TypeError(
             f"texts must be a tensor of strings, [N]; received "
-            f"{texts.dtype.name}, {shape}. Pass a pair as a tuple (first "
+            f"{tensor.dtype.name}, {shape}. Pass a pair as a tuple (first "
             "texts, second texts)"
         )
-    return texts[:, 0] if is_column else texts
+    return tensor[:, 0] if is_column else tensor

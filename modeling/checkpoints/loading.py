@@ -1,8 +1,10 @@
-"""Finds and loads checkpoints of any format."""
+"""Finds and loads checkpoints of any format, and creates models of them."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
+from typing import Any, TypeVar
 
 import keras
 from absl import logging
@@ -15,15 +17,25 @@ from modeling.checkpoints.huggingface import (
     read_huggingface_shapes,
 )
 from modeling.checkpoints.names import original_name
-from modeling.checkpoints.new_heads import find_other_outputs, head_weights
+from modeling.checkpoints.new_heads import (
+    count_outputs,
+    find_other_outputs,
+    head_weights,
+)
 from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.sizes import check_layers, check_sizes
+from modeling.checkpoints.sizes import (
+    check_layers,
+    check_sizes,
+    describe_entries,
+)
 from modeling.checkpoints.sources import load_entries
-from modeling.config import BertConfig
+from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 from modeling.folders.presets import Preset
 from modeling.labels import find_order
+
+ModelT = TypeVar("ModelT", bound=keras.Model)
 
 # Matches Google's and Hugging Face's names of the weights of pretraining, but
 # not Model Garden's names of the heads of tasks.
@@ -175,6 +187,75 @@ def load_checkpoint(
     if preset:
         _reorder_outputs(model, preset, labels, report)
     return report
+
+
+def create_model(
+    model_class: type[ModelT],
+    preset: Preset,
+    *,
+    labels: Sequence[Sequence[str]] = (),
+    replaces_head: bool = False,
+    **options: Any,
+) -> tuple[ModelT, LoadReport]:
+    """Creates a model with the configuration and the weights of a folder.
+
+    Args:
+        model_class: class of the model, one of this package.
+        preset: what the files in the folder state.
+        labels: names of the model's outputs, as in `load_checkpoint`.
+        replaces_head: what becomes of another head, as in `load_checkpoint`.
+        **options: arguments of the class. By default, as in the folder.
+
+    Raises:
+        OSError: a file is missing or cannot be read.
+        ValueError: the folder contains no BERT, or weights of other shapes. Or
+            `num_labels` is neither set nor stated.
+    """
+    config = options.pop("config", None) or preset.load_config()
+    if config is None:
+        # Says which other library's weights the folder contains.
+        find_checkpoint(preset)
+        raise FileNotFoundError(
+            f"{preset.path} contains no bert_config.json or config.json"
+        )
+    check_config(config)
+    # Compare the sizes that the files state before a model of these sizes is
+    # created.
+    file = find_checkpoint(preset, config=config)
+    options = _stated_options(model_class, preset, file) | options
+    if _has_labels(model_class) and "num_labels" not in options:
+        raise ValueError(
+            f"{file} contains no head of a {model_class.__name__} under the "
+            "names of Google or of transformers, so it does not state "
+            f"num_labels. {describe_entries(other_weights(file))}. Pass "
+            "num_labels=N for a new head of N outputs, or rename the head"
+        )
+    model = model_class(config, **options)
+    report = load_checkpoint(
+        model, preset, labels=labels, replaces_head=replaces_head
+    )
+    return model, report
+
+
+def _has_labels(model_class: type[keras.Model]) -> bool:
+    return "num_labels" in inspect.signature(model_class).parameters
+
+
+def _stated_options(
+    model_class: type[keras.Model], preset: Preset, file: str
+) -> dict[str, object]:
+    # Returns the arguments of the class that the folder states.
+    stated: dict[str, object] = {}
+    is_own = preset.head == model_class.__name__
+    if _has_labels(model_class) and (is_own or preset.head is None):
+        number = count_outputs(read_shapes(file))
+        if number is not None:
+            stated["num_labels"] = number
+    for name, value in preset.network.items():
+        # The LSTM of --bilstm belongs to the head.
+        if value and (is_own or name != "bilstm"):
+            stated[name] = value
+    return stated
 
 
 def _reorder_outputs(

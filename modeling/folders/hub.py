@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
@@ -148,13 +148,13 @@ def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:
     Raises:
         ValueError, OSError: as `download` raises them.
     """
-    values = flags.flat(config)
+    values = config_values.flat(config)
     folders = {
         name: download(values[name])
         for name in names
         if values[name] and values[name].startswith(SCHEME)
     }
-    return flags.replace(config, **folders)
+    return config_values.replace(config, **folders)
 
 
 def _fetch(

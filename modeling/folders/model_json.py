@@ -50,7 +50,7 @@ _GROUPS = (
 )
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
-# `flags.fill` checks every entry that becomes a flag.
+# `config_values.fill` checks every entry that becomes a flag.
 _ENTRIES: dict[str, Any] = {
     "best_step": int | None,
     "clean_fraction": int | float,

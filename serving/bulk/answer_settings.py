@@ -9,8 +9,8 @@ from data.io import tables
 from data.io.table_pieces import Piece
 from files.paths import is_remote
 from serving import checksums, requests
-from serving.models import TextModel
 from serving.tasks.base import TaskOptions, TextTask
+from serving.text_model import TextModel
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class AnswerSettings:
         input_format: format of the requests, None = their names tell.
         columns: names of the columns of the texts, as for `requests.read`.
         batch_size: number of requests in a batch.
-        output_format: format of the answers, one of answers.FORMS.
+        output_format: format of the answers, one of answer_writer.FORMS.
         output_fields: fields of the answers to write, () for all fields.
         folder: folder from which relative paths begin, in any process.
     """

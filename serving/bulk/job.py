@@ -14,8 +14,8 @@ from data.io.table_pieces import Piece
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
-from serving import answering, answers, checksums
-from serving.answers import Schema
+from serving import answer_writer, batch_prediction, checksums
+from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.schema import create_schema, find_columns
 
@@ -151,13 +151,13 @@ def write_shard(task: AnswerTask) -> None:
     """
     settings = task.settings
     model, text_task = settings.load()
-    answered = answering.Answered(logs=False)
-    rows = answering.answer(
+    answered = batch_prediction.Answered(logs=False)
+    rows = batch_prediction.answer(
         model,
         text_task,
         settings.options,
         settings.read(task.pieces, task.names_files),
-        answering.RowOptions(
+        batch_prediction.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,
             fields=settings.output_fields,
@@ -170,7 +170,7 @@ def write_shard(task: AnswerTask) -> None:
     (shard,) = task.shards
     path = settings.locate(shard)
     form = settings.output_format
-    counts = answers.write(path, form, rows, schema=task.schema)
+    counts = answer_writer.write(path, form, rows, schema=task.schema)
     result = {
         "shards": [
             {
@@ -181,8 +181,8 @@ def write_shard(task: AnswerTask) -> None:
         ],
         "counts": {
             "num_rows": counts.total(),
-            "num_failed": counts[answers.Failed],
-            "num_empty": counts[answers.Empty],
+            "num_failed": counts[answer_writer.Failed],
+            "num_empty": counts[answer_writer.Empty],
         },
         "errors": answered.errors,
     }
@@ -198,7 +198,7 @@ def _combine(results: Sequence[JsonObject]) -> JsonObject:
     for result in results:
         counts.update(result["counts"])
     errors = [error for result in results for error in result["errors"]]
-    for error in errors[: answering.MAX_LOGGED]:
+    for error in errors[: batch_prediction.MAX_LOGGED]:
         logging.warning("%s", error)
     shards = [entry for result in results for entry in result["shards"]]
     return {"answers": dict(counts), "shards": shards}

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from data.io import table_forms, table_pieces, tables
 from data.io.table_pieces import Piece
-from serving import answering, answers
-from serving.answers import Schema
+from serving import answer_writer, batch_prediction
+from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
 from serving.tasks.base import LISTS, MASK, Reply
 
@@ -31,7 +31,7 @@ class Columns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row."""
-        flat = answers.flatten(row)
+        flat = answer_writer.flatten(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
@@ -87,8 +87,8 @@ def create_schema(
     """
     replies = _probe(settings)
     if settings.output_format == "npy":
-        name = answers.find_number(replies[0])
-        arrays = [answers.to_numbers(reply[name]) for reply in replies]
+        name = answer_writer.find_number(replies[0])
+        arrays = [answer_writer.to_numbers(reply[name]) for reply in replies]
         shapes = {each.shape for each in arrays if each is not None}
         if len(shapes) > 1:
             raise ValueError(
@@ -106,7 +106,9 @@ def create_schema(
     of_errors |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, of_errors, columns.taken)
-    return Schema(columns.names | {key: key for key in answers.flatten(added)})
+    return Schema(
+        columns.names | {key: key for key in answer_writer.flatten(added)}
+    )
 
 
 def _probe(settings: AnswerSettings) -> list[Reply]:
@@ -125,5 +127,5 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     fields = settings.output_fields
     if not fields:
         return replies
-    answering.check_fields(fields, replies[0] | replies[1])
+    batch_prediction.check_fields(fields, replies[0] | replies[1])
     return [{x: each[x] for x in fields if x in each} for each in replies]

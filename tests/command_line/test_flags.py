@@ -6,7 +6,7 @@ import pytest
 from absl import flags as absl_flags
 
 import run_classifier
-from command_line import flags, parsing
+from command_line import config_values, flags, parsing
 from command_line.flags import group, like
 
 
@@ -49,12 +49,12 @@ def test_flags_of_a_role():
 
 
 def test_two_groups_share_the_value_of_a_flag():
-    config = flags.create(Config, folder="x", length=9)
+    config = config_values.create(Config, folder="x", length=9)
     assert config.loop.length == config.windows.length == 9
-    changed = flags.replace(config, length=8, steps=7)
+    changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
     assert (changed.loop.steps, changed.windows.stride) == (7, 64)
-    assert flags.flat(changed) == {
+    assert config_values.flat(changed) == {
         "folder": "x",
         "length": 8,
         "name": None,
@@ -63,12 +63,12 @@ def test_two_groups_share_the_value_of_a_flag():
 
 
 def test_only_what_is_unset_is_filled():
-    config = flags.create(Config, folder="x", length=9)
+    config = config_values.create(Config, folder="x", length=9)
     stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
-    filled = flags.fill(config, frozenset(), stated, "x")
+    filled = config_values.fill(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
     assert filled.windows.stride == 64
-    kept = flags.fill(config, frozenset({"steps"}), stated, "x")
+    kept = config_values.fill(config, frozenset({"steps"}), stated, "x")
     assert kept.loop.steps == 5
 
 
@@ -76,12 +76,12 @@ def test_only_what_is_unset_is_filled():
 def test_what_is_no_flag_has_no_value(name):
     values = {"folder": "x", name: 1}
     with pytest.raises(TypeError, match=name):
-        flags.create(Config, **values)
+        config_values.create(Config, **values)
 
 
 def test_a_required_flag_needs_a_value():
     with pytest.raises(TypeError, match="folder"):
-        flags.create(Config)
+        config_values.create(Config)
 
 
 def test_a_flag_is_defined_once():
@@ -127,7 +127,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
         )
     values(["script", "--folder=x", "--steps=5"])
     parsed = parsing.parse(Config)
-    assert parsed.config == flags.create(Config, folder="x")
+    assert parsed.config == config_values.create(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
 
@@ -147,6 +147,6 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     ],
 )
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
-    config = flags.create(run_classifier.Config, output_dir="run")
+    config = config_values.create(run_classifier.Config, output_dir="run")
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        flags.fill(config, frozenset(), {name: value}, "model.json")
+        config_values.fill(config, frozenset(), {name: value}, "model.json")

@@ -1,4 +1,7 @@
-"""Every model does what Keras promises of its own ones."""
+"""Every model does what Keras promises of its own ones.
+
+Tests base_model.py and features.py.
+"""
 
 import json
 import re

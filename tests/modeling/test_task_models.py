@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-Tests task_model.py and task_models.py.
+Tests task_models.py.
 """
 
 import functools

@@ -11,7 +11,7 @@ import pytest
 import modeling
 import run_classifier
 import serving
-from command_line import flags
+from command_line import config_values
 from data.classification import reading
 from data.classification.classifier_flags import TableOptions
 from data.io.dev_split import DataFileOptions
@@ -281,7 +281,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
 
     def suit(longest, **begun):
-        config = flags.create(
+        config = config_values.create(
             run_classifier.Config,
             output_dir="",
             do_train=True,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import extract_features
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines

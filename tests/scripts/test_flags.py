@@ -11,8 +11,8 @@ import pytest
 from absl import flags as absl_flags
 
 import serve
+from command_line import config_values, parsing, path_flags
 from command_line import flags as script_flags
-from command_line import parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
@@ -230,7 +230,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
         if each.default is not dataclasses.MISSING:
             values[each.name].value = each.default
     values(["script", *args])
-    given = script_flags.path_flags(parsing.parse(config).config)
+    given = config_values.path_flags(parsing.parse(config).config)
     assert len(given) == len(args)
     for flag in given:
         assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag

@@ -23,7 +23,7 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving import server_process
-from serving.served_model import ServedModel
+from serving.server_queue import ServedModel
 
 model = ServedModel(sys.argv[1], {"engine": "litert"})
 model.load()

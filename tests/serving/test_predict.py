@@ -7,7 +7,8 @@ import pytest
 
 import predict
 import serving
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from serving.tasks.base import TaskOptions
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT

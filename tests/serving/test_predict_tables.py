@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import predict as script
-from command_line.flags import Parsed, create
-from serving import answering
+from command_line.config_values import create
+from command_line.flags import Parsed
+from serving import batch_prediction
 from tests.support import script_runner
 
 NUM_ROWS = 150
@@ -159,7 +160,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(answering, "answer", fail)
+    monkeypatch.setattr(batch_prediction, "answer", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

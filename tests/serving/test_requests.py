@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.io import tables
-from serving import answering, answers, requests
+from serving import answer_writer, batch_prediction, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of
 from serving.tasks.classify import CLASSIFY
@@ -110,7 +110,9 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
     engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    (written,) = answering.answer(model, SCORE, base.DEFAULTS, iter(batch))
+    (written,) = batch_prediction.answer(
+        model, SCORE, base.DEFAULTS, iter(batch)
+    )
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
         answer = written[number - 1]
@@ -119,7 +121,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
 
 ROWS = [
-    answers.Failed({"id": 1, "line": 4, "error": "no text"}),
+    answer_writer.Failed({"id": 1, "line": 4, "error": "no text"}),
     {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}},
     {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]},
     {"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}},
@@ -128,17 +130,19 @@ ROWS = [
 
 def test_answers_of_odd_types_in_csv(tmp_path):
     with (tmp_path / "a.csv").open("wb") as file:
-        answers.write_csv(ROWS, file)
+        answer_writer.write_csv(ROWS, file)
     header, *rows = csv.reader((tmp_path / "a.csv").open())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
     assert rows[1][:6] == ["b", "c", '["x", "y"]', "1", "0.5", ""]
     assert rows[3][:2] == ["\\ud800", ""]
     file = io.BytesIO()
-    answers.write_csv([], file)
+    answer_writer.write_csv([], file)
     assert file.getvalue() == b""
     # An answer beside an earlier one.
-    answers.write_csv([tables.add_answer({"p.a": 1}, {"p": {"a": 2}})], file)
+    answer_writer.write_csv(
+        [tables.add_answer({"p.a": 1}, {"p": {"a": 2}})], file
+    )
     assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
 
 
@@ -156,7 +160,7 @@ COPIED = {
 
 def test_copied_columns_never_lose_the_answers():
     file = io.BytesIO()
-    answers.write_csv([{**COPIED, "label": "y"}], file)
+    answer_writer.write_csv([{**COPIED, "label": "y"}], file)
     header, row = csv.reader(file.getvalue().decode().splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
@@ -170,7 +174,7 @@ def test_copied_columns_never_lose_the_answers():
         "b'x'",
         "y",
     ]
-    assert json.loads(answers.to_json_line(COPIED)) == {
+    assert json.loads(answer_writer.to_json_line(COPIED)) == {
         "a": None,
         "b": [1.5, None],
         "c": {"d": None, "e": [None]},
@@ -195,24 +199,26 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         run_all=lambda inputs, *_: [(x, []) for x in inputs]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    ((first, second),) = answering.answer(model, SCORE, base.DEFAULTS, items)
+    ((first, second),) = batch_prediction.answer(
+        model, SCORE, base.DEFAULTS, items
+    )
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
     file = io.BytesIO()
-    answers.write_csv([{"x": deep, "label": "y"}], file)
+    answer_writer.write_csv([{"x": deep, "label": "y"}], file)
     assert file.getvalue() == b"x,label\nnested too deeply,y\n"
 
 
 def write_array(*rows):
     source, target = os.pipe()
     with open(target, "wb") as file:
-        answers.write_npy(rows, file)
+        answer_writer.write_npy(rows, file)
     with open(source, "rb") as file:
         return np.load(io.BytesIO(file.read()))
 
 
 def test_an_array_holds_one_field_of_one_shape():
-    bad = answers.Failed({"line": 1, "error": "x"})
+    bad = answer_writer.Failed({"line": 1, "error": "x"})
     found = write_array(bad, {"value": 2.5}, bad, {"value": -1})
     expected = np.array([np.nan, 2.5, np.nan, -1], np.float32)
     np.testing.assert_equal(found, expected)

@@ -77,7 +77,7 @@ def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
     from serving.limits import Limits
-    from serving.served_model import ServedModel
+    from serving.server_queue import ServedModel
 
     model = ServedModel(exports["ranker"], {})
     model.load()

@@ -286,12 +286,12 @@ def test_ctrl_c_before_loading_ends_the_server(folders):
     code = """import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 import serve
-from command_line import flags
+from command_line import config_values, flags
 def interrupt(path):
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
 serve.read_token = interrupt
-config = flags.create(serve.Config, model=["m=" + sys.argv[1]])
+config = config_values.create(serve.Config, model=["m=" + sys.argv[1]])
 serve.main(flags.Parsed(config))
 """
     assert run(code, folders["ner"]) == ""

@@ -50,7 +50,7 @@ def _project_modules():
     ):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            if not {"__init__", "engines", "served_model", "server"} & {*parts}:
+            if not {"__init__", "engines", "server", "server_queue"} & {*parts}:
                 found.append(".".join(parts))
     return found
 

@@ -3,7 +3,7 @@
 import keras
 
 import modeling
-from command_line import flags
+from command_line import config_values, flags
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
@@ -27,7 +27,9 @@ def create_flags(folder, **changes):
 
 def parse(options):
     """Returns the flags of a command that sets `options`."""
-    return flags.Parsed(flags.create(FineTuningConfig, **options), options)
+    return flags.Parsed(
+        config_values.create(FineTuningConfig, **options), options
+    )
 
 
 def create_config(folder, **changes):

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 import modeling
-from command_line import flags
+from command_line import config_values
 from command_line.flags import flag, group
 from data.io import tfrecords
 from modeling.task_loss import Loss
@@ -91,7 +91,7 @@ class Config(TrainingConfig):
 def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
     defaults = {"keep_checkpoint_max": 0, "summary_steps": 0}
-    return flags.create(
+    return config_values.create(
         Config,
         output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
         train_batch_size=BATCH_SIZE,

@@ -216,7 +216,7 @@ def _export(folder):
 
 def _start(folder, **switches):
     import run_classifier
-    from command_line import flags
+    from command_line import config_values, flags
     from training import checks, fingerprints
     from training.start import read_start
 
@@ -228,7 +228,7 @@ def _start(folder, **switches):
         "task_name": "csv",
         **switches,
     }
-    config = flags.create(run_classifier.Config, **given)
+    config = config_values.create(run_classifier.Config, **given)
     start = read_start(flags.Parsed(config, given))
     checks.check(start)
     fingerprints.describe_start(start)

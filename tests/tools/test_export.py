@@ -3,7 +3,8 @@
 import pytest
 
 import modeling
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
 from files.json_files import read_json

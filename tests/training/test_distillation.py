@@ -8,7 +8,7 @@ import pytest
 
 import modeling
 import run_classifier
-from command_line.flags import create
+from command_line.config_values import create
 from modeling.folders import model_json, presets
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from data.classification import glue
 from modeling import kinds
 from modeling.folders import presets

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from data.classification import decoding, features
-from serving import answers
+from serving import answer_writer
 from training import task
 
 
@@ -32,7 +32,7 @@ def write_rows(
     """
     if examples[0].row is not None:
         rows = decoding.describe_rows(examples, outputs, decoder)
-        answers.write(path, "csv", [[*rows]])
+        answer_writer.write(path, "csv", [[*rows]])
 
 
 def write(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import run_classifier
-from command_line import flags
+from command_line import config_values
 from data.classification import classifier_flags as cf
 from data.classification.features import InputExample
 from data.classification.table_task import TableProcessor
@@ -43,7 +43,7 @@ def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
     every = dict.fromkeys(names, "x")
     every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return flags.create(run_classifier.Config, **every | values)
+    return config_values.create(run_classifier.Config, **every | values)
 
 
 def find(path, columns, **given):

@@ -19,8 +19,8 @@ from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
-from serving.models import TextModel
 from serving.tasks.base import Reply, Request, TaskOptions, TextTask
+from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.

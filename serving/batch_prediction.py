@@ -12,7 +12,7 @@ from absl import logging
 
 from command_line.progress import Progress
 from data.io import tables
-from serving.answers import Empty, Failed, is_writable
+from serving.answer_writer import Empty, Failed, is_writable
 from serving.requests import Item
 from serving.tasks.base import Model, Reply, TaskOptions, TextTask
 

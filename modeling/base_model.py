@@ -2,12 +2,11 @@
 
 The class knows the inputs of its model, so `build` creates the weights without
 a batch. It overrides the methods in which Keras would infer the inputs from a
-batch.
+batch. The methods follow the life of a model: it is created, trained, saved,
+quantized and exported.
 """
 
 import functools
-import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -16,43 +15,16 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling import keras_export, kinds, metric_targets, ops
-from modeling.checkpoints.loading import (
-    find_checkpoint,
-    load_checkpoint,
-    other_weights,
-    read_shapes,
-)
-from modeling.checkpoints.new_heads import count_outputs
+from modeling import keras_export, kinds, metric_targets
+from modeling.checkpoints.loading import create_model
 from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.sizes import describe_entries
-from modeling.config import BertConfig, check_config
+from modeling.config import BertConfig
+from modeling.features import check_names, check_ranges
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
 from modeling.ops import Features, Outputs, Tensor
 from modeling.task_loss import Loss
-
-# The features that a caller may omit.
-_OPTIONAL = {"input_mask", "segment_ids"}
-# All features that records may contain. A model accepts even the features that
-# it does not read, so that you can pass a complete training batch.
-_NAMES = (
-    "input_ids",
-    "input_mask",
-    "segment_ids",
-    "masked_lm_positions",
-    "masked_lm_ids",
-    "masked_lm_weights",
-    "next_sentence_labels",
-    "label_ids",
-    "label_weights",
-    "is_real_example",
-    "example_weights",
-    "unique_ids",
-    "start_positions",
-    "end_positions",
-)
 
 
 class FeaturesModel(keras.Model):
@@ -139,39 +111,44 @@ class FeaturesModel(keras.Model):
 
         See `load_checkpoint` for `labels` and `replaces_head`.
         """
-        config = options.pop("config", None) or preset.load_config()
-        if config is None:
-            # Says which other library's weights the folder contains.
-            find_checkpoint(preset)
-            raise FileNotFoundError(
-                f"{preset.path} contains no bert_config.json or config.json"
-            )
-        check_config(config)
-        # Compare the sizes that the files state before a model of these sizes
-        # is created.
-        file = find_checkpoint(preset, config=config)
-        is_own = preset.head == cls.__name__
-        has_labels = "num_labels" in inspect.signature(cls).parameters
-        if has_labels and (is_own or preset.head is None):
-            number = count_outputs(read_shapes(file))
-            if number is not None:
-                options.setdefault("num_labels", number)
-        for name, value in preset.network.items():
-            # The LSTM of --bilstm belongs to the head.
-            if value and (is_own or name != "bilstm"):
-                options.setdefault(name, value)
-        if has_labels and "num_labels" not in options:
-            raise ValueError(
-                f"{file} contains no head of a {cls.__name__} under the names "
-                "of Google or of transformers, so it does not state "
-                f"num_labels. {describe_entries(other_weights(file))}. Pass "
-                "num_labels=N for a new head of N outputs, or rename the head"
-            )
-        model = cls(config, **options)
-        report = load_checkpoint(
-            model, preset, labels=labels, replaces_head=replaces_head
+        return create_model(
+            cls, preset, labels=labels, replaces_head=replaces_head, **options
         )
-        return model, report
+
+    @classmethod
+    def from_config(cls, config: JsonObject) -> Self:
+        """Creates the model that `get_config` described, with new weights."""
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
+        """Returns the shapes and dtypes of the outputs of symbolic inputs.
+
+        Infers them for two sizes of the axes whose size is unknown. Keras would
+        try sizes above the number of positions on torch, and none on JAX.
+        """
+
+        def fill(tensor: object, size: int) -> object:
+            if not isinstance(tensor, keras.KerasTensor):
+                return tensor
+            shape = [size if n is None else n for n in tensor.shape]
+            return keras.KerasTensor(shape, tensor.dtype)
+
+        def merge(
+            one: keras.KerasTensor, other: keras.KerasTensor
+        ) -> keras.KerasTensor:
+            pairs = zip(one.shape, other.shape, strict=True)
+            shape = [n if n == m else None for n, m in pairs]
+            return keras.KerasTensor(shape, one.dtype)
+
+        infer = super().compute_output_spec
+        specs = []
+        for size in (2, 3):
+            filled = functools.partial(fill, size=size)
+            positional, named = keras.tree.map_structure(filled, (args, kwargs))
+            specs.append(infer(*positional, **named))
+        return keras.tree.map_structure(merge, *specs)
 
     def check_features(self, features: Mapping[str, object]) -> None:
         """Checks the names of features.
@@ -181,22 +158,7 @@ class FeaturesModel(keras.Model):
         Raises:
             ValueError: a name is unknown or missing, or there is no dict.
         """
-        model_class = type(self).__name__
-        names = sorted(self.feature_ranks)
-        if not isinstance(features, Mapping):
-            raise ValueError(
-                f"{model_class} reads a dict of {names}; received "
-                f"{type(features).__name__}"
-            )
-        if unknown := features.keys() - {*names, *_NAMES}:
-            raise ValueError(
-                f"{sorted(unknown)} are no inputs of {model_class}. Its inputs "
-                f"are {names}"
-            )
-        if missing := {*names} - _OPTIONAL - features.keys():
-            raise ValueError(
-                f"{model_class} lacks the inputs {sorted(missing)}"
-            )
+        check_names(features, type(self).__name__, self.feature_ranks)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Configures training as Keras does, and creates the weights.
@@ -207,12 +169,28 @@ class FeaturesModel(keras.Model):
             self.build()
         super().compile(*args, **kwargs)
 
-    def compile_from_config(self, config: JsonObject) -> None:
-        """Compiles a loaded model as it was compiled when it was saved."""
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        # Keras loads the optimizer's variables next.
-        if self.optimizer is not None:
-            self.optimizer.build(self.trainable_variables)
+    # Keras passes the batch to a step as the last argument.
+    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
+        """Runs a step of `fit` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().train_step(*arguments)
+
+    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
+        """Runs a step of `evaluate` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().test_step(*arguments)
+
+    def predict_step(self, *arguments: Any) -> Outputs:
+        """Runs a step of `predict` on a batch."""
+        self._check_batch(arguments[-1])
+        return super().predict_step(*arguments)
+
+    def _check_batch(self, batch: Tensor | Features | tuple) -> None:
+        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
+        # The batch may also be a tensor of `input_ids`, without segment ids.
+        if isinstance(features, Mapping):
+            self.check_features(features)
+            check_ranges(features, self.config.type_vocab_size)
 
     def compute_loss(
         self,
@@ -275,10 +253,17 @@ class FeaturesModel(keras.Model):
             if layer.trainable != flag:
                 layer.trainable = flag
 
+    def compile_from_config(self, config: JsonObject) -> None:
+        """Compiles a loaded model as it was compiled when it was saved."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        # Keras loads the optimizer's variables next.
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
+
     def quantize(
         self,
         mode: str | None = None,
-        config: Any = None,  # noqa: ANN401  as Keras declares it
+        config: keras.quantizers.Int8QuantizationConfig | None = None,
         filters: None = None,
     ) -> None:
         """Stores the kernels of all `keras.layers.Dense` in 8 bits.
@@ -307,7 +292,7 @@ class FeaturesModel(keras.Model):
         filepath: StrPath,
         format: str = "tf_saved_model",
         verbose: bool | None = None,
-        input_signature: Any = None,  # noqa: ANN401  as Keras declares it
+        input_signature: Sequence[object] | None = None,
         **kwargs: Any,
     ) -> None:
         """Exports the network, from ids to outputs, as Keras does.
@@ -345,120 +330,6 @@ class FeaturesModel(keras.Model):
         """Returns the model that `export` writes."""
         return self
 
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
-        """Returns the shapes and dtypes of the outputs of symbolic inputs.
-
-        Infers them for two sizes of the axes whose size is unknown. Keras would
-        try sizes above the number of positions on torch, and none on JAX.
-        """
-
-        def fill(tensor: object, size: int) -> object:
-            if not isinstance(tensor, keras.KerasTensor):
-                return tensor
-            shape = [size if n is None else n for n in tensor.shape]
-            return keras.KerasTensor(shape, tensor.dtype)
-
-        def merge(
-            one: keras.KerasTensor, other: keras.KerasTensor
-        ) -> keras.KerasTensor:
-            pairs = zip(one.shape, other.shape, strict=True)
-            shape = [n if n == m else None for n, m in pairs]
-            return keras.KerasTensor(shape, one.dtype)
-
-        infer = super().compute_output_spec
-        specs = []
-        for size in (2, 3):
-            filled = functools.partial(fill, size=size)
-            positional, named = keras.tree.map_structure(filled, (args, kwargs))
-            specs.append(infer(*positional, **named))
-        return keras.tree.map_structure(merge, *specs)
-
-    # Keras passes the batch to a step as the last argument.
-    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `fit` on a batch."""
-        self._check_ranges(arguments[-1])
-        return super().train_step(*arguments)
-
-    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `evaluate` on a batch."""
-        self._check_ranges(arguments[-1])
-        return super().test_step(*arguments)
-
-    def predict_step(self, *arguments: Any) -> Outputs:
-        """Runs a step of `predict` on a batch."""
-        self._check_ranges(arguments[-1])
-        return super().predict_step(*arguments)
-
-    def _check_ranges(self, data: Tensor | Features | tuple) -> None:
-        # Segments are looked up by multiplying one-hot vectors with the table,
-        # so an id beyond the table would silently become a vector of zeros. A
-        # masked position beyond the sequence would select a WordPiece of
-        # another example in the batch. Exports contain a check of their own.
-        features, *_ = keras.utils.unpack_x_y_sample_weight(data)
-        if not isinstance(features, Mapping):
-            # The batch is a tensor of `input_ids`, without segment ids.
-            return
-        self.check_features(features)
-        length = features["input_ids"].shape[-1]
-        num_segments = self.config.type_vocab_size
-        sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
-        for name, size in sizes.items():
-            if size and features.get(name) is not None:
-                ops.check_range(features[name], name, size)
-
-    @classmethod
-    def from_config(cls, config: JsonObject) -> Self:
-        """Creates the model that `get_config` described, with new weights."""
-        return super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
-
 
 def _is_dense(layer: keras.layers.Layer) -> bool:
     return isinstance(layer, keras.layers.Dense)
-
-
-def select_features(
-    model: keras.Model, features: Features
-) -> dict[str, Tensor]:
-    """Returns the features that a model reads.
-
-    Omits other features of the records, such as labels. If the model has no
-    `feature_ranks`, returns all features.
-    """
-    names = getattr(model, "feature_ranks", features)
-    return {name: features[name] for name in names if name in features}
-
-
-def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids as integers, and checks the ids if their values are known.
-
-    While a graph is traced, the values are unknown, so nothing is checked. When
-    the graph runs, TensorFlow on a CPU raises an error for word ids beyond the
-    embedding table, and `FeaturesModel` checks segment ids and masked positions
-    in `train_step`, `test_step` and `predict_step`.
-
-    Raises:
-        ValueError: an id is below 0, not below `num_rows` or not a whole
-            number, or the ids have a type such as float16 or bool.
-    """
-    dtype = keras.backend.standardize_dtype(ids.dtype)
-    # Keras casts floats to a layer's dtype. In 16 bits, ids would be rounded.
-    if dtype in ("float16", "bfloat16", "bool", "string"):
-        raise ValueError(f"`{name}` must be integers. Received: {dtype}")
-    # Only tensors whose values are known have the method `numpy`.
-    if hasattr(ids, "numpy") and not _is_exporting():
-        values = keras.ops.convert_to_numpy(ids)
-        wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
-        if wrong.any():
-            raise ValueError(
-                f"`{name}` must be whole numbers from 0 to {num_rows - 1}. "
-                f"Received: {values[wrong].tolist()[0]}"
-            )
-    return ids if dtype in ("int32", "int64") else keras.ops.cast(ids, "int32")
-
-
-def _is_exporting() -> bool:
-    # torch.export calls the model with tensors without values.
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_exporting()

@@ -15,8 +15,8 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving import server_process
 from serving.engines import Input
 from serving.limits import Limits
-from serving.served_model import Job, ServedModel
 from serving.server import HTTPException, Server
+from serving.server_queue import Job, ServedModel
 from serving.tasks.base import Encoded, TextTask
 from tests.support import script_runner
 from tests.support.server_process import send

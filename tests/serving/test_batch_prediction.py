@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving import answering, answers
+from serving import answer_writer, batch_prediction
 from serving.requests import Item
 from serving.tasks import base
 from tests.support import fresh_process, script_runner
@@ -40,14 +40,16 @@ class Asked:
         items = (Item(i, {"text": x}, row={"id": i}) for i, x in texts)
         engine = SimpleNamespace(run_all=run_all)
         model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-        options = answering.RowOptions(**row_options)
+        options = batch_prediction.RowOptions(**row_options)
         return [
-            *answering.answer(model, self.task, base.DEFAULTS, items, options)
+            *batch_prediction.answer(
+                model, self.task, base.DEFAULTS, items, options
+            )
         ]
 
 
 def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
-    monkeypatch.setattr(answering, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(batch_prediction, "_BUFFER_ROWS", 100)
     texts = [*enumerate("x" * (1 + i * 37 % 100) for i in range(250))]
     asked = Asked()
     lengths = []
@@ -72,7 +74,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(answering, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(batch_prediction, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
     found = Asked().answer(texts, sorts=True)
     assert [len(rows) for rows in found] == [2, 2, 1]
@@ -80,7 +82,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
 
 _WRITE_ARRAY = """
 import sys
-from serving import answers
+from serving import answer_writer
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -89,8 +91,8 @@ def read(key):
 
 before = read("VmRSS")
 row = {"mean": [0.5] * 1024}
-with answers._open(sys.argv[1]) as file:
-    answers.write_npy((row for _ in range(50_000)), file)
+with answer_writer._open(sys.argv[1]) as file:
+    answer_writer.write_npy((row for _ in range(50_000)), file)
 print(read("VmHWM") - before)
 """
 
@@ -110,8 +112,8 @@ def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "import sys; from serving import answers;"
-        "answers.write(None, 'npy', [[{'value': 1.5}, {}, {'value': 2}]])"
+        "import sys; from serving import answer_writer;"
+        "answer_writer.write(None, 'npy', [[{'value': 1.5}, {}, {'value': 2}]])"
     )
     path = tmp_path / "out.npy"
     path.write_bytes(b"kept")
@@ -176,7 +178,7 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     """predict.py ignores signals while the file gets its name."""
     path = tmp_path / "out.jsonl"
     existed = []
-    answers.write(
+    answer_writer.write(
         str(path),
         "jsonl",
         [[{"value": 1}]],

@@ -150,7 +150,7 @@ def write(
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
         form: format of the output, one of FORMS.
-        batches: the rows that `answering.answer` yields.
+        batches: the rows that `batch_prediction.answer` yields.
         complete: function that is called before the file gets its name.
         schema: what is known of the answers. None = the answers tell.
 

@@ -1,4 +1,7 @@
-"""serving.load: exported models in Python."""
+"""serving.load: exported models in Python.
+
+Tests text_model.py.
+"""
 
 import itertools
 import json
