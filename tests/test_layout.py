@@ -72,7 +72,7 @@ def test_data_imports_of_modeling_only_what_loads_no_network():
         assert "modeling" not in names, path
 
 
-def test_importing_is_quick_and_quiet():
+def test_importing_loads_no_tensorflow_and_prints_nothing():
     code = (
         "import sys, data.text.tokenization, modeling.folders.presets, serving;"
     )
