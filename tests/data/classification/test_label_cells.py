@@ -1,0 +1,212 @@
+"""The labels that a cell of a table contains, in any notation."""
+
+import json
+
+import pytest
+
+from tests.support.labeled_tables import labels_of, processor, read
+
+MULTILABEL = {"output_mode": "multilabel"}
+
+
+@pytest.mark.parametrize(
+    "name, text, options, labels",
+    [
+        (
+            "train.csv",
+            "text,label\na,x|y\nb,\nc,z\n",
+            MULTILABEL | {"label_separator": "|"},
+            [["x", "y"], [], ["z"]],
+        ),
+        (
+            "train.jsonl",
+            [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}],
+            MULTILABEL,
+            [["z", "x"], []],
+        ),
+        (
+            "dev.csv",
+            "text,score\na,1.5\nb,-2\n",
+            {"label_column": "score", "output_mode": "regression"},
+            [1.5, -2.0],
+        ),
+        ("test.csv", "id,text\n7,c\n", {}, [None]),
+        # A spreadsheet quotes cells that contain a list or a small table.
+        (
+            "train.tsv",
+            'text\tlabel\n"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n',
+            {},
+            ["yes", "no"],
+        ),
+        # Label Studio writes one label as it is, and several as choices.
+        (
+            "train.csv",
+            'text,label\na,"{""choices"": [""boats"", ""film""]}"\nb,film\n',
+            MULTILABEL,
+            [["boats", "film"], ["film"]],
+        ),
+        # doccano writes a list, pandas True and 1.0, JSON true and 1.
+        (
+            "train.jsonl",
+            [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)],
+            {},
+            ["pos", "neg", "true", "1"],
+        ),
+        (
+            "dev.csv",
+            "text,label\na,True\nb,1.0\nc,1\nd,1.50\n",
+            {"labels": ["True", "1", "1.50"]},
+            ["true", "1", "1", "1.50"],
+        ),
+    ],
+)
+def test_labels(tmp_path, name, text, options, labels):
+    assert labels_of(tmp_path, name, text, **options) == labels
+
+
+LISTS = [
+    "['sea', 'wood']",
+    '["sea", "wood"]',
+    "('sea', 'wood')",
+    "{'sea', 'wood'}",
+    "['sea' 'wood']",
+    "['sea'\n 'wood']",
+    "[sea, wood]",
+    "{sea,wood}",
+    "sea, wood",
+    "array(['sea', 'wood'], dtype=object)",
+    "frozenset({'sea', 'wood'})",
+    "[np.str_('sea'), np.str_('wood')]",
+    ["sea", "wood"],
+]
+
+
+@pytest.mark.parametrize("cell", LISTS)
+def test_lists_in_any_notation_are_labels(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}]
+    found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    assert found == [["sea", "wood"]]
+    if cell != "sea, wood" and cell != "{sea,wood}":
+        with pytest.raises(ValueError, match="--output_mode=multilabel"):
+            read(tmp_path, "train.jsonl", rows)
+
+
+@pytest.mark.parametrize(
+    "cell, labels",
+    [
+        ("[1, 5]", ["1", "5"]),
+        ("[1 5]", ["1", "5"]),
+        ("[1. 5.]", ["1", "5"]),
+        ("(2,)", ["2"]),
+        ("[np.int64(1), np.int64(5)]", ["1", "5"]),
+        ("[]", []),
+        ("set()", []),
+        ("array([], dtype=object)", []),
+        ("""["it's", 'b, c']""", ["it's", "b, c"]),
+        (r"['it\'s', 'b']", ["it's", "b"]),
+        (r'["caf\u00e9"]', ["café"]),
+        ("[open sea, wood]", ["open sea", "wood"]),
+        ("['open sea']", ["open sea"]),
+        ("(other), boats (small)", ["(other)", "boats (small)"]),
+        ("['Cafe\u0301', 'Café']", ["Café"]),
+    ],
+)
+def test_elements_of_lists(tmp_path, cell, labels):
+    rows = [{"text": "a", "label": cell}]
+    assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[sea wood]",
+        "[1 2 ... 9]",
+        "(sea, wood)",
+        "[[1, 5], [2]]",
+        "{'sea': 1, 'wood': 0}",
+        "boats (small, old), sea",
+        "['sea', nan]",
+        "['sea'; 'wood']",
+        "[1, 5",
+        "1, 5]",
+        "['sea', 'wood'",
+        "sea\nwood",
+        [["sea"], ["wood"]],
+        ["sea", None],
+        [{"label": "sea"}],
+    ],
+)
+def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
+    with pytest.raises(ValueError, match="line 2, column 'label'") as error:
+        read(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    shown = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
+    assert shown in str(error.value) or repr(cell) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["[0 1 0]", "[1 0 1]"],
+        ["[0.0, 1.0]", "[1.0, 0.0]"],
+        [[0, 1], [1, 0]],
+        ["1,0", "0,1"],
+        ["1 0 0", "0 0 1"],
+        ["[0. 1.]", "[1. 1.]"],
+    ],
+)
+def test_vectors_are_no_labels(tmp_path, cells):
+    rows = [{"text": "a", "label": cell} for cell in cells]
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
+        processor(tmp_path, **MULTILABEL).labels()
+
+
+@pytest.mark.parametrize(
+    "cell", ["boats", ["boats"], "['boats']", "[boats]", '["boats"]', "{boats}"]
+)
+def test_a_list_of_one_label_is_the_label(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}, {"text": "b", "label": "(other)"}]
+    labels = labels_of(tmp_path, "train.jsonl", rows)
+    assert labels == ["boats", "(other)"]
+
+
+def test_a_known_label_may_look_like_a_list(tmp_path):
+    text = "text,label\na,[URGENT]\nb,later\n"
+    options = {"labels": ["[URGENT]", "later"]}
+    assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
+
+
+def test_empty_lists_and_numbers(tmp_path):
+    text = "text,label\na,x\nb,\nc, \n"
+    found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
+    assert found == [["x"], [], []]
+    rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
+    options = MULTILABEL | {"labels": ["x"]}
+    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
+    assert found == [["x"], [], []]
+    (tmp_path / "dev.jsonl").unlink()
+    numbers = {"output_mode": "regression"}
+    text = "text,label\na,1.5\nb,\nc, \n"
+    assert labels_of(tmp_path, "dev.csv", text, **numbers) == [1.5]
+    with pytest.raises(ValueError, match=r"line 5.*'high'"):
+        read(tmp_path, "dev.csv", f"{text}d,high\n", **numbers)
+    columns = {"label_column": "x,y"}
+    text = "text,x,y\na,0,1\nb,,1\n"
+    assert labels_of(tmp_path, "dev.csv", text, **columns) == [["y"]]
+
+
+@pytest.mark.parametrize(
+    "mode, label",
+    [
+        ("classification", "{}"),
+        ("multilabel", "7"),
+        ("multilabel", "[0, 1, 1]"),
+        ("regression", '"nan"'),
+        ("regression", '"1_000"'),
+    ],
+)
+def test_bad_labels_are_named(tmp_path, mode, label):
+    text = f'{{"text": "a", "label": {label}}}'
+    with pytest.raises(ValueError, match="line 1, column 'label'"):
+        read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)
