@@ -12,8 +12,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
-import time
 from concurrent import futures
 
 import numpy as np
@@ -23,13 +21,8 @@ from data.io import tables, workers
 from serving.bulk import answer_settings, job
 from serving.tasks.base import TaskOptions
 from tests.support import script_runner
+from tests.support.bulk_files import WORDS, make_text, shards_of
 from tests.support.exports import relabel
-
-WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
-
-
-def make_text(rng):
-    return " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +69,6 @@ def predict(folder, folders):
         )
 
     return run
-
-
-def shards_of(folder, stem):
-    """Returns {name without the stem: bytes} of the shards of an output."""
-    return {
-        path.name.removeprefix(stem): path.read_bytes()
-        for path in sorted(folder.glob(f"{stem}-*-of-*"))
-    }
 
 
 def read_rows(folder, stem):
@@ -356,97 +341,3 @@ def test_a_worker_that_lives_on_loads_a_new_model(
         for stem in ("first", "second")
     )
     assert first <= {"no", "maybe", "yes"} and second <= {"a", "b", "c"}
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    """A folder with 60,000 texts."""
-    folder = tmp_path_factory.mktemp("many")
-    rng = random.Random(5)
-    with (folder / "in.txt").open("w") as file:
-        for _ in range(60_000):
-            file.write(f"{make_text(rng)}\n")
-    return folder
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
-    shutil.copy(many / "in.txt", tmp_path)
-    flags = {
-        "model": folders["classifier"],
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 5:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
-        workers_of = script_runner.children(script.pid)
-        script.send(number)
-        done = script.finish()
-    if number == signal.SIGTERM:
-        assert done.status == 143
-        last = done.stderr.splitlines()[-1]
-        assert last.startswith("error: stopped by SIGTERM after ")
-        assert last.endswith("of 40 tasks; run the same command to resume")
-        assert not [*tmp_path.glob("*.partial-*")]
-    end = time.monotonic() + 30
-    while any(map(is_running, workers_of)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    results = [x.name[5:10] for x in work.glob("task-*.json")]
-    assert 5 <= len(results) < 40
-    before = script_runner.snapshot(tmp_path)
-    assert script_runner.run("predict.py", tmp_path, **flags).status == 0
-    after = script_runner.snapshot(tmp_path)
-    for result in results:
-        path = tmp_path / f"out-{result}-of-00040.jsonl"
-        assert after[path] == before[path]
-    names = {x.name for x in tmp_path.iterdir()}
-    assert len(names) == 42
-    flags["output_file"] = "whole.jsonl"
-    flags["num_processes"] = 1
-    script_runner.run("predict.py", tmp_path, **flags).check()
-    made = shards_of(tmp_path, "out")
-    assert made == shards_of(tmp_path, "whole")
-    num_lines = sum(part.count(b"\n") for part in made.values())
-    assert num_lines == 60_000
-
-
-def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
-    shutil.copy(many / "in.txt", tmp_path)
-    model = shutil.copytree(folders["classifier"], tmp_path / "model")
-    flags = {
-        "model": model,
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
-    described = (model / "model.json").read_text()
-    changed = tmp_path / "changed.json"
-    changed.write_text(described.replace(": null", ": 1"))
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 3:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
-        changed.replace(model / "model.json")
-        error = script.finish().error
-    assert f"{model} contains another model than when the job" in error
-    (model / "model.json").write_text(described)
-    script_runner.run("predict.py", tmp_path, **flags).check()
-    assert len(shards_of(tmp_path, "out")) == 40
-
-
-def is_running(pid):
-    """Returns whether a process exists and has not ended."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

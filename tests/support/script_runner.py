@@ -173,6 +173,15 @@ def children(pid):
     ]
 
 
+def is_running(pid):
+    """Returns whether a process exists and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def start(script, cwd, *arguments, environment=None, **flags):
     """Starts a script in the folder `cwd`, by the name of its file or module.
 

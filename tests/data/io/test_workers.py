@@ -9,7 +9,7 @@ import time
 import pytest
 
 from data.io import workers
-from tests.support import golden
+from tests.support import golden, script_runner
 
 
 def square(number):
@@ -52,14 +52,6 @@ def say_pid():
     time.sleep(600)
 
 
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc")
 def test_no_process_outlives_a_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
@@ -71,10 +63,10 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:
         pids = [int(process.stdout.readline()) for _ in range(2)]
-        assert all(map(is_running, pids))
+        assert all(map(script_runner.is_running, pids))
         process.kill()
     end = time.monotonic() + 120
-    while any(map(is_running, pids)):
+    while any(map(script_runner.is_running, pids)):
         assert time.monotonic() < end
         time.sleep(0.05)
     assert os.listdir(tmp_path) == ["parent.py"]

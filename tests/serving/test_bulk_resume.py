@@ -1,0 +1,97 @@
+"""predict.py in tasks and processes, when it is killed or its model changes."""
+
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+from tests.support import script_runner
+from tests.support.bulk_files import make_text, shards_of
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A folder with 60,000 texts."""
+    folder = tmp_path_factory.mktemp("many")
+    rng = random.Random(5)
+    with (folder / "in.txt").open("w") as file:
+        for _ in range(60_000):
+            file.write(f"{make_text(rng)}\n")
+    return folder
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
+    shutil.copy(many / "in.txt", tmp_path)
+    flags = {
+        "model": folders["classifier"],
+        "input_file": "in.txt",
+        "output_file": "out.jsonl",
+        "num_shards": 40,
+        "num_processes": 2,
+    }
+    work = tmp_path / "out.jsonl.work"
+    with script_runner.start("predict.py", tmp_path, **flags) as script:
+        while len([*work.glob("task-*.json")]) < 5:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        workers_of = script_runner.children(script.pid)
+        script.send(number)
+        done = script.finish()
+    if number == signal.SIGTERM:
+        assert done.status == 143
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("error: stopped by SIGTERM after ")
+        assert last.endswith("of 40 tasks; run the same command to resume")
+        assert not [*tmp_path.glob("*.partial-*")]
+    end = time.monotonic() + 30
+    while any(map(script_runner.is_running, workers_of)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    results = [x.name[5:10] for x in work.glob("task-*.json")]
+    assert 5 <= len(results) < 40
+    before = script_runner.snapshot(tmp_path)
+    assert script_runner.run("predict.py", tmp_path, **flags).status == 0
+    after = script_runner.snapshot(tmp_path)
+    for result in results:
+        path = tmp_path / f"out-{result}-of-00040.jsonl"
+        assert after[path] == before[path]
+    names = {x.name for x in tmp_path.iterdir()}
+    assert len(names) == 42
+    flags["output_file"] = "whole.jsonl"
+    flags["num_processes"] = 1
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    made = shards_of(tmp_path, "out")
+    assert made == shards_of(tmp_path, "whole")
+    num_lines = sum(part.count(b"\n") for part in made.values())
+    assert num_lines == 60_000
+
+
+def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
+    shutil.copy(many / "in.txt", tmp_path)
+    model = shutil.copytree(folders["classifier"], tmp_path / "model")
+    flags = {
+        "model": model,
+        "input_file": "in.txt",
+        "output_file": "out.jsonl",
+        "num_shards": 40,
+        "num_processes": 2,
+    }
+    work = tmp_path / "out.jsonl.work"
+    described = (model / "model.json").read_text()
+    changed = tmp_path / "changed.json"
+    changed.write_text(described.replace(": null", ": 1"))
+    with script_runner.start("predict.py", tmp_path, **flags) as script:
+        while len([*work.glob("task-*.json")]) < 3:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        changed.replace(model / "model.json")
+        error = script.finish().error
+    assert f"{model} contains another model than when the job" in error
+    (model / "model.json").write_text(described)
+    script_runner.run("predict.py", tmp_path, **flags).check()
+    assert len(shards_of(tmp_path, "out")) == 40
