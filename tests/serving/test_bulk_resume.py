@@ -1,5 +1,6 @@
 """predict.py in tasks and processes, when it is killed or its model changes."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -10,6 +11,25 @@ import pytest
 
 from tests.support import script_runner
 from tests.support.bulk_files import make_text, shards_of
+
+FLAGS = {
+    "input_file": "in.txt",
+    "output_file": "out.jsonl",
+    "num_shards": 40,
+    "num_processes": 2,
+}
+
+
+@contextlib.contextmanager
+def started(folder, model, num_tasks):
+    """A running job that has finished at least this number of its 40 tasks."""
+    work = folder / "out.jsonl.work"
+    flags = FLAGS | {"model": model}
+    with script_runner.start("predict.py", folder, **flags) as script:
+        while len([*work.glob("task-*.json")]) < num_tasks:
+            assert script.is_alive(), script.stderr()
+            time.sleep(0.02)
+        yield script
 
 
 @pytest.fixture(scope="module")
@@ -24,34 +44,23 @@ def many(tmp_path_factory):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_that_was_ended_resumes(sent, many, folders, tmp_path):
+    """Its workers end too, and what they finished is not written again."""
     shutil.copy(many / "in.txt", tmp_path)
-    flags = {
-        "model": folders["classifier"],
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 5:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
-        workers_of = script_runner.children(script.pid)
-        script.send(number)
+    flags = FLAGS | {"model": folders["classifier"]}
+    with started(tmp_path, flags["model"], num_tasks=5) as script:
+        workers = script_runner.children(script.pid)
+        script.send(sent)
         done = script.finish()
-    if number == signal.SIGTERM:
+    if sent == signal.SIGTERM:
         assert done.status == 143
         last = done.stderr.splitlines()[-1]
         assert last.startswith("error: stopped by SIGTERM after ")
         assert last.endswith("of 40 tasks; run the same command to resume")
         assert not [*tmp_path.glob("*.partial-*")]
-    end = time.monotonic() + 30
-    while any(map(script_runner.is_running, workers_of)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    script_runner.wait_for_end(workers)
+    work = tmp_path / "out.jsonl.work"
     results = [x.name[5:10] for x in work.glob("task-*.json")]
     assert 5 <= len(results) < 40
     before = script_runner.snapshot(tmp_path)
@@ -74,24 +83,13 @@ def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
 def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
     shutil.copy(many / "in.txt", tmp_path)
     model = shutil.copytree(folders["classifier"], tmp_path / "model")
-    flags = {
-        "model": model,
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
     described = (model / "model.json").read_text()
     changed = tmp_path / "changed.json"
     changed.write_text(described.replace(": null", ": 1"))
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 3:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
+    with started(tmp_path, model, num_tasks=3) as script:
         changed.replace(model / "model.json")
         error = script.finish().error
     assert f"{model} contains another model than when the job" in error
     (model / "model.json").write_text(described)
-    script_runner.run("predict.py", tmp_path, **flags).check()
+    script_runner.run("predict.py", tmp_path, model=model, **FLAGS).check()
     assert len(shards_of(tmp_path, "out")) == 40

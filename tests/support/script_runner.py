@@ -182,6 +182,14 @@ def is_running(pid):
         return False
 
 
+def wait_for_end(pids):
+    """Waits until none of these processes is running."""
+    end = time.monotonic() + TIMEOUT
+    while any(map(is_running, pids)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def start(script, cwd, *arguments, environment=None, **flags):
     """Starts a script in the folder `cwd`, by the name of its file or module.
 

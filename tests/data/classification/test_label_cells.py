@@ -60,7 +60,9 @@ MULTILABEL = {"output_mode": "multilabel"}
         ),
     ],
 )
-def test_labels(tmp_path, name, text, options, labels):
+def test_a_label_is_read_as_each_tool_writes_it(
+    tmp_path, name, text, options, labels
+):
     assert labels_of(tmp_path, name, text, **options) == labels
 
 
@@ -86,9 +88,16 @@ def test_lists_in_any_notation_are_labels(tmp_path, cell):
     rows = [{"text": "a", "label": cell}]
     found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
     assert found == [["sea", "wood"]]
-    if cell != "sea, wood" and cell != "{sea,wood}":
-        with pytest.raises(ValueError, match="--output_mode=multilabel"):
-            read(tmp_path, "train.jsonl", rows)
+
+
+# Without quotes or brackets, a cell may be one label with a comma.
+@pytest.mark.parametrize(
+    "cell", [x for x in LISTS if x not in ("sea, wood", "{sea,wood}")]
+)
+def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}]
+    with pytest.raises(ValueError, match="--output_mode=multilabel"):
+        read(tmp_path, "train.jsonl", rows)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_lists_in_any_notation_are_labels(tmp_path, cell):
         ("['Cafe\u0301', 'Café']", ["Café"]),
     ],
 )
-def test_elements_of_lists(tmp_path, cell, labels):
+def test_the_elements_of_a_list_are_the_labels(tmp_path, cell, labels):
     rows = [{"text": "a", "label": cell}]
     assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
 
@@ -177,23 +186,36 @@ def test_a_known_label_may_look_like_a_list(tmp_path):
     assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
 
 
-def test_empty_lists_and_numbers(tmp_path):
+def test_an_empty_cell_is_an_empty_list_of_labels(tmp_path):
     text = "text,label\na,x\nb,\nc, \n"
     found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
     assert found == [["x"], [], []]
+
+
+def test_null_is_no_label_but_an_empty_list_is(tmp_path):
     rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
     options = MULTILABEL | {"labels": ["x"]}
     found = labels_of(tmp_path, "dev.jsonl", rows, **options)
     assert found == [["x"], [], []]
-    (tmp_path / "dev.jsonl").unlink()
-    numbers = {"output_mode": "regression"}
-    text = "text,label\na,1.5\nb,\nc, \n"
-    assert labels_of(tmp_path, "dev.csv", text, **numbers) == [1.5]
-    with pytest.raises(ValueError, match=r"line 5.*'high'"):
-        read(tmp_path, "dev.csv", f"{text}d,high\n", **numbers)
-    columns = {"label_column": "x,y"}
+
+
+def test_a_row_with_an_empty_cell_of_several_labels_is_left_out(tmp_path):
     text = "text,x,y\na,0,1\nb,,1\n"
-    assert labels_of(tmp_path, "dev.csv", text, **columns) == [["y"]]
+    found = labels_of(tmp_path, "dev.csv", text, label_column="x,y")
+    assert found == [["y"]]
+
+
+REGRESSION = {"output_mode": "regression"}
+NUMBERS = "text,label\na,1.5\nb,\nc, \n"
+
+
+def test_a_row_without_a_number_is_left_out(tmp_path):
+    assert labels_of(tmp_path, "dev.csv", NUMBERS, **REGRESSION) == [1.5]
+
+
+def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
+    with pytest.raises(ValueError, match=r"line 5.*'high'"):
+        read(tmp_path, "dev.csv", f"{NUMBERS}d,high\n", **REGRESSION)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +228,7 @@ def test_empty_lists_and_numbers(tmp_path):
         ("regression", '"1_000"'),
     ],
 )
-def test_bad_labels_are_named(tmp_path, mode, label):
+def test_a_bad_label_is_named_by_its_line_and_column(tmp_path, mode, label):
     text = f'{{"text": "a", "label": {label}}}'
     with pytest.raises(ValueError, match="line 1, column 'label'"):
         read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)

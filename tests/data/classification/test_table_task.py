@@ -16,7 +16,7 @@ from tests.support.labeled_tables import (
 )
 
 
-def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
+def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
     text = (
         '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
         'yes,2,"c\nd"\r\nno,3,café'
@@ -86,53 +86,79 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
         ("dev.csv", "text,label\na, ", "dev.csv contains no example"),
         ("dev.csv", "text,label\n", "dev.csv"),
         ("dev.jsonl", '{"text": 1, "label": "x"}', "line 1, column 'text'"),
-        ("dev.txt", "", "dev.csv or dev.tsv or dev.jsonl"),
     ],
 )
-def test_bad_tables_are_named(tmp_path, name, text, culprit):
-    with pytest.raises((ValueError, OSError), match=culprit):
+def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
+    with pytest.raises(ValueError, match=culprit):
         read(tmp_path, name, text, labels=["x", "y"])
 
 
-def test_no_column_is_both_text_and_label(tmp_path):
-    for columns in ({"text_column": "label"}, {"text_b_column": "label"}):
-        with pytest.raises(ValueError, match="=label"):
-            processor(tmp_path, **columns)
-    # A text may be its own pair, as in SimCSE.
-    processor(tmp_path, text_b_column="text")
+def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
+    names = "dev.csv or dev.tsv or dev.jsonl"
+    with pytest.raises(FileNotFoundError, match=names):
+        read(tmp_path, "dev.txt", "", labels=["x", "y"])
 
 
-def test_names_of_columns_are_no_example(tmp_path):
-    rows = "a,yes\nb,no\n" * 5
-    table = f"text,label\n{rows}"
-    columns = {"text_column": "1", "label_column": "2", "delimiter": ","}
-    for mode in ("classification", "multilabel"):
-        with pytest.raises(ValueError, match=r"line 1 .*'label'"):
-            labels_of_train(tmp_path, table, output_mode=mode, **columns)
-    assert labels_of_train(tmp_path, rows, **columns) == ["no", "yes"]
-    # Two files, one after the other.
+@pytest.mark.parametrize(
+    "flags", [{"text_column": "label"}, {"text_b_column": "label"}]
+)
+def test_no_column_is_both_text_and_label(tmp_path, flags):
+    with pytest.raises(ValueError, match="--label_column=label"):
+        processor(tmp_path, **flags)
+
+
+def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
+    task = processor(tmp_path, text_b_column="text")
+    assert task.text_columns == ["text", "text"]
+
+
+ROWS = "a,yes\nb,no\n" * 5
+NUMBERED = {"text_column": "1", "label_column": "2", "delimiter": ","}
+
+
+def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
+    assert labels_of_train(tmp_path, ROWS, **NUMBERED) == ["no", "yes"]
+
+
+@pytest.mark.parametrize("mode", ["classification", "multilabel"])
+def test_names_of_columns_are_no_example(tmp_path, mode):
+    table = f"text,label\n{ROWS}"
+    with pytest.raises(ValueError, match=r"line 1 .*'label'"):
+        labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED)
+
+
+def test_a_second_header_of_joined_files_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="line 12"):
-        labels_of_train(tmp_path, 2 * table)
+        labels_of_train(tmp_path, 2 * f"text,label\n{ROWS}")
 
 
-def test_a_quote_does_not_swallow_lines(tmp_path):
-    name = "train.tsv"
-    header = "text\tlabel\n"
-    for text in ('"a\tyes\nb"\tno\nc\tyes\n', 'x\t"yes\ny\tno\nz\tyes"\nc\tno'):
-        with pytest.raises(ValueError, match="line 2"):
-            read(tmp_path, name, header + text)
-    text = '"a\tyes\nb"\tno\nc\tyes\n'
-    first, *_ = read(tmp_path, name, header + text, quoting=False)
+QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
+QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
+
+
+@pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
+def test_a_quote_does_not_swallow_lines(tmp_path, text):
+    with pytest.raises(ValueError, match="line 2"):
+        read(tmp_path, "train.tsv", text)
+
+
+def test_without_quoting_a_quote_is_a_letter(tmp_path):
+    first, *_ = read(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
     assert first == ("train-1", '"a', None, "yes")
 
 
-def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
-    text = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
-    options = {"output_mode": "multilabel"}
-    found = labels_of_train(tmp_path, text, label_separator="|", **options)
+SEPARATED = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+
+
+def test_labels_are_split_at_the_separator(tmp_path, caplog):
+    options = {"output_mode": "multilabel", "label_separator": "|"}
+    found = labels_of_train(tmp_path, SEPARATED, **options)
     assert found == ["x", "y", "z"]
     assert "--label_separator" not in caplog.text
-    labels_of_train(tmp_path, text, **options)
+
+
+def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
+    labels_of_train(tmp_path, SEPARATED, output_mode="multilabel")
     assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
 
 

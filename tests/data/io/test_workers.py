@@ -65,10 +65,7 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
         pids = [int(process.stdout.readline()) for _ in range(2)]
         assert all(map(script_runner.is_running, pids))
         process.kill()
-    end = time.monotonic() + 120
-    while any(map(script_runner.is_running, pids)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    script_runner.wait_for_end(pids)
     assert os.listdir(tmp_path) == ["parent.py"]
 
 
