@@ -24,7 +24,7 @@ def run(cwd, *arguments, **flags):
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
-def test_golden_records(case, tmp_path):
+def test_records_are_those_of_the_original(case, tmp_path):
     folder = case.pop("folder")
     recorded = np.load(folder / case.pop("instances"))
     case.pop("name")
@@ -70,7 +70,7 @@ def scalable_flags(corpus, **flags):
     }
 
 
-def test_scalable_form(corpus):
+def test_shards_are_written_once(corpus):
     flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
     done = run(corpus.parent, **flags).check()
     made = corpus.parent / "made"

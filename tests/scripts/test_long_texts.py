@@ -84,7 +84,7 @@ def test_the_export_answers_as_the_run(trained, flags):
     check_answers(flags, "saved_model")
 
 
-def test_resumes(trained, flags):
+def test_a_killed_run_resumes_to_the_same_bits(trained, flags):
     check_resume("run_classifier.py", flags)
 
 

@@ -102,7 +102,7 @@ def test_predicts_from_weights(flags, tmp_path):
 
 
 @pytest.mark.slow
-def test_resumes(flags):
+def test_a_killed_run_resumes_to_the_same_bits(flags):
     check_resume("run_ner.py", flags)
 
 

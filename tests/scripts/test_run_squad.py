@@ -76,7 +76,7 @@ def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_resumes(finished):
+def test_a_killed_run_resumes_to_the_same_bits(finished):
     check_resume("run_squad.py", finished)
 
 

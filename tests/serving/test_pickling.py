@@ -91,14 +91,14 @@ def test_a_pool_of_processes(model):
     assert found == [model.classify(text) for text in TEXTS]
 
 
-def test_joblib(model):
+def test_a_pickled_model_answers_in_joblib(model):
     with joblib.parallel_config("loky", n_jobs=2):
         calls = (joblib.delayed(model.classify)(text) for text in TEXTS)
         found = joblib.Parallel()(calls)
     assert found == [model.classify(text) for text in TEXTS]
 
 
-def test_dask(model, tmp_path):
+def test_a_pickled_model_answers_in_dask(model, tmp_path):
     distributed = pytest.importorskip(
         "distributed", reason="Dask is not installed"
     )

@@ -35,7 +35,9 @@ def create(task, folder, language="zh"):
 
 
 @pytest.mark.parametrize("task, split, text_columns, label_column", FILES)
-def test_distributed_files(task, split, text_columns, label_column):
+def test_every_row_of_glues_own_files_is_an_example(
+    task, split, text_columns, label_column
+):
     path = golden.shared(f"data/glue/{task}/{split}.tsv")
     with open(path, encoding="utf-8-sig", newline="\n") as reader:
         rows = list(csv.reader(reader, delimiter="\t", quotechar=None))

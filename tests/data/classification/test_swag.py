@@ -40,7 +40,7 @@ def test_labels_of_a_test_set_are_read(tmp_path):
         swag.read_set(tmp_path, "test")
 
 
-def test_features(tokenizer):
+def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     endings = ["b c", "b c d", "b d d d", "b"]
     example = swag.SwagExample("g", "a a", endings, "2")
     (feature,) = swag.create_features([example], 8, tokenizer)

@@ -39,7 +39,7 @@ def write(path, data):
         ("a.jsonl", "\ufeff" + "\n".join(map(json.dumps, ROWS))),
     ],
 )
-def test_text_forms(tmp_path, name, text, packed):
+def test_each_form_of_text_has_the_same_rows(tmp_path, name, text, packed):
     path = write(tmp_path / (name + packed), text)
     (_, first), (where, second) = read_table(Table(path), ["text"], ["id"])
     if name == "a.jsonl":

@@ -72,7 +72,7 @@ def shorten(examples):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("layout", TABLES)
-def test_tables(tmp_path, layout, end):
+def test_words_and_tags_are_found_in_each_layout(tmp_path, layout, end):
     text = "\ufeff" + TABLES[layout].replace("\n", end)
     assert shorten(read(tmp_path, text)) == (WORDS, TAGS)
 
@@ -143,7 +143,7 @@ def test_the_tag_first(tmp_path):
     assert found[0].labels == ["O", "B-ACTOR", "O", "O"]
 
 
-def test_small_letters(tmp_path):
+def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
     first, second = read(tmp_path, text, "train.txt")
     assert first.labels == ["B-PER", "I-PER", "O", "B-Loc"]

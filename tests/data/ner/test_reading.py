@@ -55,7 +55,7 @@ def test_sentences_documents_and_labels(tmp_path):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_layouts(tmp_path, name):
+def test_words_and_tags_of_each_public_layout(tmp_path, name):
     layout = LAYOUTS[name]
     (example,) = read(tmp_path, "dev", layout["text"], **layout["flags"])
     assert (example.words, example.labels) == (layout["words"], layout["tags"])
@@ -125,7 +125,9 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
         ("predict", "test", 3453, 46435, 5648),
     ],
 )
-def test_distributed_files(split, file, sentences, words, entities):
+def test_conll_2003_has_its_published_counts(
+    split, file, sentences, words, entities
+):
     path = golden.shared(f"data/conll2003/{file}.txt")
     examples = create(path.parent).read(split)
     assert len(examples) == sentences
@@ -225,7 +227,7 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
 
 
-def test_document_context(tmp_path, tokenizer):
+def test_the_next_sentences_are_the_context(tmp_path, tokenizer):
     first, second = features_of(tmp_path, tokenizer, True)
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "a", "[SEP]"]
     assert first.words == [(1, 0, 0), (3, 0, 1), (4, 0, 2), (5, 1, 0)]

@@ -32,7 +32,7 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
 @pytest.mark.parametrize("form", FORMS)
-def test_forms(tmp_path, form, name):
+def test_the_spans_of_each_tool_become_tags(tmp_path, form, name):
     (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
     assert found.labels == again.labels == TAGS
     assert found.words == [*WORDS, "."]
@@ -109,7 +109,7 @@ def test_annotations_that_differ(tmp_path):
 @pytest.mark.parametrize(
     "line", [b"{", b'{"text": "\xff", "entities": []}', b"3"]
 )
-def test_damaged_files(tmp_path, line):
+def test_a_damaged_line_is_named_by_its_number(tmp_path, line):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):

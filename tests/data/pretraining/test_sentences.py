@@ -10,7 +10,7 @@ from tests.support.shards import VOCAB, create
 
 
 @pytest.mark.parametrize("language", ["en", "als", "zh-yue"])
-def test_sentence_split(tmp_path, language):
+def test_texts_are_split_into_sentences(tmp_path, language):
     pytest.importorskip("sentencex")
     corpus = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
     manifest = create(tmp_path, corpus, sentence_split=language)

@@ -36,7 +36,9 @@ def test_published_predictions_score_as_published(case):
         ("Theodore's theory", "theodores  theory", 1, 1),
     ],
 )
-def test_one_answer(right, predicted, exact, f1):
+def test_an_answer_scores_as_in_the_official_script(
+    right, predicted, exact, f1
+):
     assert scoring.compute_exact(right, predicted) == exact
     assert scoring.compute_f1(right, predicted) == pytest.approx(f1)
 

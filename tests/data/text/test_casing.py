@@ -20,7 +20,7 @@ from tests.support.script_runner import SAMPLES
         ("chinese", False),
     ],
 )
-def test_released_vocabularies(name, is_cased):
+def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
     path = golden.shared(f"data/vocab/{name}.txt")
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")

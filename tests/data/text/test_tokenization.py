@@ -21,7 +21,7 @@ VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-def test_golden(path, casing):
+def test_ids_are_those_that_were_recorded(path, casing):
     tokenizer, texts, recorded = load_recorded(path, casing)
     for text, ids in zip(texts, recorded, strict=True):
         tokens = tokenizer.tokenize(text)
@@ -105,7 +105,9 @@ def test_a_call_returns_what_a_run_trains_on():
         ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
-def test_check_vocab(create_tokenizer, lines, vocab_size, message):
+def test_a_vocabulary_must_fit_the_model(
+    create_tokenizer, lines, vocab_size, message
+):
     tokenizer = create_tokenizer(lines.split(" "))
     if message is None:
         tokenizer.check_vocab(vocab_size)

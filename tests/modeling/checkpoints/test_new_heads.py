@@ -42,7 +42,7 @@ def check(before, now, caplog, says):
             np.testing.assert_array_equal(now[name], before[name], name)
 
 
-def test_another_number_of_labels(folder, caplog):
+def test_a_head_of_another_number_of_labels_begins_anew(folder, caplog):
     before = load(folder)
     assert list(before["output_bias"]) == [1.0, 2.0]
     assert not caplog.records or WARNING not in caplog.text
@@ -56,7 +56,7 @@ def test_another_number_of_labels(folder, caplog):
     assert WARNING not in caplog.text
 
 
-def test_other_labels(folder, caplog):
+def test_a_head_of_other_labels_begins_anew(folder, caplog):
     before = load(folder)
     caplog.clear()
     now = load(folder, labels=["ham", "spam"])
@@ -75,7 +75,7 @@ def test_other_labels(folder, caplog):
         load(folder, labels=["no", "yes"], num_labels=3)
 
 
-def test_a_head_of_another_kind(tmp_path, caplog):
+def test_a_head_of_another_kind_begins_anew(tmp_path, caplog):
     saved = built(modeling.BertTokenClassifier(tiny_config(), 2, seed=1))
     modeling.save_huggingface(saved, tmp_path / "model")
     before = load(tmp_path / "model", modeling.BertTokenClassifier)
