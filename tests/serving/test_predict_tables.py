@@ -130,7 +130,6 @@ def test_bad_rows_of_tables(folder, predict, caplog):
     [
         ({"text_column": None}, "'id', 'review'.*--text_column"),
         ({"input_file": "open.csv"}, "open.csv, line 3"),
-        ({"input_file": "a.csv,absent"}, "'a.csv'"),
         ({"output_fields": ["vector"]}, "--output_fields=vector.*label"),
         ({"output_fields": ["label"], "output_format": "npy"}, "float"),
         ({"output_file": "no.out.tsv"}, "--output_file=no.out.tsv"),
@@ -145,7 +144,20 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
     flags["model"] = str(folders[flags["model"]])
     config = create(script.Config, **flags)
-    with pytest.raises((OSError, ValueError), match=word):
+    with pytest.raises(ValueError, match=word):
+        script.main(Parsed(config), [])
+    assert not [*folder.glob("no.out*")]
+
+
+def test_a_missing_input_is_named(folder, folders, monkeypatch):
+    monkeypatch.chdir(folder)
+    config = create(
+        script.Config,
+        model=str(folders["classifier"]),
+        input_file="a.csv,absent",
+        output_file="no.out",
+    )
+    with pytest.raises(FileNotFoundError, match=r"--input_file: .*'a\.csv'"):
         script.main(Parsed(config), [])
     assert not [*folder.glob("no.out*")]
 

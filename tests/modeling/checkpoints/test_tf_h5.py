@@ -258,7 +258,7 @@ def test_one_line_says_what_a_file_contains(tmp_path, change, says):
     folder = copy(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         change(file)
-    with pytest.raises((ValueError, OSError), match=says) as caught:
+    with pytest.raises(ValueError, match=says) as caught:
         modeling.BertClassifier.from_preset(folder)
     message = str(caught.value)
     assert "tf_model.h5" in message and "\n" not in message
