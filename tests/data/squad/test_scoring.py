@@ -81,13 +81,16 @@ def test_v2_parts_and_best_threshold(data_file):
     )
 
 
-def test_missing_predictions(data_file, caplog):
+def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
     scores = scoring.score_predictions(
         reading.SquadFile(data_file), {"q1": "y"}
     )
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 questions have no prediction" in caplog.text
-    # The official script of v2.0 stops.
+
+
+def test_in_v2_a_question_without_prediction_is_an_error(data_file):
+    """As in the official script of v2.0."""
     with pytest.raises(ValueError, match="'q0'"):
         scoring.score_predictions(
             reading.SquadFile(data_file), {"q1": "y"}, True

@@ -64,6 +64,10 @@ def test_a_head_of_other_labels_begins_anew(folder, caplog):
     caplog.clear()
     now = load(folder, labels=["ham", "no", "yes"])
     check(before, now, caplog, "no, yes; the task has ham, no, yes")
+
+
+def test_labels_in_another_order_reorder_the_head(folder, caplog):
+    before = load(folder)
     caplog.clear()
     now = load(folder, labels=["yes", "no"])
     assert list(now["output_bias"]) == [2.0, 1.0]
@@ -71,6 +75,9 @@ def test_a_head_of_other_labels_begins_anew(folder, caplog):
         now["output_weights"], before["output_weights"][::-1]
     )
     assert WARNING not in caplog.text
+
+
+def test_labels_must_be_as_many_as_the_outputs(folder):
     with pytest.raises(ValueError, match="must name 3"):
         load(folder, labels=["no", "yes"], num_labels=3)
 
