@@ -2,15 +2,13 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import time
 
 import pytest
 
 from tests.support import script_runner
-from tests.support.bulk_files import make_text, shards_of
+from tests.support.bulk_files import shards_of, write_texts
 
 FLAGS = {
     "input_file": "in.txt",
@@ -23,12 +21,10 @@ FLAGS = {
 @contextlib.contextmanager
 def started(folder, model, num_tasks):
     """A running job that has finished at least this number of its 40 tasks."""
-    work = folder / "out.jsonl.work"
     flags = FLAGS | {"model": model}
     with script_runner.start("predict.py", folder, **flags) as script:
-        while len([*work.glob("task-*.json")]) < num_tasks:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
+        work = folder / "out.jsonl.work"
+        script.wait_for_files(work, "task-*.json", num_tasks)
         yield script
 
 
@@ -36,10 +32,7 @@ def started(folder, model, num_tasks):
 def many(tmp_path_factory):
     """A folder with 60,000 texts."""
     folder = tmp_path_factory.mktemp("many")
-    rng = random.Random(5)
-    with (folder / "in.txt").open("w") as file:
-        for _ in range(60_000):
-            file.write(f"{make_text(rng)}\n")
+    write_texts(folder / "in.txt", 60_000)
     return folder
 
 

@@ -134,6 +134,14 @@ class Running:
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def wait_for_files(self, folder, pattern, count=1):
+        """Waits until this number of files match, while the script runs."""
+        end = time.monotonic() + TIMEOUT
+        while len([*folder.glob(pattern)]) < count:
+            assert self.is_alive(), self.stderr()
+            assert time.monotonic() < end, self.stderr()
+            time.sleep(0.02)
+
     def send(self, number):
         """Sends a signal to the script."""
         os.kill(self.pid, number)
