@@ -184,11 +184,15 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         create(tmp_path).read("eval")
 
 
-def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
-    """The model cannot predict them, so they count as errors."""
-    text = "a B-LOC\nb I-LOC\n\na B-X\n"
+UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"
+
+
+def test_tags_that_training_has_not_seen_count_as_errors(
+    tmp_path, tokenizer, caplog
+):
+    """The model cannot predict them."""
     labels = ["O", "B-LOC"]
-    examples = read(tmp_path, "dev", text, *labels)
+    examples = read(tmp_path, "dev", UNSEEN, *labels)
     assert [x.labels for x in examples] == [["B-LOC", "I-LOC"], ["B-X"]]
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
@@ -199,8 +203,11 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     logits = [np.eye(2)[[1] * 8]] * 2
     tags, _ = windows.choose_tags(examples, features, logits, labels, False)
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
+
+
+def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
-        read(tmp_path, "train", text, *labels)
+        read(tmp_path, "train", UNSEEN, "O", "B-LOC")
 
 
 def test_what_cannot_be_learned_is_refused(tmp_path):

@@ -152,25 +152,37 @@ def test_inside_tf_data(preprocessor, tokenizer):
         dataset.map(preprocessor)
 
 
-def test_mistakes_are_told(preprocessor):
-    dataset = tf.data.Dataset.from_tensor_slices(TEXTS)
-    for given, message in {
-        "dataset": (dataset, "use dataset.map"),
-        "features": (preprocessor(TEXTS), "received dict .*'input_ids'"),
-        "columns": ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
-        "numbers": (np.arange(3), "must be strings"),
-        "ids": (tf.range(3), "received int32"),
-        "missing": (["a", None], "received NoneType"),
-        "rows": (tf.constant([["a", "b"]]), "a pair as a tuple"),
-        "rows of lists": ([["a", "b"]], "received list.*as two lists"),
-        "array of rows": (np.array([["a", "b"]]), "as two lists"),
-    }.values():
-        with pytest.raises(TypeError, match=message) as caught:
-            preprocessor(given)
-        # Whoever calls the layer knows it.
-        assert "BertTextClassifierPreprocessor" not in str(caught.value)
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (tf.data.Dataset.from_tensor_slices(TEXTS), "use dataset.map"),
+        ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
+        (np.arange(3), "must be strings"),
+        (tf.range(3), "received int32"),
+        (["a", None], "received NoneType"),
+        (tf.constant([["a", "b"]]), "a pair as a tuple"),
+        ([["a", "b"]], "received list.*as two lists"),
+        (np.array([["a", "b"]]), "as two lists"),
+    ],
+)
+def test_what_is_no_texts_is_told(preprocessor, given, message):
+    with pytest.raises(TypeError, match=message) as caught:
+        preprocessor(given)
+    # Whoever calls the layer knows it.
+    assert "BertTextClassifierPreprocessor" not in str(caught.value)
+
+
+def test_features_are_no_texts(preprocessor):
+    with pytest.raises(TypeError, match=r"received dict .*'input_ids'"):
+        preprocessor(preprocessor(TEXTS))
+
+
+def test_a_pair_has_as_many_second_texts(preprocessor):
     with pytest.raises(ValueError, match=r"differ in shape: \(3,\) and \(2,\)"):
         preprocessor((TEXTS, SECONDS[:2]))
+
+
+def test_a_tuple_is_a_pair(preprocessor):
     with pytest.raises(ValueError, match="received 3 elements"):
         preprocessor(tuple(TEXTS))
 
