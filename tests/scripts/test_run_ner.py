@@ -42,7 +42,7 @@ def flags(tmp_path_factory, tiny):
     return flags
 
 
-def test_learns_and_reports_the_best_step(flags):
+def test_a_run_learns_and_reports_its_best_step(flags):
     run = flags["output_dir"]
     results = read_results(run)
     assert {"LOC_f1", "ORG_precision"} < results.keys()

@@ -92,7 +92,7 @@ def test_several_files_follow_one_another(folder, predict, good):
     assert (folder / "both.jsonl").read_bytes() == expected
 
 
-def test_lines_of_text(folder, predict, good, caplog):
+def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     found = script_runner.read_lines(folder / "text.jsonl")
@@ -106,7 +106,9 @@ def test_lines_of_text(folder, predict, good, caplog):
     assert is_known.tolist() == [True, False, True, False, True]
 
 
-def test_bad_rows_of_tables(folder, predict, caplog):
+def test_bad_rows_of_tables_keep_their_place_and_say_why(
+    folder, predict, caplog
+):
     lines = ["id,review", "1,a", "2", *(f"{i},\udcff" for i in range(3, 20))]
     text = "\n".join(lines)
     (folder / "bad.csv").write_text(text, errors="surrogateescape")

@@ -137,7 +137,7 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     np.testing.assert_allclose(found, expected[best], atol=1e-5)
 
 
-def test_masks_with_the_id_of_padding(tmp_path):
+def test_a_mask_may_have_the_id_of_padding(tmp_path):
     """Any special token may be in any row of a vocabulary."""
     tokens = [*TOKENIZER.tokens]
     mask = tokens.index("[MASK]")

@@ -59,7 +59,7 @@ def test_numbers_beside_a_name_are_names(tmp_path):
     assert [*read(tmp_path, "grades.tsv", data)[0]] == ["Name", "1", "2"]
 
 
-def test_blanks_before_quotes_beside_escaped_quotes(tmp_path):
+def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
     data = 'Name, Country\n"A \\"B\\" C", "JAM"\n"D", "USA, NY"\n'
     rows = read(tmp_path, "blanks.csv", data, has_header=True)
     assert rows == [

@@ -43,7 +43,7 @@ def read(folder, name, text, *labels, **columns):
     return create(folder, *labels, **columns).read(split)
 
 
-def test_sentences_documents_and_labels(tmp_path):
+def test_sentences_documents_and_labels_are_read(tmp_path):
     examples = read(tmp_path, "train", TRAIN)
     assert create(tmp_path).labels() == LABELS
     assert [(e.guid, e.words, e.document) for e in examples] == [
@@ -80,7 +80,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_files_of_public_corpora_and_tools(tmp_path, name):
+def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     """Types without B- and I-, a language before each word, KLUE's comments."""
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     found = [

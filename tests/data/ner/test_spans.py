@@ -78,7 +78,7 @@ def test_label_studio_changes_white_space(tmp_path):
     assert found.labels[1] == "B-LOC"
 
 
-def test_what_nobody_annotated(tmp_path, caplog):
+def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     records = [
         FORMS["Label Studio"],
         label_studio([]),

@@ -21,7 +21,9 @@ def test_texts_are_split_into_sentences(tmp_path, language):
 @pytest.mark.parametrize(
     ("language", "word"), [("en", "sentencex"), ("xx", "=xx"), ("", "code")]
 )
-def test_a_wrong_language_or_no_library(monkeypatch, language, word):
+def test_a_wrong_language_or_a_missing_library_is_named(
+    monkeypatch, language, word
+):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match=word):
         TextReader(InstanceOptions(vocab_file=VOCAB, sentence_split=language))

@@ -50,7 +50,7 @@ def data_file(tmp_path):
     return write_squad(tmp_path / "dev.json", answers)
 
 
-def test_v2_parts_and_best_threshold(data_file):
+def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
     predictions = {"q0": "red", "q1": "y", "q2": "w", "q3": "", "q4": "z"}
     # The search for the threshold takes the best answer that is one.
     nbest = {
@@ -139,7 +139,7 @@ def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
         scoring.score_predictions(reading.SquadFile(path), {"q0": ""}, is_v2)
 
 
-def test_questions_with_one_id(tmp_path):
+def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
     """v1.1's script counts each, v2.0's the last."""
     path = write_squad(
         tmp_path / "dev.json",

@@ -80,7 +80,9 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("kind", GIVEN)
-def test_texts_and_pairs_of_every_kind(kind, preprocessor, tokenizer):
+def test_texts_and_pairs_of_every_kind_become_the_same_features(
+    kind, preprocessor, tokenizer
+):
     texts, seconds = map(GIVEN[kind], (TEXTS, SECONDS))
     assert_same(preprocessor(texts), expected(tokenizer, TEXTS))
     pairs = expected(tokenizer, TEXTS, SECONDS)
@@ -127,7 +129,7 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
 
 
-def test_inside_tf_data(preprocessor, tokenizer):
+def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
     labels = np.arange(3)
     rows = expected(tokenizer, TEXTS)
     pairs = expected(tokenizer, TEXTS, SECONDS)
@@ -202,7 +204,9 @@ def test_what_is_no_tokenizer_is_told(given):
         BertTextClassifierPreprocessor(given)
 
 
-def test_many_texts_in_parts(preprocessor, tokenizer, monkeypatch):
+def test_many_texts_are_tokenized_in_parts(
+    preprocessor, tokenizer, monkeypatch
+):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
     monkeypatch.setattr("data.text.preprocessor._NUM_ROWS", 8)
@@ -261,7 +265,7 @@ def end_to_end(preprocessor, classifier, num_texts):
 
 
 @pytest.mark.parametrize("num_texts", [1, 2])
-def test_one_model_from_strings(
+def test_one_model_reads_strings_trains_and_is_saved(
     num_texts, preprocessor, classifier, tokenizer, tmp_path
 ):
     model = end_to_end(preprocessor, classifier, num_texts)

@@ -100,7 +100,7 @@ def test_what_depends_on_neighbours(pair):
         )
 
 
-def test_long_words_and_odd_ones(pair):
+def test_the_graph_reads_long_and_odd_words_as_python_does(pair):
     words = [
         char * count for char in "a\u00e9\U0001f600" for count in (200, 201)
     ]

@@ -166,7 +166,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     assert presets.read(tmp_path / "preset").head == kinds.ENCODER
 
 
-def test_the_encoder_of_a_pretrained_model_and_new_words(tmp_path):
+def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
     model = create(modeling.BertPretrainer)
     source = release(tmp_path / "tf1", model)
     convert(source, tmp_path / "preset", model="bert")
@@ -241,7 +241,7 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
         ),
     ],
 )
-def test_what_kerashub_cannot_compute(
+def test_what_kerashub_cannot_compute_is_refused(
     tmp_path, model_class, arguments, changes, says
 ):
     config = tiny_config(vocab_size=1600, **changes)
@@ -252,32 +252,45 @@ def test_what_kerashub_cannot_compute(
     assert names(tmp_path) == {f"tf1/{name}" for name in names(source)}
 
 
-def test_networks_that_kerashub_lacks(tmp_path):
+@pytest.fixture
+def refuse(tmp_path):
+    """(message, model) -> checks that no preset of the model is written."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    for model, says in (
-        (create(modeling.BertClassifier, 2, bilstm=True), "--bilstm"),
-        (create(modeling.BertModel, left_to_right=True), "--left_to_right"),
-        (
-            create(modeling.BertClassifier, 2, left_to_right=True),
-            "--left_to_right",
-        ),
-        (create(modeling.BertEmbedder), "BertEmbedder"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            modeling.save_kerashub(model, tmp_path / "preset", tokenizer)
-    model = create(modeling.BertClassifier, 2)
-    for options, says in (
-        ({"leave_out": ["bert/pooler/dense/kernel"]}, "needs bert/pooler"),
-        ({"labels": LABELS}, "`labels` must name 2"),
-    ):
+
+    def refuse(says, model, **options):
         with pytest.raises(ValueError, match=says):
             modeling.save_kerashub(
                 model, tmp_path / "preset", tokenizer, **options
             )
-    small = create(modeling.BertModel, config=tiny_config())
-    with pytest.raises(ValueError, match="1600"):
-        modeling.save_kerashub(small, tmp_path / "preset", tokenizer)
-    assert not names(tmp_path)
+        assert not names(tmp_path)
+
+    return refuse
+
+
+def test_networks_that_kerashub_lacks_are_refused(refuse):
+    refuse("--bilstm", create(modeling.BertClassifier, 2, bilstm=True))
+    for model_class, sizes in (
+        (modeling.BertModel, []),
+        (modeling.BertClassifier, [2]),
+    ):
+        model = create(model_class, *sizes, left_to_right=True)
+        refuse("--left_to_right", model)
+    refuse("BertEmbedder", create(modeling.BertEmbedder))
+
+
+def test_a_weight_that_kerashub_needs_cannot_be_left_out(refuse):
+    model = create(modeling.BertClassifier, 2)
+    left_out = ["bert/pooler/dense/kernel"]
+    refuse("needs bert/pooler", model, leave_out=left_out)
+
+
+def test_labels_for_kerashub_are_as_many_as_the_outputs(refuse):
+    model = create(modeling.BertClassifier, 2)
+    refuse("`labels` must name 2", model, labels=LABELS)
+
+
+def test_the_vocabulary_for_kerashub_fits_the_model(refuse):
+    refuse("1600", create(modeling.BertModel, config=tiny_config()))
 
 
 def test_files_of_a_user_are_kept(tmp_path):
@@ -291,7 +304,7 @@ def test_files_of_a_user_are_kept(tmp_path):
     assert snapshot(preset) == before
 
 
-def test_a_disk_that_is_full(tmp_path):
+def test_a_full_disk_changes_no_file(tmp_path):
     model = create(modeling.BertModel)
     preset = tmp_path / "preset"
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
@@ -410,7 +423,7 @@ def create_backbone(theirs):
 
 
 @pytest.mark.slow
-def test_a_backbone_of_kerashub(theirs, tmp_path):
+def test_a_backbone_of_kerashub_computes_the_same_here(theirs, tmp_path):
     backbone = create_backbone(theirs)
     perturb(backbone)
     backbone.save_to_preset(str(tmp_path))
@@ -418,7 +431,7 @@ def test_a_backbone_of_kerashub(theirs, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_text_classifier_of_kerashub(theirs, tmp_path):
+def test_a_text_classifier_of_kerashub_computes_the_same_here(theirs, tmp_path):
     classifier = theirs.BertTextClassifier(create_backbone(theirs), 3)
     perturb(classifier)
     classifier.save_to_preset(str(tmp_path))
@@ -427,7 +440,7 @@ def test_a_text_classifier_of_kerashub(theirs, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_masked_lm_of_kerashub(theirs, tmp_path):
+def test_a_masked_lm_of_kerashub_computes_the_same_here(theirs, tmp_path):
     """Its head uses the exact gelu, and another epsilon."""
     masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
     perturb(masked_lm)

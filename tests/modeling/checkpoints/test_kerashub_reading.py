@@ -96,7 +96,7 @@ def test_a_classifier_computes_what_kerashub_computes(classifier):
         assert_close(model(FEATURES), logits, tolerance=1e-5)
 
 
-def test_the_head_of_a_masked_lm(masked_lm):
+def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
     assert presets.read(folder).head == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
@@ -129,7 +129,7 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
     assert not FullTokenizer.from_preset(classifier).do_lower_case
 
 
-def test_weights_in_several_files(classifier):
+def test_weights_in_several_files_are_loaded(classifier):
     index = weights_fuzz.write_kerashub_shards(classifier)
     logits = np.load(RECORDED / "out_c.npz")["logits"]
     for path in (classifier, index, classifier / "task.weights.h5"):
@@ -220,7 +220,7 @@ def test_an_embedder_that_does_not_average(classifier):
     modeling.BertModel.from_preset(classifier)
 
 
-def test_files_of_keras_2_and_of_bfloat16(backbone):
+def test_files_of_keras_2_and_of_bfloat16_are_loaded(backbone):
     path = backbone / "model.weights.h5"
     with h5py.File(path, "r+") as file:
         file.move("layers", "_layer_checkpoint_dependencies")
