@@ -72,7 +72,7 @@ def test_data_imports_of_modeling_only_what_loads_no_network():
         assert "modeling" not in names, path
 
 
-def test_importing_is_quick_and_quiet():
+def test_importing_loads_no_tensorflow_and_prints_nothing():
     code = (
         "import sys, data.text.tokenization, modeling.folders.presets, serving;"
     )
@@ -244,20 +244,14 @@ def test_only_one_table_names_the_classes_of_models():
         assert not strings & KIND_NAMES, path
 
 
-def test_each_module_is_named_in_a_file_of_tests():
-    """So `git grep -lw MODULE tests` finds its tests."""
-    files = set(sources("tests")) - {Path(__file__)}
-    tests = [path for path in files if path.name.startswith("test_")]
-    words = {
-        word
-        for path in tests
-        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
-    }
-    folders = map(sources, (*PACKAGES, "tools"))
-    modules = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
-    assert len(modules) > 200
-    names = {path.stem for path in modules} - {"__init__"}
-    assert not names - words
+def test_the_heads_of_tests_name_files_that_exist():
+    """So `git grep -lw MODULE tests` also finds tests that do not import it."""
+    folders = map(sources, (*PACKAGES, "tools", "tests"))
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
+    known = {path.name for path in paths}
+    for path in sources("tests"):
+        head = ast.get_docstring(ast.parse(path.read_text())) or ""
+        assert {*re.findall(r"\w+\.py", head)} <= known, path
 
 
 def test_what_tests_share_is_in_support():

@@ -75,7 +75,7 @@ def test_every_flag_of_beam_is_accepted(beam):
 
 
 @pytest.mark.parametrize("runner", [DASK, "DaskRunner", "dask", "daskrunner"])
-def test_flags_of_dask(runner):
+def test_flags_of_dask_reach_its_runner(runner):
     pytest.importorskip("distributed")
     address = "--dask_client_address=tcp://127.0.0.1:1"
     got = values_of("--runner", runner, address)

@@ -43,7 +43,7 @@ def test_a_flag_may_have_another_default_in_a_script():
     }
 
 
-def test_flags_of_a_role():
+def test_flags_are_found_by_their_role():
     names = [each.name for each in flags.flags_of(Config, flags.Role.HEAD)]
     assert names == ["length"]
 

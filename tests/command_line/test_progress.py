@@ -13,7 +13,7 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
     assert "\r\033[Krecord 2 of 2" in shown and shown.count("\n") == 1
 
 
-def test_values_and_a_rate(caplog):
+def test_a_line_of_progress_shows_values_and_a_rate(caplog):
     caplog.set_level("INFO", logger="absl")
     assert [*progress.track("ab", 2)] == [*"ab"] and not caplog.messages
     with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:

@@ -103,7 +103,7 @@ def test_the_readme_is_short():
     ],
     ids=lambda page: page.name,
 )
-def test_snippets_run(page, tmp_path, tiny):
+def test_the_python_code_of_a_page_runs(page, tmp_path, tiny):
     snippets = blocks(page.read_text(encoding="utf-8"), "python")
     # What XLA compiles is not what a page is about: a network of one block, too
     # narrow for the forms that are compiled, and no optimizations.

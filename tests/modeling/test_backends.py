@@ -10,7 +10,7 @@ from tests.support import fresh_process, golden
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "torch"])
-def test_the_recorded_outputs(backend):
+def test_other_backends_compute_the_recorded_outputs(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     # Keras has one backend in a process.

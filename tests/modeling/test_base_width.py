@@ -33,7 +33,7 @@ def recorded(kind):
 
 @pytest.mark.backends
 @pytest.mark.parametrize("form", ["real", *golden.FORMS])
-def test_forward(form):
+def test_outputs_are_those_that_were_recorded(form):
     model = base_width.create_model("float32")
     features = record.create_batch(0)
     if form == "real":
@@ -56,7 +56,7 @@ def test_forward(form):
         pytest.param("compiled", "float64", 1e-9, marks=pytest.mark.slow),
     ],
 )
-def test_gradients(form, dtype, tolerance):
+def test_gradients_are_those_that_were_recorded(form, dtype, tolerance):
     model = base_width.create_model(dtype)
     with golden.form(form) as form:
         gradients = golden.pretraining_gradients(

@@ -72,7 +72,7 @@ def test_another_pooling_is_said_of_models_that_make_vectors(tmp_path, caplog):
         assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_a_folder_without_a_model(tmp_path):
+def test_a_folder_without_a_model_is_named(tmp_path):
     for kind in (modeling.BertModel, FullTokenizer):
         with pytest.raises(FileNotFoundError, match=str(tmp_path)):
             kind.from_preset(tmp_path)

@@ -71,7 +71,7 @@ def form(request):
     "one_hot", [False, pytest.param(True, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("folder", MODELS)
-def test_forward(folder, one_hot, dtype, form):
+def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
     features = load(folder, "forward.npz", "in/")
     expected = load(folder, "forward.npz", "out/")
     model = create(
@@ -107,7 +107,9 @@ def test_forward(folder, one_hot, dtype, form):
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])
 @pytest.mark.parametrize("folder", MODELS)
-def test_gradients(folder, gradient_checkpointing, form):
+def test_gradients_are_those_of_the_original(
+    folder, gradient_checkpointing, form
+):
     features = load(folder, "forward.npz", "in/")
     expected = load(folder, "gradients.npz")
     model = create(
@@ -130,7 +132,9 @@ def test_gradients(folder, gradient_checkpointing, form):
     ],
 )
 @pytest.mark.parametrize("folder", MODELS)
-def test_head(folder, task, model_class, loss):
+def test_the_loss_of_a_task_is_that_of_the_original(
+    folder, task, model_class, loss
+):
     steps, expected, head = (
         load(folder, f"{task}_steps.npz", f"{part}/")
         for part in ("in", "out", "init")

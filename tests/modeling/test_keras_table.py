@@ -365,7 +365,7 @@ def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
 
 
 @pytest.mark.backends
-def test_a_loss_of_keras_and_metrics_of_one_output():
+def test_an_output_may_have_a_loss_and_metrics_of_keras():
     model = KINDS["pretrainer"](seed=1)
     inputs, ids = create_inputs("pretrainer"), labels_of("pretrainer")
     ids = ids["masked_lm_ids"]

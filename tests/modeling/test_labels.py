@@ -35,20 +35,29 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match=r"labels\.txt"):
             presets.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "contents", [b"no\nyes\n", b"\xef\xbb\xbfno\r\nyes\r\n"]
+)
+def test_labels_are_read_as_windows_writes_them_too(tmp_path, contents):
     (tmp_path / "model.ckpt.index").touch()
-    # Also as Windows' editors write it.
-    for contents in (b"no\nyes\n", b"\xef\xbb\xbfno\r\nyes\r\n"):
-        path.write_bytes(contents)
-        assert presets.read(tmp_path / "model.ckpt").labels == ["no", "yes"]
+    (tmp_path / "labels.txt").write_bytes(contents)
+    assert presets.read(tmp_path / "model.ckpt").labels == ["no", "yes"]
 
 
-def test_labels_are_kept(tmp_path):
+def test_labels_are_kept_in_the_config_of_hugging_face(tmp_path):
     model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     save_huggingface(model, tmp_path, labels=["no", "yes"])
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
     assert config["label2id"] == {"no": 0, "yes": 1}
     assert presets.read(tmp_path).labels == ["no", "yes"]
+
+
+def test_a_model_without_labels_has_none_in_its_config(tmp_path):
+    model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
+    save_huggingface(model, tmp_path, labels=["no", "yes"])
     save_huggingface(model, tmp_path)
     assert presets.read(tmp_path / "model.safetensors").labels is None
 
@@ -87,6 +96,10 @@ def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
         presets.read(tmp_path)
 
 
+def labels_order(saved, labels):
+    return find_order(saved, [labels])
+
+
 def test_an_order_is_found_in_any_spelling():
     saved = ["Cafe\u0301", "old\u00a0inn", "a\u200bb"]
     for labels in (["ab", "Café", "old inn"], ["AB", "café", "Old  inn"]):
@@ -97,7 +110,3 @@ def test_an_order_is_found_in_any_spelling():
     ]
     flags = [f"\U0001f3f4{tag}" for tag in ("\U000e0067", "\U000e0073")]
     assert labels_order(flags, flags[::-1]) == [1, 0]
-
-
-def labels_order(saved, labels):
-    return find_order(saved, [labels])

@@ -62,7 +62,7 @@ def test_absent_mask_and_segments_are_ones_and_zeros():
     assert_close(model({"input_ids": features["input_ids"]}), expected, 0)
 
 
-def test_any_batch_and_length_in_one_graph():
+def test_one_graph_computes_any_batch_and_length():
     features = create_features()
     model = MODELS["spans"]()
     names = ("input_ids", "input_mask", "segment_ids")

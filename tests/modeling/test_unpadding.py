@@ -68,7 +68,7 @@ def test_a_mask_of_rank_3_is_computed_with_its_padding():
 
 @pytest.mark.backends
 @pytest.mark.parametrize("length", [None, 8])
-def test_a_functional_model_on_any_backend_of_keras(length):
+def test_a_functional_model_computes_the_same_on_any_backend(length):
     """Its inputs may be of any length."""
     batch = models.create_batch([8, 3], 8)
     inputs = {name: keras.Input([length], dtype="int32") for name in batch}
@@ -82,7 +82,7 @@ def test_a_functional_model_on_any_backend_of_keras(length):
 
 
 @pytest.mark.backends
-def test_gradients_on_any_backend_of_keras():
+def test_gradients_reach_the_words_on_any_backend():
     model = modeling.BertClassifier(CONFIG, 2, unpad=True, seed=1)
     batch = {
         "input_ids": np.ones((3, 8), "int32"),

@@ -26,7 +26,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from tests.recordings import ask_server, commands, compare, contents
+from tests.recordings import ask_server, commands, compare, contents, inputs
 
 TIMEOUT_S = 600
 # One thread sums in one order, and two processes do not wait for each other.
@@ -83,7 +83,7 @@ class Recorder:
         elif not only or not (self.work / "inputs").exists():
             shutil.rmtree(self.work / "inputs", ignore_errors=True)
             samples = self.checkout / "examples/samples"
-            commands.write_inputs(self.work / "inputs", samples)
+            inputs.write_inputs(self.work / "inputs", samples)
         about = self.output / "about.json"
         about.write_text(json.dumps(describe(self.checkout), indent=1))
         failed, futures = [], {}

@@ -68,7 +68,7 @@ def refuse(folder, script, flags, table):
     check_refusals(folder, script, flags, cases)
 
 
-def test_run_pretraining(files, two_blocks, pretrained):
+def test_pretraining_names_what_is_wrong(files, two_blocks, pretrained):
     folder, _ = pretrained
     prefix = folder / "model.ckpt-7"
     shutil.copytree(folder, files / "damaged")
@@ -97,7 +97,7 @@ def test_run_pretraining(files, two_blocks, pretrained):
     refuse(files, "run_pretraining.py", {}, table)
 
 
-def test_run_classifier(files, model_flags):
+def test_classification_names_what_is_wrong(files, model_flags):
     flags = model_flags | {
         "task_name": "mrpc",
         "data_dir": SAMPLES / "glue",
@@ -121,7 +121,7 @@ def test_run_classifier(files, model_flags):
     refuse(files, "run_classifier.py", {"output_dir": "out"}, table)
 
 
-def test_run_squad_and_ner(files, model_flags):
+def test_squad_and_ner_name_what_is_wrong(files, model_flags):
     flags = model_flags | {"output_dir": "out", "max_seq_length": 64}
     table = """
         --do_train -> --train_file
@@ -135,7 +135,7 @@ def test_run_squad_and_ner(files, model_flags):
     refuse(files, "run_ner.py", flags, table)
 
 
-def test_texts_and_vocabularies(files, model_flags):
+def test_scripts_that_read_texts_name_what_is_wrong(files, model_flags):
     texts = {"input_file": "a.txt", "output_file": "out.txt"}
     table = """
         --vocab_file=absent -> --vocab_file
@@ -156,7 +156,7 @@ def test_texts_and_vocabularies(files, model_flags):
     refuse(files, "extract_features.py", flags, table)
 
 
-def test_models(files, model_flags):
+def test_scripts_that_load_models_name_what_is_wrong(files, model_flags):
     table = """
         --init_checkpoint=cut.ckpt -> cut.ckpt
         --init_checkpoint=model --output_dir=model -> --output_dir

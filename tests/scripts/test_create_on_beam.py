@@ -3,7 +3,6 @@
 import gzip
 import os
 import signal
-import time
 
 import pytest
 
@@ -117,10 +116,7 @@ def test_a_killed_worker_of_dask_changes_no_byte(tmp_path):
             **FLAGS | flags | {"pipeline": "beam", "output_file": "../out"},
         ) as script,
     ):
-        work = tmp_path / "out.work"
-        while not {*work.glob("task-*.json")}:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
+        script.wait_for_files(tmp_path / "out.work", "task-*.json")
         # The worker is killed in the middle of a task.
         cluster.workers[0].send_signal(signal.SIGKILL)
         script.finish().check()

@@ -24,7 +24,7 @@ def run(cwd, *arguments, **flags):
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
-def test_golden_records(case, tmp_path):
+def test_records_are_those_of_the_original(case, tmp_path):
     folder = case.pop("folder")
     recorded = np.load(folder / case.pop("instances"))
     case.pop("name")
@@ -70,7 +70,7 @@ def scalable_flags(corpus, **flags):
     }
 
 
-def test_scalable_form(corpus):
+def test_shards_are_written_once(corpus):
     flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
     done = run(corpus.parent, **flags).check()
     made = corpus.parent / "made"
@@ -117,20 +117,13 @@ def test_beam_makes_the_same_bytes(tmp_path):
     assert len(made[0]) == 3 and made[0] == made[1]
 
 
-def wait_for(script, folder, pattern):
-    """Waits until a running script has written a file."""
-    while not list(folder.glob(pattern)):
-        assert script.is_alive()
-        time.sleep(0.02)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
 def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
     work = corpus.parent / "made" / "out.work"
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
-        wait_for(script, work, "task-*.json")
+        script.wait_for_files(work, "task-*.json")
         os.kill(script_runner.children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
     assert "killed" in error
@@ -158,7 +151,7 @@ def test_ctrl_c_is_one_line(corpus):
     # Passes enough that the signal arrives before the end.
     flags = scalable_flags(corpus, dupe_factor=20)
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
-        wait_for(script, corpus.parent, "made/out.work/job.json")
+        script.wait_for_files(corpus.parent, "made/out.work/job.json")
         script.send(signal.SIGINT)
         done = script.finish()
     assert done.status == 130

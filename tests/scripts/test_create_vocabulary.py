@@ -21,6 +21,8 @@ CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 WORDS = "bert/embeddings/word_embeddings"
 BIAS = "cls/predictions/output_bias"
+SCRIPT = "tools.create_vocabulary"
+FLAGS = {"input_file": CORPUS / "harbor.txt", "vocab_size": 400}
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -29,45 +31,73 @@ def read_vocab(path):
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_vocabulary_of_its_own_corpus(tmp_path):
-    flags = {"input_file": CORPUS / "harbor.txt", "vocab_size": 400}
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """(folder of vocabularies of one corpus, the Done of the first).
+
+    `again.txt` has the flags of `vocab.txt`. In `cased` is one of cased text.
+    """
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "cased").mkdir()
     cased = {"output_file": "cased/vocab.txt", "do_lower_case": False}
     changes = (
         {"output_file": "vocab.txt"},
         {"output_file": "again.txt"},
         cased | {"num_unused": 3},
     )
-    (tmp_path / "cased").mkdir()
-    done, *_ = script_runner.run_each(
-        "tools.create_vocabulary", tmp_path, flags, changes
-    )
-    vocab = read_vocab(tmp_path / "vocab.txt")
+    done, *_ = script_runner.run_each(SCRIPT, folder, FLAGS, changes)
+    return folder, done
+
+
+def test_special_tokens_stand_as_in_the_released_vocabularies(made):
+    folder, done = made
+    vocab = read_vocab(folder / "vocab.txt")
     assert vocab[:2] == ["[PAD]", "[unused0]"]
-    # As in the released vocabularies.
     assert vocab[99:104] == ["[unused98]", *SPECIAL]
     assert len(vocab) == len(set(vocab)) <= 400
     assert f"{len(vocab)} WordPieces" in done.stdout
-    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
-    tokenizer.check_vocab(len(vocab))
+    unused = [f"[unused{number}]" for number in range(3)]
+    cased = read_vocab(folder / "cased/vocab.txt")
+    assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
+
+
+def test_a_vocabulary_covers_its_own_corpus(made):
+    folder, _ = made
+    tokenizer = tokenization.FullTokenizer(folder / "vocab.txt")
+    tokenizer.check_vocab(len(tokenizer.tokens))
     text = (CORPUS / "harbor.txt").read_text()
     assert "[UNK]" not in tokenizer.tokenize(text)
-    assert not any(token != token.lower() for token in vocab[104:])
-    assert "keeper" in vocab  # a frequent word is whole
-    # The same again, and another for cased text.
-    assert read_vocab(tmp_path / "again.txt") == vocab
-    cased = read_vocab(tmp_path / "cased/vocab.txt")
-    unused = [f"[unused{number}]" for number in range(3)]
-    assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
-    assert "The" in cased
-    # The file beside it states the casing.
-    config = modeling.load_config(str(tmp_path / "bert_config.json"))
-    assert config == modeling.BertConfig(vocab_size=len(vocab))
+    assert "keeper" in tokenizer.tokens  # a frequent word is whole
+
+
+def test_only_a_cased_vocabulary_has_capitals(made):
+    folder, _ = made
+    learned = read_vocab(folder / "vocab.txt")[104:]
+    assert not any(token != token.lower() for token in learned)
+    assert "The" in read_vocab(folder / "cased/vocab.txt")
+
+
+def test_the_same_text_makes_the_same_vocabulary(made):
+    folder, _ = made
+    again = read_vocab(folder / "again.txt")
+    assert again == read_vocab(folder / "vocab.txt")
+
+
+def test_files_beside_a_vocabulary_state_its_size_and_casing(made):
+    folder, done = made
+    size = len(read_vocab(folder / "vocab.txt"))
+    config = modeling.load_config(str(folder / "bert_config.json"))
+    assert config == modeling.BertConfig(vocab_size=size)
     assert "--bert_config_file=" in done.stdout
-    assert f"vocab_size of {len(vocab)}" in done.stdout
-    assert not presets.read(tmp_path / "cased").do_lower_case
-    assert presets.read(tmp_path).do_lower_case
-    flags |= {"output_file": "cased/more.txt"}
-    done = script_runner.run("tools.create_vocabulary", tmp_path, **flags)
+    assert f"vocab_size of {size}" in done.stdout
+    assert not presets.read(folder / "cased").do_lower_case
+    assert presets.read(folder).do_lower_case
+
+
+def test_vocabularies_of_both_casings_need_two_folders(made):
+    folder, _ = made
+    flags = FLAGS | {"output_file": "cased/more.txt"}
+    done = script_runner.run(SCRIPT, folder, **flags)
     assert "cased/tokenizer_config.json" in done.error
 
 
@@ -80,7 +110,7 @@ def test_a_configuration_that_was_there_is_not_changed(tmp_path):
     flags = parse_flags("""
         --input_file=wiki_00 --output_file=vocab.txt --vocab_size=300
     """)
-    done = script_runner.run("tools.create_vocabulary", tmp_path, **flags)
+    done = script_runner.run(SCRIPT, tmp_path, **flags)
     number = len(read_vocab(tmp_path / "vocab.txt"))
     assert f"Set vocab_size in it to {number}. It is 77" in done.check().stderr
     assert (tmp_path / "bert_config.json").read_text() == text
@@ -129,7 +159,7 @@ def extended(tmp_path_factory, pretrained, tiny):
         --input_file=domain.txt --extend={VOCAB} --output_file=new.txt
         --num_new_words=120
     """)
-    script_runner.run("tools.create_vocabulary", folder, **flags).check()
+    script_runner.run(SCRIPT, folder, **flags).check()
     convert = parse_flags(f"""
         --init_checkpoint={pretrained[0]}/model.ckpt-7
         --bert_config_file={tiny}/bert_config.json --vocab_file={VOCAB}

@@ -1,7 +1,6 @@
 """Output folders that are in use, or whose names are odd."""
 
 import json
-import time
 
 import pytest
 
@@ -22,9 +21,7 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
         return script_runner.run("run_pretraining.py", tmp_path, **flags | more)
 
     with script_runner.start("run_pretraining.py", tmp_path, **flags) as first:
-        while not list(folder.glob("*.index")):
-            assert first.is_alive(), first.stderr()
-            time.sleep(0.1)
+        first.wait_for_files(folder, "*.index")
         # Whatever the second one asks for, it would write there.
         for more in ({}, {"do_train": False, "export_dir": "export"}):
             error = run(**more).error

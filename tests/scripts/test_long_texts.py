@@ -84,7 +84,7 @@ def test_the_export_answers_as_the_run(trained, flags):
     check_answers(flags, "saved_model")
 
 
-def test_resumes(trained, flags):
+def test_a_killed_run_resumes_to_the_same_bits(trained, flags):
     check_resume("run_classifier.py", flags)
 
 
@@ -117,7 +117,9 @@ def test_the_folder_brings_the_windows_and_flags_count(
 @pytest.mark.parametrize(
     "mode, metric", [("multilabel", "eval_accuracy"), ("regression", "pearson")]
 )
-def test_several_labels_and_numbers(mode, metric, flags, tmp_path):
+def test_windows_of_a_text_share_its_labels_or_number(
+    mode, metric, flags, tmp_path
+):
     for name in ("train", "dev"):
         table = (flags["data_dir"] / f"{name}.csv").read_text()
         if mode == "regression":

@@ -33,6 +33,9 @@ RECORDED_MEAN = 0.7190
 RECORDED_DEVIATION = 0.0113
 
 
+RATES = ("precision", "recall", "f1", "support")
+
+
 def test_only_read_task_reads_the_sets_of_a_task(tmp_path):
     config = create(
         run_classifier.Config,
@@ -51,17 +54,21 @@ def test_only_read_task_reads_the_sets_of_a_task(tmp_path):
         run_classifier.read_task(begin, reader)
 
 
-def test_results_are_the_originals_and_shown(classified):
-    folder, done = classified
-    run = folder / "run"
-    results = read_results(run)
+def test_results_are_the_originals_and_of_each_label(classified):
+    folder, _ = classified
+    results = read_results(folder / "run")
     names = {"eval_accuracy", "eval_loss", "global_step"}
-    rates = ("precision", "recall", "f1", "support")
-    names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in rates)}
+    names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in RATES)}
     assert results.keys() == names
     # 900 pairs in batches of 32, 0.3 times, rounded down.
     assert results["global_step"] == 8
     assert 0.3 < results["eval_loss"] < 1.2
+
+
+def test_the_report_shows_the_results_and_what_is_wrong(classified):
+    folder, done = classified
+    run = folder / "run"
+    results = read_results(run)
     assert f"{run}/report.html" in done.stderr
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
@@ -69,16 +76,28 @@ def test_results_are_the_originals_and_shown(classified):
     rows = [[float(cell) for cell in row[1:]] for row in page.rows[1:]]
     for label, (support, *cells) in zip("01", rows, strict=True):
         assert sum(cells[3:]) == support == results[f"{label}_support"]
-        shown = [results[f"{label}_{rate}"] for rate in rates[:3]]
+        shown = [results[f"{label}_{rate}"] for rate in RATES[:3]]
         assert cells[:3] == pytest.approx(shown, abs=5e-4)
+
+
+def test_exported_weights_are_those_of_the_last_step(classified):
+    folder, _ = classified
     weights = values(folder / "weights/bert_model.ckpt")
-    trained = values(run, 8)
+    trained = values(folder / "run", 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})
     assert not any("adam" in name for name in weights)
     assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
-    card = (run / "README.md").read_text()
+
+
+def test_the_card_of_a_run_shows_its_results_and_files(classified):
+    folder, _ = classified
+    card = (folder / "run/README.md").read_text()
     assert "| label | precision | recall | f1 | support |\n" in card
     assert "| dev.tsv | 120 |" in card and "`report.html`" in card
+
+
+def test_what_only_a_run_needs_is_in_its_folder_state(classified):
+    run = classified[0] / "run"
     state = {path.name.split(".")[0] for path in (run / "state").iterdir()}
     assert state == {"eval", "predict", "train", "events"}
     assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]

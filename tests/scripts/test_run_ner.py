@@ -42,7 +42,7 @@ def flags(tmp_path_factory, tiny):
     return flags
 
 
-def test_learns_and_reports_the_best_step(flags):
+def test_a_run_learns_and_reports_its_best_step(flags):
     run = flags["output_dir"]
     results = read_results(run)
     assert {"LOC_f1", "ORG_precision"} < results.keys()
@@ -102,7 +102,7 @@ def test_predicts_from_weights(flags, tmp_path):
 
 
 @pytest.mark.slow
-def test_resumes(flags):
+def test_a_killed_run_resumes_to_the_same_bits(flags):
     check_resume("run_ner.py", flags)
 
 

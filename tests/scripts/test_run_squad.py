@@ -76,12 +76,12 @@ def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_resumes(finished):
+def test_a_killed_run_resumes_to_the_same_bits(finished):
     check_resume("run_squad.py", finished)
 
 
 @pytest.mark.slow
-def test_questions_without_an_answer(flags, tmp_path):
+def test_questions_without_an_answer_are_trained_and_scored(flags, tmp_path):
     flags = flags | parse_flags(f"""
         --train_file={SQUAD}/train-v2.json --predict_file={SQUAD}/dev-v2.json
         --output_dir=v2 --version_2_with_negative --left_to_right --bilstm

@@ -40,5 +40,5 @@ def test_a_head_scores_each_of_four_endings(flags):
 
 
 @pytest.mark.slow
-def test_resumes(flags):
+def test_a_killed_run_resumes_to_the_same_bits(flags):
     check_resume("run_swag.py", flags)

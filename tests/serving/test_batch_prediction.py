@@ -142,9 +142,7 @@ def started(tmp_path, folders):
             input_file="in.jsonl",
             output_file=name,
         )
-        while not [*tmp_path.glob("*.partial-*")]:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
+        script.wait_for_files(tmp_path, "*.partial-*")
         # Some batches are answered.
         time.sleep(1)
         return script

@@ -12,8 +12,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
-import time
 from concurrent import futures
 
 import numpy as np
@@ -23,13 +21,8 @@ from data.io import tables, workers
 from serving.bulk import answer_settings, job
 from serving.tasks.base import TaskOptions
 from tests.support import script_runner
+from tests.support.bulk_files import WORDS, make_text, shards_of
 from tests.support.exports import relabel
-
-WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
-
-
-def make_text(rng):
-    return " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
 
 
 @pytest.fixture(scope="module")
@@ -78,77 +71,107 @@ def predict(folder, folders):
     return run
 
 
-def shards_of(folder, stem):
-    """Returns {name without the stem: bytes} of the shards of an output."""
-    return {
-        path.name.removeprefix(stem): path.read_bytes()
-        for path in sorted(folder.glob(f"{stem}-*-of-*"))
-    }
-
-
 def read_rows(folder, stem):
     """Returns the rows of all shards of JSON lines."""
     parts = shards_of(folder, stem).values()
     return [json.loads(line) for part in parts for line in part.splitlines()]
 
 
-def test_the_bytes_do_not_depend_on_the_processes(folder, predict):
-    lines = {}
-    for ending in ("jsonl", "csv", "npy", "csv.gz"):
-        made = []
-        for number in (1, 2):
-            name = f"{number}.{ending}"
-            done = predict(name, num_processes=number, num_shards=5)
-            assert done.status == 1
-            words = "1499 answered, 2 failed, 1 without text"
-            assert f"{words}; wrote {number}-*-of-00005.{ending}" in done.stderr
-            made.append(shards_of(folder, str(number)))
-            for path in folder.glob(f"{number}-*"):
-                path.unlink()
-        assert len(made[0]) == 5
-        assert [*made[0].values()] == [*made[1].values()]
-        assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
-        lines[ending] = [*made[0].values()]
-    # What one process writes to one file.
+ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
+
+
+@pytest.fixture(scope="module")
+def jobs(folder, predict):
+    """{ending: contents of the five shards} of in.jsonl, by one process."""
+    found = {}
+    for ending in ENDINGS:
+        answer_in_shards(predict, f"one.{ending}", num_processes=1)
+        found[ending] = [*shards_of(folder, "one").values()]
+        for path in folder.glob("one-*"):
+            path.unlink()
+    return found
+
+
+def answer_in_shards(predict, name, num_processes):
+    """Answers in.jsonl in five shards, and checks what is said of it."""
+    stem, _, ending = name.partition(".")
+    done = predict(name, num_processes=num_processes, num_shards=5)
+    assert done.status == 1
+    words = "1499 answered, 2 failed, 1 without text"
+    assert f"{words}; wrote {stem}-*-of-00005.{ending}" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_bytes_do_not_depend_on_the_processes(
+    ending, folder, predict, jobs
+):
+    answer_in_shards(predict, f"two.{ending}", num_processes=2)
+    made = [*shards_of(folder, "two").values()]
+    for path in folder.glob("two-*"):
+        path.unlink()
+    assert len(made) == 5 and made == jobs[ending]
+    assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
+
+
+@pytest.fixture(scope="module")
+def whole(folder, predict):
+    """The answers to in.jsonl that one process wrote to one file."""
     assert predict("whole.jsonl").status == 1
-    whole = script_runner.read_lines(folder / "whole.jsonl")
-    found = [
-        json.loads(x) for part in lines["jsonl"] for x in part.splitlines()
-    ]
-    assert len(found) == len(whole) == 1501
-    for row, expected in zip(found, whole, strict=True):
+    return script_runner.read_lines(folder / "whole.jsonl")
+
+
+def test_the_answers_are_those_of_one_file(jobs, whole):
+    lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
+    assert len(lines) == len(whole) == 1501
+    for line, answer in zip(lines, whole, strict=True):
+        row, expected = json.loads(line), dict(answer)
         numbers = [*row.pop("probabilities", {}).values()]
         wanted = [*expected.pop("probabilities", {}).values()]
         np.testing.assert_allclose(numbers, wanted, atol=1e-5)
         if "label" in expected and "predicted_label" not in expected:
             expected["predicted_label"] = expected.pop("label")
         assert row == expected
-    headers = {part.splitlines()[0] for part in lines["csv"]}
+
+
+def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
+    headers = {part.splitlines()[0] for part in jobs["csv"]}
     assert headers == {
         b"id,text,label,late,predicted_label,probabilities.no,"
         b"probabilities.maybe,probabilities.yes,num_wordpieces_cut,line,error"
     }
     cells = [
         row
-        for part in lines["csv"]
+        for part in jobs["csv"]
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert [row["id"] for row in cells] == [str(x.get("id", "")) for x in whole]
     assert cells[1491]["late"] == 'a "quoted" one'
-    assert [gzip.decompress(x) for x in lines["csv.gz"]] == lines["csv"]
 
 
-def test_rows_that_cannot_be_answered(folder, predict):
+def test_a_packed_table_is_the_table(jobs):
+    assert [gzip.decompress(x) for x in jobs["csv.gz"]] == jobs["csv"]
+
+
+def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
     predict("bad.jsonl", num_shards=30, output_fields="label")
     rows = read_rows(folder, "bad")
     errors = [row for row in rows if "error" in row]
     assert [row["line"] for row in errors] == [12, 22]
     assert errors[0]["id"] == 11 and "'text_a'" not in errors[0]["error"]
     assert rows[7] == {"id": 7, "text": ""}
+
+
+def test_a_label_of_the_input_is_not_replaced(folder, predict):
+    predict("kept.jsonl", num_shards=30, output_fields="label")
+    rows = read_rows(folder, "kept")
     assert rows[3].keys() == {"id", "text", "label", "predicted_label"}
+    assert rows[3]["label"] == "mine"
     assert rows[4].keys() == {"id", "text", "predicted_label"}
-    predict("bad.npy", num_shards=30)
-    arrays = [np.load(path) for path in sorted(folder.glob("bad-*.npy"))]
+
+
+def test_an_array_is_nan_where_there_is_no_answer(folder, predict):
+    predict("nan.npy", num_shards=30)
+    arrays = [np.load(path) for path in sorted(folder.glob("nan-*.npy"))]
     array = np.concatenate(arrays)
     assert array.shape == (1501, 3)
     # Row 20 of the array is line 22.
@@ -157,7 +180,7 @@ def test_rows_that_cannot_be_answered(folder, predict):
     assert not np.isnan(array[~is_nan]).any()
 
 
-def test_files_are_whole_and_have_the_same_columns(folder, predict):
+def test_each_table_is_a_shard_with_the_columns_of_all(folder, predict):
     done = predict("t.csv", input_file="part-*.csv", num_shards=99)
     assert done.status == 0, done.stderr
     parts = shards_of(folder, "t")
@@ -227,27 +250,37 @@ def test_every_task_has_its_columns_before_the_first_answer(
         assert {name: row[name] for name in wanted} == wanted
 
 
-def test_a_finished_job_is_not_repeated(folder, predict, folders, tmp_path):
+@pytest.fixture
+def finished(folder, predict):
+    """The flags of a job that has written its three shards."""
     flags = {"num_shards": 3, "output_fields": "label"}
     predict("done.csv", **flags)
+    return flags
+
+
+def test_a_finished_job_is_not_repeated(folder, predict, finished):
     before = script_runner.snapshot(folder)
-    done = predict("done.csv", num_processes=2, **flags)
+    done = predict("done.csv", num_processes=2, **finished)
     assert done.status == 1
     assert "already wrote done-*-of-00003.csv" in done.stderr
     assert script_runner.snapshot(folder) == before
-    error = predict("done.csv", **flags | {"batch_size": 4}).error
-    assert "was written with --batch_size=32; use another" in error
-    error = predict("done.csv", kind="features", **flags).error
-    assert "--task=classify, another model; use another" in error
-    changed = folder / "changed.jsonl"
-    changed.write_text('{"text": "a"}\n')
-    error = predict("done.csv", **flags, input_file="changed.jsonl").error
-    assert "other input files" in error
-    # A shard that was damaged is written again.
+
+
+def test_another_job_does_not_replace_a_finished_one(folder, predict, finished):
+    (folder / "changed.jsonl").write_text('{"text": "a"}\n')
+    for changes, says in (
+        ({"batch_size": 4}, "was written with --batch_size=32; use another"),
+        ({"kind": "features"}, "--task=classify, another model; use another"),
+        ({"input_file": "changed.jsonl"}, "other input files"),
+    ):
+        assert says in predict("done.csv", **finished | changes).error
+
+
+def test_a_damaged_shard_is_written_again(folder, predict, finished):
     path = folder / "done-00001-of-00003.csv"
     contents = path.read_bytes()
     path.write_bytes(contents[:-1])
-    assert "; wrote done" in predict("done.csv", **flags).stderr
+    assert "; wrote done" in predict("done.csv", **finished).stderr
     assert path.read_bytes() == contents
 
 
@@ -274,6 +307,9 @@ def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
         error = predict(flags.pop("output_file"), **flags).error
         assert all(word in error for word in words), error
     assert script_runner.snapshot(folder) == before
+
+
+def test_an_input_is_not_replaced(folder, predict):
     (folder / "same-00000-of-00001.csv").write_text("text\na\n")
     error = predict(
         "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
@@ -356,97 +392,3 @@ def test_a_worker_that_lives_on_loads_a_new_model(
         for stem in ("first", "second")
     )
     assert first <= {"no", "maybe", "yes"} and second <= {"a", "b", "c"}
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    """A folder with 60,000 texts."""
-    folder = tmp_path_factory.mktemp("many")
-    rng = random.Random(5)
-    with (folder / "in.txt").open("w") as file:
-        for _ in range(60_000):
-            file.write(f"{make_text(rng)}\n")
-    return folder
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_job_that_was_ended_resumes(number, many, folders, tmp_path):
-    shutil.copy(many / "in.txt", tmp_path)
-    flags = {
-        "model": folders["classifier"],
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 5:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
-        workers_of = script_runner.children(script.pid)
-        script.send(number)
-        done = script.finish()
-    if number == signal.SIGTERM:
-        assert done.status == 143
-        last = done.stderr.splitlines()[-1]
-        assert last.startswith("error: stopped by SIGTERM after ")
-        assert last.endswith("of 40 tasks; run the same command to resume")
-        assert not [*tmp_path.glob("*.partial-*")]
-    end = time.monotonic() + 30
-    while any(map(is_running, workers_of)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    results = [x.name[5:10] for x in work.glob("task-*.json")]
-    assert 5 <= len(results) < 40
-    before = script_runner.snapshot(tmp_path)
-    assert script_runner.run("predict.py", tmp_path, **flags).status == 0
-    after = script_runner.snapshot(tmp_path)
-    for result in results:
-        path = tmp_path / f"out-{result}-of-00040.jsonl"
-        assert after[path] == before[path]
-    names = {x.name for x in tmp_path.iterdir()}
-    assert len(names) == 42
-    flags["output_file"] = "whole.jsonl"
-    flags["num_processes"] = 1
-    script_runner.run("predict.py", tmp_path, **flags).check()
-    made = shards_of(tmp_path, "out")
-    assert made == shards_of(tmp_path, "whole")
-    num_lines = sum(part.count(b"\n") for part in made.values())
-    assert num_lines == 60_000
-
-
-def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
-    shutil.copy(many / "in.txt", tmp_path)
-    model = shutil.copytree(folders["classifier"], tmp_path / "model")
-    flags = {
-        "model": model,
-        "input_file": "in.txt",
-        "output_file": "out.jsonl",
-        "num_shards": 40,
-        "num_processes": 2,
-    }
-    work = tmp_path / "out.jsonl.work"
-    described = (model / "model.json").read_text()
-    changed = tmp_path / "changed.json"
-    changed.write_text(described.replace(": null", ": 1"))
-    with script_runner.start("predict.py", tmp_path, **flags) as script:
-        while len([*work.glob("task-*.json")]) < 3:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
-        changed.replace(model / "model.json")
-        error = script.finish().error
-    assert f"{model} contains another model than when the job" in error
-    (model / "model.json").write_text(described)
-    script_runner.run("predict.py", tmp_path, **flags).check()
-    assert len(shards_of(tmp_path, "out")) == 40
-
-
-def is_running(pid):
-    """Returns whether a process exists and has not ended."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

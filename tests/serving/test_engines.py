@@ -96,7 +96,7 @@ def test_an_answer_does_not_depend_on_its_neighbors(engine, method, ask):
         assert_same(answer(*fields), together)
 
 
-def test_in_int8_too_it_does_not(in_int8):
+def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
     """A range is that of a row, or a row runs by itself."""
     assert in_int8.path.endswith(in_int8.engine.name)
     for text, together in zip(TEXTS, in_int8.classify(TEXTS), strict=True):
@@ -163,7 +163,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_fixed_length(engine, ask, tmp_path):
+def test_a_model_of_a_fixed_length_cuts_texts_there(engine, ask, tmp_path):
     export("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
     bert, other = serving.load(tmp_path / "x"), ask(engine, "classifier")
     assert {*bert.engine.inputs.values()} == {(None, LENGTH - 4)}

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.support import script_runner
 from tests.support.server_process import ask, running
 
 TAG = "/api/models/ner/tag"
@@ -26,19 +27,17 @@ SHORT = [
 ]
 
 
+# A server that waits so long for a client at its end is killed by the test, and
+# its exit status is not 0.
+PATIENT = 2 * script_runner.TIMEOUT
+
+
 @pytest.fixture
 def server(tmp_path, folders):
     """Has models that read texts of any length, in windows."""
     models = {kind: folders[kind] for kind in ("squad", "ner")}
-    with running(tmp_path, models) as process:
+    with running(tmp_path, models, timeout_s=PATIENT) as process:
         yield process
-
-
-def stop(server):
-    """Sends SIGTERM; returns seconds until the process has ended."""
-    begin = time.monotonic()
-    assert server.stop() == 0, server.script.stderr()
-    return time.monotonic() - begin
 
 
 @pytest.mark.parametrize(
@@ -69,42 +68,44 @@ def test_a_text_that_is_cut_counts_as_far_as_it_is_read(tmp_path, folders):
 
 
 def test_a_greedy_client_delays_no_other(server):
-    """Others are answered within a second, and the server stops as soon."""
+    """Others are answered before the long request that came first."""
     is_over = threading.Event()
-    ends = []
+    ended = []
 
     def repeat(path, body):
         with server.connect() as connection:
             while not is_over.is_set():
                 assert ask(connection, "POST", path, body)[0] == 200
-        ends.append(time.monotonic())
+                ended.append(path)
 
-    threads = [threading.Thread(target=repeat, args=each) for each in LARGEST]
+    # Two long requests compete for each model.
+    long = [*LARGEST, LARGEST[-1]]
+    threads = [threading.Thread(target=repeat, args=each) for each in long]
     for thread in threads:
         thread.start()
     time.sleep(1)
-    seconds = []
+    # For each short request, the long ones to its model that ended meanwhile.
+    counts = []
     with server.connect() as connection:
         for path, body in SHORT * 10:
-            begin = time.monotonic()
+            before = ended.count(path)
             assert ask(connection, "POST", path, body)[0] == 200
-            seconds.append(time.monotonic() - begin)
-    # Other programs may delay a single answer on a busy machine.
-    assert statistics.median(seconds) < 1, seconds
+            counts.append(ended.count(path) - before)
     is_over.set()
     server.script.send(signal.SIGTERM)
     for thread in threads:
         thread.join()
     assert server.stop() == 0, server.script.stderr()
-    assert time.monotonic() - max(ends) < 5
+    # A long request may happen to end just then.
+    assert statistics.median(counts) == 0, counts
 
 
-def test_nothing_is_computed_for_a_client_that_is_gone(server):
+def test_clients_that_vanish_cause_no_error(server):
     for _ in range(30):
         for path, body in LARGEST:
             with server.connect() as connection:
                 connection.request("POST", path, json.dumps(body))
-    assert stop(server) < 15
+    assert server.stop() == 0, server.script.stderr()
     assert "Traceback" not in server.script.stderr()
 
 
@@ -137,7 +138,8 @@ def test_a_stop_breaks_no_request(tmp_path, folders):
     """64 clients without a pause."""
     for _ in range(3):
         replies, broken = [], []
-        with running(tmp_path, {"ner": folders["ner"]}) as server:
+        models = {"ner": folders["ner"]}
+        with running(tmp_path, models, timeout_s=PATIENT) as server:
             threads = [
                 threading.Thread(
                     target=ask_until_the_end, args=(server, replies, broken)
@@ -151,7 +153,7 @@ def test_a_stop_breaks_no_request(tmp_path, folders):
             server.script.send(signal.SIGTERM)
             for thread in threads:
                 thread.join()
-            assert stop(server) < 5
+            assert server.stop() == 0, server.script.stderr()
         assert not broken, (len(replies), broken)
         assert replies.count("close") == 64
 
@@ -173,4 +175,5 @@ def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
         half.sock.sendall(b"Host: a\r\n\r\n")
         received = half.sock.recv(1000).lower()
         assert b" 200 " in received and b"connection: close" in received
-        assert stop(server) < 5
+        # The third connection is still open.
+        assert server.stop() == 0, server.script.stderr()

@@ -45,13 +45,17 @@ def test_a_label_of_probability_one_half_is_not_predicted():
     assert predicted.tolist() == [[False, True, False]]
 
 
-def test_other_kinds():
+def test_a_span_labeler_exports_its_logits():
     outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
     assert head_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
+
+
+@pytest.mark.parametrize(
+    "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
+)
+def test_tags_and_choices_keep_their_order(kind):
+    assert head_outputs.form_of(kind, {}) == head_outputs.CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
-    for kind in (kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE):
-        assert head_outputs.form_of(kind, {}) == head_outputs.CLASSIFICATION
-        found = head_outputs.to_logits(
-            kind, {}, {"probabilities": probabilities}
-        )
-        np.testing.assert_array_equal(found.argmax(-1), LOGITS[None].argmax(-1))
+    outputs = {"probabilities": probabilities}
+    found = head_outputs.to_logits(kind, {}, outputs)
+    np.testing.assert_array_equal(found.argmax(-1), LOGITS[None].argmax(-1))

@@ -21,7 +21,7 @@ def create_encoder():
     return create_model(modeling.BertModel, changes=changes)
 
 
-def test_one_long_text_next_to_many_short_ones():
+def test_lengths_that_differ_too_much_are_refused():
     ask, _ = tokenize.create(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
@@ -37,7 +37,9 @@ def test_one_long_text_next_to_many_short_ones():
     assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
 
 
-def test_vectors_of_one_long_text_beside_many_short_ones(monkeypatch, tmp_path):
+def test_lengths_of_vectors_that_differ_too_much_are_refused(
+    monkeypatch, tmp_path
+):
     # Allow 1,000 positions of the model's width, 16.
     monkeypatch.setattr(embed, "_MAX_PADDING", 16 * 1000)
     serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)

@@ -141,7 +141,7 @@ def test_a_form_is_of_the_models_kind(driver, ask):
     assert first.get_property("value") and not second.get_property("value")
 
 
-def test_answers(driver, ask):
+def test_the_page_shows_the_answer_of_each_task(driver, ask):
     answer = ask("pretraining: fill the gap", text="The [MASK] is [MASK].")
     assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
     answer = ask("pretraining: fill the gap", text="no gap")

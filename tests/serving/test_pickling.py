@@ -85,20 +85,20 @@ def test_a_pool_says_that_the_folder_changed(model):
             found.get(timeout=60)
 
 
-def test_a_pool_of_processes(model):
+def test_a_pickled_model_answers_in_a_pool_of_processes(model):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         found = pool.map(model.classify, TEXTS, chunksize=1)
     assert found == [model.classify(text) for text in TEXTS]
 
 
-def test_joblib(model):
+def test_a_pickled_model_answers_in_joblib(model):
     with joblib.parallel_config("loky", n_jobs=2):
         calls = (joblib.delayed(model.classify)(text) for text in TEXTS)
         found = joblib.Parallel()(calls)
     assert found == [model.classify(text) for text in TEXTS]
 
 
-def test_dask(model, tmp_path):
+def test_a_pickled_model_answers_in_dask(model, tmp_path):
     distributed = pytest.importorskip(
         "distributed", reason="Dask is not installed"
     )
@@ -110,7 +110,7 @@ def test_dask(model, tmp_path):
     assert found == [model.classify(text) for text in TEXTS]
 
 
-def test_a_function_of_beam(model, tmp_path, monkeypatch):
+def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 
     def write(number, text):

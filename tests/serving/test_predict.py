@@ -125,7 +125,9 @@ def answer_texts(model, *texts, **flags):
         ("ner", ["The boat", "A sea."], 2),
     ],
 )
-def test_texts_of_the_command_line(kind, texts, num_answers, folders, capsys):
+def test_texts_of_the_command_line_are_answered(
+    kind, texts, num_answers, folders, capsys
+):
     assert answer_texts(folders[kind], *texts) == 0
     found = [*map(json.loads, capsys.readouterr().out.splitlines())]
     assert len(found) == num_answers

@@ -1,31 +1,19 @@
 """predict.py --pipeline=beam: the bytes of one process, whatever is killed."""
 
-import random
 import shutil
 import signal
-import time
 
 import pytest
 
 from tests.support import dask_cluster, script_runner
+from tests.support.bulk_files import shards_of, write_texts
 from tests.support.exports import relabel
-
-WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
 
 
 @pytest.fixture(autouse=True)
 def beam():
     """Skips these tests without Apache Beam."""
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
-
-
-def write_texts(path, number):
-    """Writes a text in each line of a file."""
-    rng = random.Random(5)
-    with path.open("w") as file:
-        for _ in range(number):
-            file.write(" ".join(rng.choices(WORDS, k=rng.randint(1, 12))))
-            file.write("\n")
 
 
 def flags_of(folders, **flags):
@@ -37,11 +25,6 @@ def flags_of(folders, **flags):
         "num_shards": 12,
         **flags,
     }
-
-
-def shards_in(folder, stem):
-    """Returns the bytes of the shards of an output, in order."""
-    return [x.read_bytes() for x in sorted(folder.glob(f"{stem}-*-of-*"))]
 
 
 def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
@@ -59,8 +42,8 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
     ).check()
     for each in (own, done):
         assert "300 answered, 0 failed; wrote" in each.stderr
-    made = shards_in(tmp_path, "beam")
-    assert len(made) == 12 and made == shards_in(tmp_path, "out")
+    made = shards_of(tmp_path, "beam")
+    assert len(made) == 12 and made == shards_of(tmp_path, "out")
 
 
 @pytest.mark.parametrize(
@@ -99,16 +82,13 @@ def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
             **flags | {"pipeline": "beam", "output_file": "dask.csv"},
         ) as script,
     ):
-        work = tmp_path / "dask.csv.work"
-        while not [*work.glob("task-*.json")]:
-            assert script.is_alive(), script.stderr()
-            time.sleep(0.02)
+        script.wait_for_files(tmp_path / "dask.csv.work", "task-*.json")
         cluster.workers[0].send_signal(signal.SIGKILL)
         done = script.finish().check()
         assert "Remove worker" in cluster.log()
     assert "30000 answered, 0 failed; wrote" in done.stderr
-    made = shards_in(tmp_path, "dask")
-    assert len(made) == 12 and made == shards_in(tmp_path, "out")
+    made = shards_of(tmp_path, "dask")
+    assert len(made) == 12 and made == shards_of(tmp_path, "out")
     assert not [*tmp_path.glob("*.partial-*"), *tmp_path.glob("*.work")]
 
 
@@ -130,5 +110,5 @@ def test_workers_of_dask_notice_another_model(folders, tmp_path):
             ).check()
             relabel(model, ["a", "b", "c"])
     run("predict.py", tmp_path, **flags).check()
-    assert shards_in(tmp_path, "second") == shards_in(tmp_path, "out")
-    assert shards_in(tmp_path, "first") != shards_in(tmp_path, "out")
+    assert shards_of(tmp_path, "second") == shards_of(tmp_path, "out")
+    assert shards_of(tmp_path, "first") != shards_of(tmp_path, "out")

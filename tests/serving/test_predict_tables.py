@@ -93,7 +93,7 @@ def test_several_files_follow_one_another(folder, predict, good):
     assert (folder / "both.jsonl").read_bytes() == expected
 
 
-def test_lines_of_text(folder, predict, good, caplog):
+def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     found = script_runner.read_lines(folder / "text.jsonl")
@@ -107,7 +107,9 @@ def test_lines_of_text(folder, predict, good, caplog):
     assert is_known.tolist() == [True, False, True, False, True]
 
 
-def test_bad_rows_of_tables(folder, predict, caplog):
+def test_bad_rows_of_tables_keep_their_place_and_say_why(
+    folder, predict, caplog
+):
     lines = ["id,review", "1,a", "2", *(f"{i},\udcff" for i in range(3, 20))]
     text = "\n".join(lines)
     (folder / "bad.csv").write_text(text, errors="surrogateescape")
@@ -131,7 +133,6 @@ def test_bad_rows_of_tables(folder, predict, caplog):
     [
         ({"text_column": None}, "'id', 'review'.*--text_column"),
         ({"input_file": "open.csv"}, "open.csv, line 3"),
-        ({"input_file": "a.csv,absent"}, "'a.csv'"),
         ({"output_fields": ["vector"]}, "--output_fields=vector.*label"),
         ({"output_fields": ["label"], "output_format": "npy"}, "float"),
         ({"output_file": "no.out.tsv"}, "--output_file=no.out.tsv"),
@@ -146,7 +147,20 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
     flags["model"] = str(folders[flags["model"]])
     config = create(script.Config, **flags)
-    with pytest.raises((OSError, ValueError), match=word):
+    with pytest.raises(ValueError, match=word):
+        script.main(Parsed(config), [])
+    assert not [*folder.glob("no.out*")]
+
+
+def test_a_missing_input_is_named(folder, folders, monkeypatch):
+    monkeypatch.chdir(folder)
+    config = create(
+        script.Config,
+        model=str(folders["classifier"]),
+        input_file="a.csv,absent",
+        output_file="no.out",
+    )
+    with pytest.raises(FileNotFoundError, match=r"--input_file: .*'a\.csv'"):
         script.main(Parsed(config), [])
     assert not [*folder.glob("no.out*")]
 

@@ -60,7 +60,9 @@ PAIR = {"text_a": "b", "text_b": "c"}
         ("a.txt", "b\n", CLASSIFY, [], {"text": "b"}),
     ],
 )
-def test_columns(tmp_path, name, text, task, columns, expected):
+def test_columns_are_the_fields_of_a_request(
+    tmp_path, name, text, task, columns, expected
+):
     (tmp_path / name).write_text(text)
     (item,) = read(tmp_path / name, task, *columns)
     assert (item.request, item.error) == (expected, None)

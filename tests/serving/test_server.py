@@ -5,6 +5,7 @@ import http.client
 import json
 import random
 import re
+import select
 import shlex
 import signal
 import socket
@@ -200,13 +201,11 @@ def check_slow_clients(server):
     """Neither a body nor a head that does not come keeps a connection."""
     token = b"Authorization: Bearer a-secret-word\r\n"
     head = HEAD + token + b"Content-Length: 9\r\n"
-    began = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
         body, none = pool.map(
             lambda data: send(server, data, shut=False), [head + b"\r\n{", head]
         )
     assert b"408" in body.split(b"\r\n")[0] and none == b""
-    assert time.monotonic() - began < 120
 
 
 def check_end(server, proof):
@@ -236,10 +235,12 @@ def check_end(server, proof):
 
 
 def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
-    data = json.dumps(TEXT).encode()
+    # JSON may begin with blanks, which come one by one.
+    num_blanks = 200
+    data = b" " * num_blanks + json.dumps(TEXT).encode()
     with contextlib.ExitStack() as stack:
         process = stack.enter_context(
-            running(tmp_path, {"ner": folders["ner"]})
+            running(tmp_path, {"ner": folders["ner"]}, timeout_s=600)
         )
         slow, half = (stack.enter_context(process.connect()) for _ in range(2))
         for client in (slow, half):
@@ -247,18 +248,19 @@ def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
             client.putheader("Content-Length", str(len(data)))
             client.endheaders(data[:5])
         time.sleep(0.3)
-        begin = time.monotonic()
         process.script.send(signal.SIGTERM)
-        for start in range(5, len(data), 10):
-            time.sleep(0.5)
-            slow.send(data[start : start + 10])
+        sent = 5
+        while not select.select([half.sock], [], [], 0.3)[0]:
+            assert sent < num_blanks, "the other connection is still open"
+            slow.send(data[sent : sent + 1])
+            sent += 1
+        with pytest.raises((http.client.RemoteDisconnected, OSError)):
+            half.getresponse()
+        slow.send(data[sent:])
         response = slow.getresponse()
         assert response.status == 200
         assert len(json.load(response)["words"]) == 6
-        with pytest.raises((http.client.RemoteDisconnected, OSError)):
-            half.getresponse()
         assert process.stop() == 0, process.script.stderr()
-        assert time.monotonic() - begin < 10
     assert "Traceback" not in process.script.stderr()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import socket
 import threading
@@ -44,6 +45,7 @@ class Echo:
         self.batches, self.reply = [], reply
         self.engine = self
         self.may_run = threading.Event()
+        self.num_slow = 0
 
     def task(self, name="task"):
         return TASK
@@ -64,6 +66,7 @@ class Echo:
     def decode(self, text):
         if text == "slow":
             time.sleep(0.03)
+            self.num_slow += 1
         if text == "bad":
             raise ValueError("bad")
         return {"text": self.reply or text}
@@ -132,10 +135,10 @@ def test_a_long_job_takes_turns_and_ends_with_its_client():
         echo.may_run.set()
         model = served(echo)
         long, other = (submit(model, TASK, *["slow"] * 100) for _ in range(2))
-        begin = time.monotonic()
         for _ in range(3):
             await submit(model, TASK, "short")
-        assert time.monotonic() - begin < 1.5
+        # Each short job waits for one turn of a long one.
+        assert 0 < echo.num_slow < 30
         assert not long.done() and not other.done()
         long.cancel()
         other.cancel()
@@ -187,6 +190,24 @@ def serve_long_replies(port):
     server_process.serve(server, "127.0.0.1", port)
 
 
+def serve_when_allowed(folder, port):
+    """Writes `is_waiting`, and computes once there is the file `is_allowed`.
+
+    Replies are all batches until then.
+    """
+    echo = Echo()
+    echo.reply = echo.batches
+    model = ServedModel("", {}, echo)
+
+    def wait():
+        (folder / "is_waiting").touch()
+        while not (folder / "is_allowed").exists():
+            time.sleep(0.01)
+
+    echo.may_run.wait = wait
+    server_process.serve(Server({"m": model}), "127.0.0.1", port)
+
+
 def serve_before_loading(port):
     model = ServedModel("", {})
     model.load = threading.Event().wait
@@ -194,6 +215,10 @@ def serve_before_loading(port):
 
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+POST = (
+    b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+    b'Content-Length: %d\r\n\r\n{"text": "%s"}'
+)
 
 
 @contextlib.contextmanager
@@ -233,6 +258,32 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
                 while part := client.recv(1 << 16):
                     received += len(part)
         assert 0 < received < 15_000_000
+
+
+def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
+    serve = functools.partial(serve_when_allowed, tmp_path)
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(served_by(serve, b" 200 "))
+
+        def ask(text):
+            address = ("127.0.0.1", server.port)
+            client = socket.create_connection(address, script_runner.TIMEOUT)
+            client.sendall(POST % (len(text) + 12, text))
+            return client
+
+        first = stack.enter_context(ask(b"first"))
+        while not (tmp_path / "is_waiting").exists():
+            time.sleep(0.01)
+        for _ in range(5):
+            ask(b"gone").close()
+        # The server reads what came earlier, too.
+        for _ in range(3):
+            send(server, GET % b"/healthz")
+        last = stack.enter_context(ask(b"last"))
+        (tmp_path / "is_allowed").touch()
+        first.recv(1)
+        reply = b"".join(iter(functools.partial(last.recv, 1000), b""))
+    assert b'{"text": [["first"], ["last"]]}' in reply
 
 
 def test_sigterm_while_models_load_ends_the_server():

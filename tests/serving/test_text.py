@@ -28,7 +28,7 @@ def pack(served, text_a, text_b=None):
     return features
 
 
-def test_classify(exports):
+def test_classify_returns_probabilities_and_labels(exports):
     served = exports["classifier"]
     for (_, inputs), outputs in zip(
         served.requests[:2], served.outputs, strict=False
@@ -43,7 +43,7 @@ def test_classify(exports):
         assert outputs["labels"].tolist() == [LABELS] * len(labels)
 
 
-def test_embed(exports):
+def test_embed_returns_the_vectors_of_the_model(exports):
     served = exports["features"]
     (outputs,) = served.outputs
     features = pack(served, served.requests[0][1]["text"])
@@ -70,7 +70,7 @@ def test_embed(exports):
     assert not outputs["sequence_output"][mask == 0].any()
 
 
-def test_next_sentence(exports):
+def test_next_sentence_returns_the_probability(exports):
     served = exports["pretraining"]
     features = pack(served, **served.requests[1][1])
     positions = tf.zeros([len(features["input_ids"]), 1], tf.int32)
@@ -82,7 +82,7 @@ def test_next_sentence(exports):
     )
 
 
-def test_fill_mask(exports):
+def test_fill_mask_returns_the_best_wordpieces(exports):
     served = exports["pretraining"]
     outputs = served.outputs[0]
     tokenizer = served.tokenizer
@@ -137,7 +137,7 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     np.testing.assert_allclose(found, expected[best], atol=1e-5)
 
 
-def test_masks_with_the_id_of_padding(tmp_path):
+def test_a_mask_may_have_the_id_of_padding(tmp_path):
     """Any special token may be in any row of a vocabulary."""
     tokens = [*TOKENIZER.tokens]
     mask = tokens.index("[MASK]")

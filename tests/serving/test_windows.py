@@ -46,7 +46,7 @@ def call(model, features):
     )
 
 
-def test_answer(exports):
+def test_answers_are_those_of_the_search_in_python(exports):
     served = exports["squad"]
     inputs = served.requests[0][1]
     found = {k: v.tolist() for k, v in served.outputs[0].items()}

@@ -134,6 +134,14 @@ class Running:
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def wait_for_files(self, folder, pattern, count=1):
+        """Waits until this number of files match, while the script runs."""
+        end = time.monotonic() + TIMEOUT
+        while len([*folder.glob(pattern)]) < count:
+            assert self.is_alive(), self.stderr()
+            assert time.monotonic() < end, self.stderr()
+            time.sleep(0.02)
+
     def send(self, number):
         """Sends a signal to the script."""
         os.kill(self.pid, number)
@@ -171,6 +179,23 @@ def children(pid):
         for task in sorted(Path(f"/proc/{pid}/task").iterdir())
         for child in (task / "children").read_text().split()
     ]
+
+
+def is_running(pid):
+    """Returns whether a process exists and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for_end(pids):
+    """Waits until none of these processes is running."""
+    end = time.monotonic() + TIMEOUT
+    while any(map(is_running, pids)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def start(script, cwd, *arguments, environment=None, **flags):

@@ -55,7 +55,7 @@ def test_names_of_folders(runs):
     assert labels[2:] == ["a", f"{runs}/squad"]
 
 
-def test_chosen_metrics(runs):
+def test_only_chosen_metrics_are_columns(runs):
     lines = show(runs, str(runs), metrics=["loss", "yes_f1"])
     cells = [line.replace("|", " ").split()[2:] for line in lines]
     assert cells[0] == ["loss", "yes_f1"]

@@ -41,7 +41,7 @@ def train(dtype):
         ("float64", 1e-9),
     ],
 )
-def test_steps(dtype, tolerance):
+def test_training_steps_are_those_that_were_recorded(dtype, tolerance):
     numbers = base_width.load()
     if dtype == "float64":
         with golden.form("plain"):

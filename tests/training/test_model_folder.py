@@ -157,29 +157,37 @@ def write(folder, labels=None, **changes):
     begin(toy_task.create_config(folder), model, {}, labels)
 
 
-def test_only_what_a_run_left_is_replaced(tmp_path):
+def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
+    """It was killed before its first checkpoint."""
     write(tmp_path)
-    # Killed before its first checkpoint.
     write(tmp_path, num_attention_heads=1)
     found = json.loads((tmp_path / "bert_config.json").read_text())
     assert found["num_attention_heads"] == 1
+
+
+def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
+    write(tmp_path)
     (tmp_path / "model.ckpt-1.index").touch()
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=2)
-    # A user's own files.
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    models.write_config(mine / "bert_config.json")
-    (mine / "labels.txt").write_text("no\nyes\n")
-    write(mine, ["no", "yes"])
+        write(tmp_path, num_attention_heads=1)
+
+
+def test_a_users_own_files_stay(tmp_path):
+    models.write_config(tmp_path / "bert_config.json")
+    (tmp_path / "labels.txt").write_text("no\nyes\n")
+    write(tmp_path, ["no", "yes"])
     with pytest.raises(ValueError, match=r"labels\.txt"):
-        write(mine, ["yes", "no"])
+        write(tmp_path, ["yes", "no"])
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(mine, num_attention_heads=1)
-    (mine / model_json.FILE).write_text('{"version": 1, "mine": 2}')
+        write(tmp_path, num_attention_heads=1)
+
+
+def test_a_users_own_description_stays(tmp_path):
+    text = '{"version": 1, "mine": 2}'
+    (tmp_path / model_json.FILE).write_text(text)
     with pytest.raises(ValueError, match=r"model\.json"):
-        write(mine)
-    assert json.loads((mine / model_json.FILE).read_text())["mine"] == 2
+        write(tmp_path)
+    assert (tmp_path / model_json.FILE).read_text() == text
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

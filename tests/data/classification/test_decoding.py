@@ -19,7 +19,7 @@ def write(folder, entries, outputs, decoder=CLASSES):
     )
 
 
-def test_half_of_a_surrogate_pair_in_a_text(tmp_path):
+def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     entries = [{"text_a": "a\ud800\u4e2d"}]
     assert write(tmp_path, entries, [[0, 1]]) == ["yes"]
     line = json.loads((tmp_path / "predictions.jsonl").read_bytes())

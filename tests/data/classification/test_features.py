@@ -81,7 +81,9 @@ def test_features_equal_the_originals(folder, case, name):
         ("", "b", [2, 3, 5, 3, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]),
     ],
 )
-def test_layout(tokenizer, text_a, text_b, ids, segments):
+def test_ids_and_segments_of_a_text_and_of_a_pair(
+    tokenizer, text_a, text_b, ids, segments
+):
     example = InputExample("g", text_a, text_b, "0")
     features = convert_single_example(9, example, ["0"], 8, tokenizer)
     assert features.input_ids == ids
@@ -159,7 +161,9 @@ def test_a_loss_counts_windows_by_their_weights():
         ([], ["a", "b"], [0, 0], "int64_list"),
     ],
 )
-def test_label_id(tokenizer, label, label_list, label_id, kind):
+def test_a_record_contains_the_id_of_the_label(
+    tokenizer, label, label_list, label_id, kind
+):
     example = InputExample("g", "a", None, label)
     features = convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id

@@ -35,7 +35,9 @@ def create(task, folder, language="zh"):
 
 
 @pytest.mark.parametrize("task, split, text_columns, label_column", FILES)
-def test_distributed_files(task, split, text_columns, label_column):
+def test_every_row_of_glues_own_files_is_an_example(
+    task, split, text_columns, label_column
+):
     path = golden.shared(f"data/glue/{task}/{split}.tsv")
     with open(path, encoding="utf-8-sig", newline="\n") as reader:
         rows = list(csv.reader(reader, delimiter="\t", quotechar=None))
@@ -122,11 +124,14 @@ def test_bad_files_are_named(tmp_path, task, lines, culprit):
         create(task, tmp_path).read("eval")
 
 
-def test_submission_files(tmp_path):
+def test_a_submission_names_the_label_of_each_example(tmp_path):
     labels = ["entailment", "not_entailment"]
     glue.write_submission(tmp_path, "rte", labels)
     expected = "index\tprediction\n0\tentailment\n1\tnot_entailment\n"
     assert (tmp_path / "RTE.tsv").read_text() == expected
+
+
+def test_scores_of_a_submission_are_between_0_and_5(tmp_path):
     glue.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
     lines = (tmp_path / "STS-B.tsv").read_text().splitlines()
     assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]

@@ -40,13 +40,13 @@ from data.classification import metrics
         ),
     ],
 )
-def test_metrics(labels, predictions, expected):
+def test_each_metric_equals_its_formula(labels, predictions, expected):
     found = metrics.compute_metrics([*expected], labels, predictions)
     assert [*found] == [*expected]
     assert found == pytest.approx(expected, nan_ok=True)
 
 
-def test_each_label():
+def test_each_label_has_metrics_of_its_own():
     rows = np.array([[1, 0], [1, 1], [1, 0], [0, 0]])
     guesses = np.array([[1, 0], [0, 1], [1, 0], [1, 1]])
     expected = {

@@ -15,7 +15,7 @@ RELEASED = (
 )
 
 
-def test_released_files(tmp_path):
+def test_the_released_files_are_read(tmp_path):
     (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
     test_set = RELEASED.replace(",label", "").replace(",{label}", "")
     (tmp_path / "test.csv").write_text(test_set)
@@ -25,7 +25,11 @@ def test_released_files(tmp_path):
     assert example == swag.SwagExample(*expected)
     (example,) = swag.read_set(tmp_path, "test")
     assert example == swag.SwagExample("test-1", *expected[1:-1], None)
-    with pytest.raises(OSError, match=r"named train\.csv or train\.jsonl"):
+
+
+def test_a_missing_set_is_named_by_the_files_that_may_be_it(tmp_path):
+    says = r"named train\.csv or train\.jsonl"
+    with pytest.raises(FileNotFoundError, match=says):
         swag.read_set(tmp_path, "train")
 
 
@@ -35,12 +39,15 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     (tmp_path / "test.csv").write_text(text)
     examples = swag.read_set(tmp_path, "test")
     assert [example.label for example in examples] == ["2", None]
+
+
+def test_a_label_that_is_no_ending_is_named(tmp_path):
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="line 2, column 'label'"):
         swag.read_set(tmp_path, "test")
 
 
-def test_features(tokenizer):
+def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     endings = ["b c", "b c d", "b d d d", "b"]
     example = swag.SwagExample("g", "a a", endings, "2")
     (feature,) = swag.create_features([example], 8, tokenizer)

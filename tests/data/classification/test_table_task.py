@@ -7,44 +7,16 @@ import json
 
 import pytest
 
-from data.classification import classifier_flags, table_task
-from data.io.dev_split import DataFileOptions
-from data.io.text_files import SETS
-
-# {name of a set: its split}
-SPLITS = {name: split for split, name in SETS.items()}
-
-
-def processor(folder, data_file=None, **kwargs):
-    data = DataFileOptions(data_file=data_file)
-    options = classifier_flags.TableOptions(**kwargs)
-    return table_task.TableProcessor(folder, data, options)
+from tests.support.labeled_tables import (
+    SPLITS,
+    labels_of,
+    labels_of_train,
+    processor,
+    read,
+)
 
 
-def read(folder, name, text, **kwargs):
-    """Writes a table, and returns the contents of its examples.
-
-    A text that is a list becomes lines of JSON.
-    """
-    if isinstance(text, list):
-        text = "\n".join(map(json.dumps, text))
-    (folder / name).write_bytes(text.encode())
-    task = processor(folder, **kwargs)
-    examples = task.read(SPLITS[name.partition(".")[0]])
-    return [(e.guid, e.text_a, e.text_b, e.label) for e in examples]
-
-
-def labels_of(folder, name, text, **kwargs):
-    return [label for *_, label in read(folder, name, text, **kwargs)]
-
-
-def labels_of_train(folder, text, name="train.csv", **kwargs):
-    """Writes the train set, and returns the labels of the task."""
-    (folder / name).write_text(text)
-    return processor(folder, **kwargs).labels()
-
-
-def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
+def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
     text = (
         '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
         'yes,2,"c\nd"\r\nno,3,café'
@@ -78,64 +50,6 @@ def test_the_train_set_is_read_before_the_others(tmp_path):
     # Nothing is to be known of a test set without labels.
     (tmp_path / "train.csv").unlink()
     assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
-
-
-MULTILABEL = {"output_mode": "multilabel"}
-
-
-@pytest.mark.parametrize(
-    "name, text, options, labels",
-    [
-        (
-            "train.csv",
-            "text,label\na,x|y\nb,\nc,z\n",
-            MULTILABEL | {"label_separator": "|"},
-            [["x", "y"], [], ["z"]],
-        ),
-        (
-            "train.jsonl",
-            [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}],
-            MULTILABEL,
-            [["z", "x"], []],
-        ),
-        (
-            "dev.csv",
-            "text,score\na,1.5\nb,-2\n",
-            {"label_column": "score", "output_mode": "regression"},
-            [1.5, -2.0],
-        ),
-        ("test.csv", "id,text\n7,c\n", {}, [None]),
-        # A spreadsheet quotes cells that contain a list or a small table.
-        (
-            "train.tsv",
-            'text\tlabel\n"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n',
-            {},
-            ["yes", "no"],
-        ),
-        # Label Studio writes one label as it is, and several as choices.
-        (
-            "train.csv",
-            'text,label\na,"{""choices"": [""boats"", ""film""]}"\nb,film\n',
-            MULTILABEL,
-            [["boats", "film"], ["film"]],
-        ),
-        # doccano writes a list, pandas True and 1.0, JSON true and 1.
-        (
-            "train.jsonl",
-            [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)],
-            {},
-            ["pos", "neg", "true", "1"],
-        ),
-        (
-            "dev.csv",
-            "text,label\na,True\nb,1.0\nc,1\nd,1.50\n",
-            {"labels": ["True", "1", "1.50"]},
-            ["true", "1", "1", "1.50"],
-        ),
-    ],
-)
-def test_labels(tmp_path, name, text, options, labels):
-    assert labels_of(tmp_path, name, text, **options) == labels
 
 
 def test_labels_of_a_test_set_are_kept(tmp_path):
@@ -172,167 +86,80 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
         ("dev.csv", "text,label\na, ", "dev.csv contains no example"),
         ("dev.csv", "text,label\n", "dev.csv"),
         ("dev.jsonl", '{"text": 1, "label": "x"}', "line 1, column 'text'"),
-        ("dev.txt", "", "dev.csv or dev.tsv or dev.jsonl"),
     ],
 )
-def test_bad_tables_are_named(tmp_path, name, text, culprit):
-    with pytest.raises((ValueError, OSError), match=culprit):
+def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
+    with pytest.raises(ValueError, match=culprit):
         read(tmp_path, name, text, labels=["x", "y"])
 
 
-def test_no_column_is_both_text_and_label(tmp_path):
-    for columns in ({"text_column": "label"}, {"text_b_column": "label"}):
-        with pytest.raises(ValueError, match="=label"):
-            processor(tmp_path, **columns)
-    # A text may be its own pair, as in SimCSE.
-    processor(tmp_path, text_b_column="text")
+def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
+    names = "dev.csv or dev.tsv or dev.jsonl"
+    with pytest.raises(FileNotFoundError, match=names):
+        read(tmp_path, "dev.txt", "", labels=["x", "y"])
 
 
-def test_names_of_columns_are_no_example(tmp_path):
-    rows = "a,yes\nb,no\n" * 5
-    table = f"text,label\n{rows}"
-    columns = {"text_column": "1", "label_column": "2", "delimiter": ","}
-    for mode in ("classification", "multilabel"):
-        with pytest.raises(ValueError, match=r"line 1 .*'label'"):
-            labels_of_train(tmp_path, table, output_mode=mode, **columns)
-    assert labels_of_train(tmp_path, rows, **columns) == ["no", "yes"]
-    # Two files, one after the other.
+@pytest.mark.parametrize(
+    "flags", [{"text_column": "label"}, {"text_b_column": "label"}]
+)
+def test_no_column_is_both_text_and_label(tmp_path, flags):
+    with pytest.raises(ValueError, match="--label_column=label"):
+        processor(tmp_path, **flags)
+
+
+def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
+    task = processor(tmp_path, text_b_column="text")
+    assert task.text_columns == ["text", "text"]
+
+
+ROWS = "a,yes\nb,no\n" * 5
+NUMBERED = {"text_column": "1", "label_column": "2", "delimiter": ","}
+
+
+def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
+    assert labels_of_train(tmp_path, ROWS, **NUMBERED) == ["no", "yes"]
+
+
+@pytest.mark.parametrize("mode", ["classification", "multilabel"])
+def test_names_of_columns_are_no_example(tmp_path, mode):
+    table = f"text,label\n{ROWS}"
+    with pytest.raises(ValueError, match=r"line 1 .*'label'"):
+        labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED)
+
+
+def test_a_second_header_of_joined_files_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="line 12"):
-        labels_of_train(tmp_path, 2 * table)
+        labels_of_train(tmp_path, 2 * f"text,label\n{ROWS}")
 
 
-def test_a_quote_does_not_swallow_lines(tmp_path):
-    name = "train.tsv"
-    header = "text\tlabel\n"
-    for text in ('"a\tyes\nb"\tno\nc\tyes\n', 'x\t"yes\ny\tno\nz\tyes"\nc\tno'):
-        with pytest.raises(ValueError, match="line 2"):
-            read(tmp_path, name, header + text)
-    text = '"a\tyes\nb"\tno\nc\tyes\n'
-    first, *_ = read(tmp_path, name, header + text, quoting=False)
+QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
+QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
+
+
+@pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
+def test_a_quote_does_not_swallow_lines(tmp_path, text):
+    with pytest.raises(ValueError, match="line 2"):
+        read(tmp_path, "train.tsv", text)
+
+
+def test_without_quoting_a_quote_is_a_letter(tmp_path):
+    first, *_ = read(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
     assert first == ("train-1", '"a', None, "yes")
 
 
-def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
-    text = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
-    options = {"output_mode": "multilabel"}
-    found = labels_of_train(tmp_path, text, label_separator="|", **options)
+SEPARATED = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+
+
+def test_labels_are_split_at_the_separator(tmp_path, caplog):
+    options = {"output_mode": "multilabel", "label_separator": "|"}
+    found = labels_of_train(tmp_path, SEPARATED, **options)
     assert found == ["x", "y", "z"]
     assert "--label_separator" not in caplog.text
-    labels_of_train(tmp_path, text, **options)
+
+
+def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
+    labels_of_train(tmp_path, SEPARATED, output_mode="multilabel")
     assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
-
-
-LISTS = [
-    "['sea', 'wood']",
-    '["sea", "wood"]',
-    "('sea', 'wood')",
-    "{'sea', 'wood'}",
-    "['sea' 'wood']",
-    "['sea'\n 'wood']",
-    "[sea, wood]",
-    "{sea,wood}",
-    "sea, wood",
-    "array(['sea', 'wood'], dtype=object)",
-    "frozenset({'sea', 'wood'})",
-    "[np.str_('sea'), np.str_('wood')]",
-    ["sea", "wood"],
-]
-
-
-@pytest.mark.parametrize("cell", LISTS)
-def test_lists_in_any_notation_are_labels(tmp_path, cell):
-    rows = [{"text": "a", "label": cell}]
-    found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
-    assert found == [["sea", "wood"]]
-    if cell != "sea, wood" and cell != "{sea,wood}":
-        with pytest.raises(ValueError, match="--output_mode=multilabel"):
-            read(tmp_path, "train.jsonl", rows)
-
-
-@pytest.mark.parametrize(
-    "cell, labels",
-    [
-        ("[1, 5]", ["1", "5"]),
-        ("[1 5]", ["1", "5"]),
-        ("[1. 5.]", ["1", "5"]),
-        ("(2,)", ["2"]),
-        ("[np.int64(1), np.int64(5)]", ["1", "5"]),
-        ("[]", []),
-        ("set()", []),
-        ("array([], dtype=object)", []),
-        ("""["it's", 'b, c']""", ["it's", "b, c"]),
-        (r"['it\'s', 'b']", ["it's", "b"]),
-        (r'["caf\u00e9"]', ["café"]),
-        ("[open sea, wood]", ["open sea", "wood"]),
-        ("['open sea']", ["open sea"]),
-        ("(other), boats (small)", ["(other)", "boats (small)"]),
-        ("['Cafe\u0301', 'Café']", ["Café"]),
-    ],
-)
-def test_elements_of_lists(tmp_path, cell, labels):
-    rows = [{"text": "a", "label": cell}]
-    assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "[sea wood]",
-        "[1 2 ... 9]",
-        "(sea, wood)",
-        "[[1, 5], [2]]",
-        "{'sea': 1, 'wood': 0}",
-        "boats (small, old), sea",
-        "['sea', nan]",
-        "['sea'; 'wood']",
-        "[1, 5",
-        "1, 5]",
-        "['sea', 'wood'",
-        "sea\nwood",
-        [["sea"], ["wood"]],
-        ["sea", None],
-        [{"label": "sea"}],
-    ],
-)
-def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
-    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
-    with pytest.raises(ValueError, match="line 2, column 'label'") as error:
-        read(tmp_path, "train.jsonl", rows, **MULTILABEL)
-    shown = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
-    assert shown in str(error.value) or repr(cell) in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["[0 1 0]", "[1 0 1]"],
-        ["[0.0, 1.0]", "[1.0, 0.0]"],
-        [[0, 1], [1, 0]],
-        ["1,0", "0,1"],
-        ["1 0 0", "0 0 1"],
-        ["[0. 1.]", "[1. 1.]"],
-    ],
-)
-def test_vectors_are_no_labels(tmp_path, cells):
-    rows = [{"text": "a", "label": cell} for cell in cells]
-    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
-        processor(tmp_path, **MULTILABEL).labels()
-
-
-@pytest.mark.parametrize(
-    "cell", ["boats", ["boats"], "['boats']", "[boats]", '["boats"]', "{boats}"]
-)
-def test_a_list_of_one_label_is_the_label(tmp_path, cell):
-    rows = [{"text": "a", "label": cell}, {"text": "b", "label": "(other)"}]
-    labels = labels_of(tmp_path, "train.jsonl", rows)
-    assert labels == ["boats", "(other)"]
-
-
-def test_a_known_label_may_look_like_a_list(tmp_path):
-    text = "text,label\na,[URGENT]\nb,later\n"
-    options = {"labels": ["[URGENT]", "later"]}
-    assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
 
 
 def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
@@ -360,25 +187,6 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
         assert line.count("left out") == 2
     found = labels_of(tmp_path, "test.jsonl", every, labels=["x", "y"])
     assert found == [*"xxxxx", *[None] * 5, *"yxyxy"]
-
-
-def test_empty_lists_and_numbers(tmp_path):
-    text = "text,label\na,x\nb,\nc, \n"
-    found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
-    assert found == [["x"], [], []]
-    rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
-    options = MULTILABEL | {"labels": ["x"]}
-    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
-    assert found == [["x"], [], []]
-    (tmp_path / "dev.jsonl").unlink()
-    numbers = {"output_mode": "regression"}
-    text = "text,label\na,1.5\nb,\nc, \n"
-    assert labels_of(tmp_path, "dev.csv", text, **numbers) == [1.5]
-    with pytest.raises(ValueError, match=r"line 5.*'high'"):
-        read(tmp_path, "dev.csv", f"{text}d,high\n", **numbers)
-    columns = {"label_column": "x,y"}
-    text = "text,x,y\na,0,1\nb,,1\n"
-    assert labels_of(tmp_path, "dev.csv", text, **columns) == [["y"]]
 
 
 @pytest.mark.parametrize(
@@ -433,22 +241,6 @@ def test_each_label_may_have_a_column(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
         read(tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options)
-
-
-@pytest.mark.parametrize(
-    "mode, label",
-    [
-        ("classification", "{}"),
-        ("multilabel", "7"),
-        ("multilabel", "[0, 1, 1]"),
-        ("regression", '"nan"'),
-        ("regression", '"1_000"'),
-    ],
-)
-def test_bad_labels_are_named(tmp_path, mode, label):
-    text = f'{{"text": "a", "label": {label}}}'
-    with pytest.raises(ValueError, match="line 1, column 'label'"):
-        read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)
 
 
 def test_labels_that_the_train_set_does_not_tell(tmp_path):

@@ -46,12 +46,21 @@ def test_utf_16_is_read_with_its_mark_or_when_told(tmp_path, name, order):
     assert row == {"text": "Caf\xe9"}
 
 
-def test_a_wrong_encoding_is_an_error(tmp_path):
+@pytest.fixture
+def utf_8(tmp_path):
+    """A table in UTF-8."""
     path = tmp_path / "a.csv"
     path.write_bytes("text\nCaf\xe9\n".encode())
+    return path
+
+
+def test_a_misspelled_encoding_is_named(utf_8):
     with pytest.raises(ValueError, match="--encoding=cp12 is no encoding"):
-        [*read_rows(path, Layout(encoding="cp12"))]
-    for encoding in ("ascii", "utf-32-le"):
-        table = Table(path, Layout(encoding=encoding))
-        with pytest.raises(ValueError, match=f"the text is not {encoding}"):
-            [*read_table(table, ["text"])]
+        [*read_rows(utf_8, Layout(encoding="cp12"))]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-32-le"])
+def test_a_text_in_another_encoding_is_an_error(utf_8, encoding):
+    table = Table(utf_8, Layout(encoding=encoding))
+    with pytest.raises(ValueError, match=f"the text is not {encoding}"):
+        [*read_table(table, ["text"])]

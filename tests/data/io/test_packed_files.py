@@ -34,7 +34,9 @@ PACK = {
 @pytest.mark.parametrize("kind", PACK)
 @pytest.mark.parametrize("encoding", [None, "utf-16", "cp1252"])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV.ZST", "a.csv.xz"])
-def test_tables(tmp_path, kind, encoding, name):
+def test_a_packed_table_has_the_rows_of_the_table(
+    tmp_path, kind, encoding, name
+):
     path = tmp_path / name
     path.write_bytes(PACK[kind](TEXT.encode(encoding or "utf-8")))
     told = Layout(encoding=encoding if encoding == "cp1252" else None)

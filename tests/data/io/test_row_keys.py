@@ -47,7 +47,7 @@ def test_the_order_of_a_pair_does_not_matter():
     assert key_of(["a", "bc"]) != key_of(["ab", "c"])
 
 
-def test_texts_that_show_nothing():
+def test_texts_that_show_nothing_are_blank():
     assert all(map(is_blank, ["", " \n\u00a0", "\u200b\ufeff\u2800"]))
     assert not any(map(is_blank, [".", "\u200b1", "\U0001f600"]))
 

@@ -59,7 +59,7 @@ def test_numbers_beside_a_name_are_names(tmp_path):
     assert [*read(tmp_path, "grades.tsv", data)[0]] == ["Name", "1", "2"]
 
 
-def test_blanks_before_quotes_beside_escaped_quotes(tmp_path):
+def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
     data = 'Name, Country\n"A \\"B\\" C", "JAM"\n"D", "USA, NY"\n'
     rows = read(tmp_path, "blanks.csv", data, has_header=True)
     assert rows == [
@@ -188,7 +188,7 @@ def test_what_seems_to_be_a_title_may_be_a_row(tmp_path):
 @pytest.mark.parametrize("name", ["old.csv", "locked.xlsx"])
 def test_an_encrypted_workbook_is_to_be_saved_without_password(tmp_path, name):
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
-    with pytest.raises((ValueError, OSError), match=r"xlsx without a password"):
+    with pytest.raises(ValueError, match=r"xlsx without a password"):
         read(tmp_path, name, data)
 
 

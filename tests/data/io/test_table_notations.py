@@ -131,7 +131,7 @@ READ = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_read(tmp_path, name):
+def test_a_table_is_read_as_its_program_wrote_it(tmp_path, name):
     data, rows = READ[name]
     assert read(tmp_path, name, data) == rows
 
@@ -184,7 +184,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(tmp_path, name):
+def test_a_table_that_may_be_misread_is_refused(tmp_path, name):
     data, reason = REFUSED[name]
     with pytest.raises(ValueError, match=re.compile(reason, re.DOTALL)):
         read(tmp_path, name, data)

@@ -37,7 +37,7 @@ def read(folder, *rows, name="train", labels=()):
         | {"ner_tags": TAGS, "spans": ["PER: Anna", "LOC: Oslo"]},
     ],
 )
-def test_words_and_tags(tmp_path, row):
+def test_each_notation_of_words_and_tags_is_read(tmp_path, row):
     example, _ = read(tmp_path, row, row)
     assert example.words == WORDS
     assert [tag[-3:] for tag in example.labels] == ["PER", "O", "LOC", "O"]
@@ -86,7 +86,9 @@ def test_wrong_tags_are_named(tmp_path, row, culprit):
     ],
 )
 @pytest.mark.parametrize("name", ["train", "test"])
-def test_keys_that_contradict_each_other(tmp_path, name, change, culprit):
+def test_keys_that_contradict_each_other_are_an_error(
+    tmp_path, name, change, culprit
+):
     entities = [{"start": a, "end": b, "type": kind} for a, b, kind in SPANS]
     row = {"text": TEXT, "entities": entities, "label": SPANS[::-1]}
     (example,) = read(tmp_path, row | {"words": WORDS, "tags": TAGS})

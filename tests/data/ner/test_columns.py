@@ -72,12 +72,12 @@ def shorten(examples):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("layout", TABLES)
-def test_tables(tmp_path, layout, end):
+def test_words_and_tags_are_found_in_each_layout(tmp_path, layout, end):
     text = "\ufeff" + TABLES[layout].replace("\n", end)
     assert shorten(read(tmp_path, text)) == (WORDS, TAGS)
 
 
-def test_tables_of_other_endings(tmp_path):
+def test_tables_are_read_by_their_ending(tmp_path):
     text = TABLES["Kaggle's"]
     assert shorten(read(tmp_path, text, "dev.txt", "eval")) == (WORDS, TAGS)
     text = text.replace('","', "COMMA").replace(",", "\t")
@@ -128,7 +128,7 @@ def test_numbers_are_named_by_labels(tmp_path):
         read(tmp_path, text, "train.txt", labels=labels[:2])
 
 
-def test_the_tag_first(tmp_path):
+def test_the_tag_may_come_before_the_word(tmp_path):
     """As in MIT Movie, also if a word looks like a tag."""
     text = "O\tshow\nB-ACTOR\tO\nI-ACTOR\tWinfrey\nO\tI\n\nO\tfilms\n"
     found = read(tmp_path, text, "train.txt")
@@ -143,7 +143,7 @@ def test_the_tag_first(tmp_path):
     assert found[0].labels == ["O", "B-ACTOR", "O", "O"]
 
 
-def test_small_letters(tmp_path):
+def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
     first, second = read(tmp_path, text, "train.txt")
     assert first.labels == ["B-PER", "I-PER", "O", "B-Loc"]
@@ -171,7 +171,7 @@ def test_o_is_the_tag_of_words_outside(tmp_path, text, culprit):
         read(tmp_path, text, "train.txt")
 
 
-def test_entities_in_most_words(tmp_path, caplog):
+def test_entities_in_most_words_are_warned_of(tmp_path, caplog):
     text = "a B-X\nb I-X\nc I-X\n\nd O\n"
     read(tmp_path, text, "train.txt")
     (line,) = caplog.messages
@@ -211,7 +211,7 @@ def test_words_are_no_types(tmp_path, count, times):
         assert len(read(tmp_path, text, "train.txt")) == 2 * count
 
 
-def test_a_file_without_empty_lines(tmp_path):
+def test_a_file_without_empty_lines_is_refused(tmp_path):
     text = "Anna B-PER\nleft O\n. O\n" * 48
     for name, split in (("train", "train"), ("dev", "eval")):
         with pytest.raises(ValueError, match="one sentence of 144 words: put"):
@@ -235,7 +235,7 @@ def test_a_file_without_empty_lines(tmp_path):
     ],
 )
 @pytest.mark.parametrize("name", ["train.csv", "train.CSV"])
-def test_tables_with_any_mark(tmp_path, text, name):
+def test_tables_are_read_with_any_mark(tmp_path, text, name):
     words, tags = shorten(read(tmp_path, text, name))
     assert words == [["Anna", "left"], ["in", "Oslo"]]
     assert tags == [["B-PER", "O"], ["O", "B-LOC"]]
@@ -293,7 +293,7 @@ SHEETS = {
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_sheets_of_excel(tmp_path, name, caplog):
+def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
     path = workbooks.write(tmp_path / "train.xlsx", {"s": SHEETS[name]})
     options = reading.NerOptions()

@@ -40,7 +40,7 @@ def is_legal(tags, scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_best_legal_sequence_of_all(scheme):
+def test_decoding_finds_the_best_legal_sequence(scheme):
     labels = SCHEMES[scheme]
     rng = np.random.default_rng(1)
     rows = []
@@ -70,7 +70,7 @@ def test_the_best_legal_sequence_of_all(scheme):
     np.testing.assert_array_equal(layers.decode_legal(legal, labels), ids)
 
 
-def test_texts_of_many_words_in_a_graph():
+def test_the_graph_decodes_texts_of_many_words_as_python_does():
     labels = SCHEMES["IOB2"]
     rng = np.random.default_rng(2)
     decode = tf.function(lambda rows: layers.decode_legal(rows, labels))

@@ -70,7 +70,7 @@ def write(folder, texts, unit=len):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_other_units(tmp_path, unit):
+def test_spans_in_another_unit_are_refused(tmp_path, unit):
     path = write(tmp_path, TEXTS[unit])
     assert len(spans.read(path, "train")) == len(TEXTS[unit])
     path = write(tmp_path, TEXTS[unit], UNITS[unit])

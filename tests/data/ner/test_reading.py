@@ -43,7 +43,7 @@ def read(folder, name, text, *labels, **columns):
     return create(folder, *labels, **columns).read(split)
 
 
-def test_sentences_documents_and_labels(tmp_path):
+def test_sentences_documents_and_labels_are_read(tmp_path):
     examples = read(tmp_path, "train", TRAIN)
     assert create(tmp_path).labels() == LABELS
     assert [(e.guid, e.words, e.document) for e in examples] == [
@@ -55,7 +55,7 @@ def test_sentences_documents_and_labels(tmp_path):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_layouts(tmp_path, name):
+def test_words_and_tags_of_each_public_layout(tmp_path, name):
     layout = LAYOUTS[name]
     (example,) = read(tmp_path, "dev", layout["text"], **layout["flags"])
     assert (example.words, example.labels) == (layout["words"], layout["tags"])
@@ -80,7 +80,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_files_of_public_corpora_and_tools(tmp_path, name):
+def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     """Types without B- and I-, a language before each word, KLUE's comments."""
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     found = [
@@ -125,7 +125,9 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
         ("predict", "test", 3453, 46435, 5648),
     ],
 )
-def test_distributed_files(split, file, sentences, words, entities):
+def test_conll_2003_has_its_published_counts(
+    split, file, sentences, words, entities
+):
     path = golden.shared(f"data/conll2003/{file}.txt")
     examples = create(path.parent).read(split)
     assert len(examples) == sentences
@@ -182,11 +184,15 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         create(tmp_path).read("eval")
 
 
-def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
-    """The model cannot predict them, so they count as errors."""
-    text = "a B-LOC\nb I-LOC\n\na B-X\n"
+UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"
+
+
+def test_tags_that_training_has_not_seen_count_as_errors(
+    tmp_path, tokenizer, caplog
+):
+    """The model cannot predict them."""
     labels = ["O", "B-LOC"]
-    examples = read(tmp_path, "dev", text, *labels)
+    examples = read(tmp_path, "dev", UNSEEN, *labels)
     assert [x.labels for x in examples] == [["B-LOC", "I-LOC"], ["B-X"]]
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
@@ -197,8 +203,11 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     logits = [np.eye(2)[[1] * 8]] * 2
     tags, _ = windows.choose_tags(examples, features, logits, labels, False)
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
+
+
+def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
-        read(tmp_path, "train", text, *labels)
+        read(tmp_path, "train", UNSEEN, "O", "B-LOC")
 
 
 def test_what_cannot_be_learned_is_refused(tmp_path):
@@ -225,7 +234,7 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
 
 
-def test_document_context(tmp_path, tokenizer):
+def test_the_next_sentences_are_the_context(tmp_path, tokenizer):
     first, second = features_of(tmp_path, tokenizer, True)
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "a", "[SEP]"]
     assert first.words == [(1, 0, 0), (3, 0, 1), (4, 0, 2), (5, 1, 0)]

@@ -19,7 +19,7 @@ from data.ner import scoring
         ("PER PER LOC O", [("PER", 0, 2), ("LOC", 2, 3)]),
     ],
 )
-def test_entities(tags, entities):
+def test_tags_become_entities(tags, entities):
     assert scoring.find_entities(tags.split()) == entities
 
 

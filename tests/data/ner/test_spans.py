@@ -32,7 +32,7 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
 @pytest.mark.parametrize("form", FORMS)
-def test_forms(tmp_path, form, name):
+def test_the_spans_of_each_tool_become_tags(tmp_path, form, name):
     (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
     assert found.labels == again.labels == TAGS
     assert found.words == [*WORDS, "."]
@@ -78,7 +78,7 @@ def test_label_studio_changes_white_space(tmp_path):
     assert found.labels[1] == "B-LOC"
 
 
-def test_what_nobody_annotated(tmp_path, caplog):
+def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     records = [
         FORMS["Label Studio"],
         label_studio([]),
@@ -109,43 +109,62 @@ def test_annotations_that_differ(tmp_path):
 @pytest.mark.parametrize(
     "line", [b"{", b'{"text": "\xff", "entities": []}', b"3"]
 )
-def test_damaged_files(tmp_path, line):
+def test_a_damaged_line_is_named_by_its_number(tmp_path, line):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):
         spans.read(path, "dev")
 
 
-def test_a_folder_of_sets(tmp_path):
+@pytest.fixture
+def create(tmp_path):
+    """(*labels) -> a processor of a folder with a train set of two rows."""
     read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
 
     def create(*labels):
         options = reading.NerOptions(labels=labels or None)
         return reading.NerProcessor(tmp_path, DataFileOptions(), options)
 
+    return create
+
+
+def test_the_labels_of_a_folder_are_those_of_its_train_set(create):
     processor = create()
-    labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
-    assert processor.labels() == labels
+    assert processor.labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     (example,) = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
+
+
+def test_a_set_of_a_folder_may_be_packed(create, tmp_path):
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    (again,) = processor.read("eval")
+    (example,) = create().read("train")
+    (again,) = create().read("eval")
     assert again.labels == example.labels
-    # Another scheme, and texts without annotations to predict.
+
+
+BILOU = ["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"]
+
+
+def test_spans_become_tags_in_the_scheme_of_the_labels(create):
+    (example,) = create(*BILOU).read("train")
+    assert example.labels[2:4] == ["B-LOC", "L-LOC"]
+
+
+def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
+    """Its texts need no annotations, and may be empty."""
     rows = {"text": TEXT}, {"text": None}
     read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
-    bilou = create("O", "B-LOC", "L-LOC", "U-LOC", "U-PER")
-    (example,) = bilou.read("train")
-    assert example.labels[2:4] == ["B-LOC", "L-LOC"]
-    example, empty = bilou.read("predict")
+    example, empty = create(*BILOU).read("predict")
     assert {*example.labels} == {"O"}
-    # Each row of a test set gets an answer.
     windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
+
+
+def test_a_tag_that_no_label_names_is_an_error(create):
     with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
-        create(*labels[:2]).read("train")
+        create("O", "B-LOC").read("train")
 
 
 def test_tags_of_words_are_no_types(tmp_path):

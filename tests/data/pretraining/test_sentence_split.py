@@ -9,7 +9,7 @@ from tests.support.shards import create
 
 
 @pytest.mark.parametrize("language", ["en", "als", "zh-yue"])
-def test_sentence_split(tmp_path, language):
+def test_texts_are_split_into_sentences(tmp_path, language):
     pytest.importorskip("sentencex")
     corpus = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
     manifest = create(tmp_path, corpus, sentence_split=language)
@@ -20,7 +20,9 @@ def test_sentence_split(tmp_path, language):
 @pytest.mark.parametrize(
     ("language", "word"), [("en", "sentencex"), ("xx", "=xx"), ("", "code")]
 )
-def test_a_wrong_language_or_no_library(monkeypatch, language, word):
+def test_a_wrong_language_or_a_missing_library_is_named(
+    monkeypatch, language, word
+):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match=word):
         create_splitter(language)

@@ -158,35 +158,53 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
             reading.read_squad_examples(reading.SquadFile(path), True)
 
 
-def test_a_table_of_questions(tmp_path):
+PASSAGE = "A boat met a boat."
+
+
+@pytest.fixture
+def read_rows(tmp_path):
+    """(*rows) -> the examples of a table to train on."""
     path = tmp_path / "a.csv"
     header = "question,context,answer,answer_start\n"
-    passage = "A boat met a boat."
 
     def read_rows(*rows, **options):
-        path.write_text(header + "".join(f"q?,{row}\n" for row in rows))
-        return reading.read_squad_examples(
-            reading.SquadFile(path), True, **options
-        )
+        lines = "".join(f"q?,{PASSAGE},{row}\n" for row in rows)
+        path.write_text(header + lines)
+        file = reading.SquadFile(path)
+        return reading.read_squad_examples(file, True, **options)
 
-    first, second = read_rows(f"{passage},met,", f"{passage},boat,13")
+    return read_rows
+
+
+def test_an_answer_of_a_table_is_found_in_its_passage(read_rows):
+    first, second = read_rows("met,", "boat,13")
     found = first.qas_id, first.answer_start, first.start_position
     assert found == ("2", 7, 2)
     assert (second.answer_start, second.end_position) == (13, 4)
     assert first.doc_tokens is second.doc_tokens
-    for row, word in (("boat,", "more than once"), ("ship,", "not in the")):
-        with pytest.raises(ValueError, match=f"a.csv, line 3.*{word}"):
-            read_rows(f"{passage},met,", f"{passage},{row}")
-    options = {"version_2_with_negative": True}
-    _, none = read_rows(f"{passage},met,", f"{passage},,", **options)
+
+
+@pytest.mark.parametrize(
+    "row, says", [("boat,", "more than once"), ("ship,", "not in the")]
+)
+def test_an_answer_of_a_table_has_one_place(read_rows, row, says):
+    with pytest.raises(ValueError, match=f"a.csv, line 3.*{says}"):
+        read_rows("met,", row)
+
+
+def test_a_row_without_answer_is_impossible_in_v2(read_rows, tmp_path):
+    _, none = read_rows("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), {"2": "met", "3": ""}, True
-    )
+    file = reading.SquadFile(tmp_path / "a.csv")
+    scores = scoring.score_predictions(file, {"2": "met", "3": ""}, True)
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
-    path.write_text(f"question,context\nq?,{passage}\n")
+
+
+def test_a_table_to_answer_needs_no_answers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"question,context\nq?,{PASSAGE}\n")
     (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
-    assert example.context == passage
+    assert example.context == PASSAGE
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):

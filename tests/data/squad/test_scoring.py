@@ -36,7 +36,9 @@ def test_published_predictions_score_as_published(case):
         ("Theodore's theory", "theodores  theory", 1, 1),
     ],
 )
-def test_one_answer(right, predicted, exact, f1):
+def test_an_answer_scores_as_in_the_official_script(
+    right, predicted, exact, f1
+):
     assert scoring.compute_exact(right, predicted) == exact
     assert scoring.compute_f1(right, predicted) == pytest.approx(f1)
 
@@ -48,7 +50,7 @@ def data_file(tmp_path):
     return write_squad(tmp_path / "dev.json", answers)
 
 
-def test_v2_parts_and_best_threshold(data_file):
+def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
     predictions = {"q0": "red", "q1": "y", "q2": "w", "q3": "", "q4": "z"}
     # The search for the threshold takes the best answer that is one.
     nbest = {
@@ -79,13 +81,16 @@ def test_v2_parts_and_best_threshold(data_file):
     )
 
 
-def test_missing_predictions(data_file, caplog):
+def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
     scores = scoring.score_predictions(
         reading.SquadFile(data_file), {"q1": "y"}
     )
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 questions have no prediction" in caplog.text
-    # The official script of v2.0 stops.
+
+
+def test_in_v2_a_question_without_prediction_is_an_error(data_file):
+    """As in the official script of v2.0."""
     with pytest.raises(ValueError, match="'q0'"):
         scoring.score_predictions(
             reading.SquadFile(data_file), {"q1": "y"}, True
@@ -134,7 +139,7 @@ def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
         scoring.score_predictions(reading.SquadFile(path), {"q0": ""}, is_v2)
 
 
-def test_questions_with_one_id(tmp_path):
+def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
     """v1.1's script counts each, v2.0's the last."""
     path = write_squad(
         tmp_path / "dev.json",

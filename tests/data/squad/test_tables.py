@@ -123,7 +123,7 @@ def test_a_cell_that_cannot_be_read_is_shown(tmp_path, answers):
         {"answers": "[]"},
     ],
 )
-def test_questions_without_an_answer(tmp_path, columns):
+def test_questions_without_an_answer_need_the_flag_of_v2(tmp_path, columns):
     row = {"question": QUESTION, "context": CONTEXT, **columns}
     path = write_table(tmp_path / "squad.csv", row)
     assert read(path, version_2_with_negative=True) == [("", -1)]
@@ -161,7 +161,7 @@ def test_an_answer_with_brackets_of_the_passage_is_a_text(tmp_path):
 
 @pytest.mark.parametrize("column", ["answer", "answer_text", "text"])
 @pytest.mark.parametrize("start", [15, 15.0, "15.0", None])
-def test_json_lines_with_the_columns_of_tables(tmp_path, column, start):
+def test_json_lines_may_have_the_columns_of_tables(tmp_path, column, start):
     row = {"question": QUESTION, "context": CONTEXT, "answer_start": start}
     path = tmp_path / "squad.jsonl"
     path.write_text(json.dumps({**row, column: "nine"}) + "\n")
@@ -193,7 +193,7 @@ def test_a_table_without_answers_can_only_be_answered(tmp_path):
         read(path)
 
 
-def test_quotes_after_a_backslash(tmp_path):
+def test_quotes_after_a_backslash_are_read(tmp_path):
     """Spark writes them so."""
     path = tmp_path / "squad.csv"
     path.write_text(
@@ -207,7 +207,7 @@ def test_quotes_after_a_backslash(tmp_path):
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_json_files_of_one_entry_a_line_or_of_a_list(tmp_path, indent):
+def test_a_json_file_may_be_a_list_or_one_entry_a_line(tmp_path, indent):
     entry = {"question": QUESTION, "context": CONTEXT, "answer": "nine"}
     path = tmp_path / "squad.json"
     path.write_text(json.dumps([entry | {"id": "7"}], indent=indent))

@@ -163,6 +163,57 @@ def odd_contexts(seed):
     return odd + texts + random_strings(40, seed)[::4]
 
 
+def check_places(outputs, examples, answers):
+    """Compares the bytes at which the answers begin and end."""
+    for row, (example, answer) in enumerate(
+        zip(examples, answers, strict=True)
+    ):
+        sides = [
+            [outputs[side][row], *outputs[f"nbest_{side}s"][row].numpy()]
+            for side in ("start_byte", "end_byte")
+        ]
+        expected = places_in(example, answer)
+        found = np.stack(sides, 1)[: len(expected)]
+        np.testing.assert_array_equal(found, expected)
+
+
+def answer_in_python(examples, features, logits, options, tokenizer):
+    """Returns the answer to each question, by decoding.py."""
+    results = {
+        feature.unique_id: decoding.RawResult(None, *values)
+        for feature, *values in zip(features, *logits, strict=True)
+    }
+    return [
+        decoding.decode_question(
+            example=example,
+            features=[one for one in features if one.example_index == row],
+            result_of=results,
+            options=options,
+            tokenizer=tokenizer.basic_tokenizer,
+        )
+        for row, example in enumerate(examples)
+    ]
+
+
+def answer_in_a_graph(examples, windows, logits, options, tokenizer):
+    """Returns the inputs of the network, and the outputs of the decoder."""
+    decoder = decoder_layer.SquadDecoder(options, use_char_offsets=True)
+
+    @tf.function
+    def answer(questions, contexts):
+        made, passages = windows_layer.create_windows(
+            tokenizer.layer, windows, questions, contexts
+        )
+        best = decoder.find_best(*logits)
+        packed = made.pack(tokenizer.layer, windows.max_seq_length)
+        return packed, decoder(made, passages, best)
+
+    return answer(
+        tf.stack([example.question_text for example in examples]),
+        tf.stack([example.context for example in examples]),
+    )
+
+
 @pytest.mark.parametrize(
     "seed, do_lower_case, version_2_with_negative",
     [(1, True, False), pytest.param(2, False, True, marks=pytest.mark.slow)],
@@ -185,41 +236,15 @@ def test_odd_text_is_answered_alike(
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)
     logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
-    results = {
-        feature.unique_id: decoding.RawResult(None, *values)
-        for feature, *values in zip(features, *logits, strict=True)
-    }
     options = decoding.DecodingOptions(
         n_best_size=6,
         max_answer_length=8,
         version_2_with_negative=version_2_with_negative,
         null_score_diff_threshold=-8.0,
     )
-    basic = tokenizer.basic_tokenizer
-    answers = [
-        decoding.decode_question(
-            example=example,
-            features=[one for one in features if one.example_index == row],
-            result_of=results,
-            options=options,
-            tokenizer=basic,
-        )
-        for row, example in enumerate(examples)
-    ]
-    decoder = decoder_layer.SquadDecoder(options, use_char_offsets=True)
-
-    @tf.function
-    def answer(questions, contexts):
-        made, passages = windows_layer.create_windows(
-            tokenizer.layer, windows, questions, contexts
-        )
-        best = decoder.find_best(*logits)
-        packed = made.pack(tokenizer.layer, windows.max_seq_length)
-        return packed, decoder(made, passages, best)
-
-    made, outputs = answer(
-        tf.stack([example.question_text for example in examples]),
-        tf.stack(contexts),
+    answers = answer_in_python(examples, features, logits, options, tokenizer)
+    made, outputs = answer_in_a_graph(
+        examples, windows, logits, options, tokenizer
     )
     for name in ("input_ids", "input_mask", "segment_ids"):
         np.testing.assert_array_equal(
@@ -228,19 +253,9 @@ def test_odd_text_is_answered_alike(
     texts = [answer.nbest[answer.chosen].text for answer in answers]
     nbest = [decoding.with_probabilities(answer.nbest) for answer in answers]
     check_answers(outputs, contexts, texts, nbest)
-    assert outputs["null_odds"].numpy().tolist() == [
-        answer.score_diff for answer in answers
-    ]
-    for row, (example, answer) in enumerate(
-        zip(examples, answers, strict=True)
-    ):
-        sides = [
-            [outputs[side][row], *outputs[f"nbest_{side}s"][row].numpy()]
-            for side in ("start_byte", "end_byte")
-        ]
-        expected = places_in(example, answer)
-        found = np.stack(sides, 1)[: len(expected)]
-        np.testing.assert_array_equal(found, expected)
+    odds = [answer.score_diff for answer in answers]
+    assert outputs["null_odds"].numpy().tolist() == odds
+    check_places(outputs, examples, answers)
     if version_2_with_negative:
         assert 0.1 < texts.count("") / len(contexts) < 0.9
 

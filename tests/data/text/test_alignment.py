@@ -54,7 +54,9 @@ def test_tokens_stand_where_they_are_said_to(path, casing):
         (" \u200b ", True, [], []),
     ],
 )
-def test_hard_cases(create_tokenizer, text, do_lower_case, tokens, parts):
+def test_a_wordpiece_names_the_letters_it_came_from(
+    create_tokenizer, text, do_lower_case, tokens, parts
+):
     vocab = ["[UNK]", "a", "e", "i", "!", "中", "##a", "##e"]
     tokenizer = create_tokenizer(vocab, do_lower_case)
     found_tokens, spans = tokenize_with_spans(text, tokenizer)

@@ -20,7 +20,7 @@ from tests.support.script_runner import SAMPLES
         ("chinese", False),
     ],
 )
-def test_released_vocabularies(name, is_cased):
+def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
     path = golden.shared(f"data/vocab/{name}.txt")
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")
@@ -101,7 +101,7 @@ def test_the_name_of_a_release_states_its_casing(tmp_path):
     assert load(tmp_path, weights=f"{cased}/mine") is True
 
 
-def test_two_folders_that_say_different_things(tmp_path):
+def test_two_folders_that_contradict_each_other_are_an_error(tmp_path):
     files = {
         "tokenizer_config.json": {"do_lower_case": True},
         "model/tokenizer_config.json": {"do_lower_case": False},

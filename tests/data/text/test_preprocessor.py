@@ -80,7 +80,9 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("kind", GIVEN)
-def test_texts_and_pairs_of_every_kind(kind, preprocessor, tokenizer):
+def test_texts_and_pairs_of_every_kind_become_the_same_features(
+    kind, preprocessor, tokenizer
+):
     texts, seconds = map(GIVEN[kind], (TEXTS, SECONDS))
     assert_same(preprocessor(texts), expected(tokenizer, TEXTS))
     pairs = expected(tokenizer, TEXTS, SECONDS)
@@ -127,7 +129,7 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
 
 
-def test_inside_tf_data(preprocessor, tokenizer):
+def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
     labels = np.arange(3)
     rows = expected(tokenizer, TEXTS)
     pairs = expected(tokenizer, TEXTS, SECONDS)
@@ -152,25 +154,37 @@ def test_inside_tf_data(preprocessor, tokenizer):
         dataset.map(preprocessor)
 
 
-def test_mistakes_are_told(preprocessor):
-    dataset = tf.data.Dataset.from_tensor_slices(TEXTS)
-    for given, message in {
-        "dataset": (dataset, "use dataset.map"),
-        "features": (preprocessor(TEXTS), "received dict .*'input_ids'"),
-        "columns": ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
-        "numbers": (np.arange(3), "must be strings"),
-        "ids": (tf.range(3), "received int32"),
-        "missing": (["a", None], "received NoneType"),
-        "rows": (tf.constant([["a", "b"]]), "a pair as a tuple"),
-        "rows of lists": ([["a", "b"]], "received list.*as two lists"),
-        "array of rows": (np.array([["a", "b"]]), "as two lists"),
-    }.values():
-        with pytest.raises(TypeError, match=message) as caught:
-            preprocessor(given)
-        # Whoever calls the layer knows it.
-        assert "BertTextClassifierPreprocessor" not in str(caught.value)
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (tf.data.Dataset.from_tensor_slices(TEXTS), "use dataset.map"),
+        ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
+        (np.arange(3), "must be strings"),
+        (tf.range(3), "received int32"),
+        (["a", None], "received NoneType"),
+        (tf.constant([["a", "b"]]), "a pair as a tuple"),
+        ([["a", "b"]], "received list.*as two lists"),
+        (np.array([["a", "b"]]), "as two lists"),
+    ],
+)
+def test_what_is_no_texts_is_told(preprocessor, given, message):
+    with pytest.raises(TypeError, match=message) as caught:
+        preprocessor(given)
+    # Whoever calls the layer knows it.
+    assert "BertTextClassifierPreprocessor" not in str(caught.value)
+
+
+def test_features_are_no_texts(preprocessor):
+    with pytest.raises(TypeError, match=r"received dict .*'input_ids'"):
+        preprocessor(preprocessor(TEXTS))
+
+
+def test_a_pair_has_as_many_second_texts(preprocessor):
     with pytest.raises(ValueError, match=r"differ in shape: \(3,\) and \(2,\)"):
         preprocessor((TEXTS, SECONDS[:2]))
+
+
+def test_a_tuple_is_a_pair(preprocessor):
     with pytest.raises(ValueError, match="received 3 elements"):
         preprocessor(tuple(TEXTS))
 
@@ -190,7 +204,9 @@ def test_what_is_no_tokenizer_is_told(given):
         BertTextClassifierPreprocessor(given)
 
 
-def test_many_texts_in_parts(preprocessor, tokenizer, monkeypatch):
+def test_many_texts_are_tokenized_in_parts(
+    preprocessor, tokenizer, monkeypatch
+):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
     monkeypatch.setattr("data.text.preprocessor._NUM_ROWS", 8)
@@ -249,7 +265,7 @@ def end_to_end(preprocessor, classifier, num_texts):
 
 
 @pytest.mark.parametrize("num_texts", [1, 2])
-def test_one_model_from_strings(
+def test_one_model_reads_strings_trains_and_is_saved(
     num_texts, preprocessor, classifier, tokenizer, tmp_path
 ):
     model = end_to_end(preprocessor, classifier, num_texts)

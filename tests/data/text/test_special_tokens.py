@@ -75,7 +75,7 @@ def test_a_word_that_the_vocabulary_lacks_is_text(create_tokenizer):
     assert keeping.tokenize("pad[MASK]") == ["pad", "[MASK]"]
 
 
-def test_the_beginning_of_a_long_text(keeping):
+def test_the_beginning_of_a_long_text_has_its_first_wordpieces(keeping):
     text = "The [MASK] is. " * 3000
     tokens = keeping.tokenize(text)
     found = keeping.tokenize_beginning(text, 9000)

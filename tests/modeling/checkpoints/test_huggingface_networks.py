@@ -55,7 +55,7 @@ FORMULAS = {
     ],
     ids=str,
 )
-def test_a_network_of_config_json(tmp_path, changes):
+def test_a_network_is_that_of_its_config_json(tmp_path, changes):
     values = {"hidden_act": "gelu", "layer_norm_eps": 1e-12} | changes
     (tmp_path / "config.json").write_text(json.dumps(CONFIG | changes))
     model = built(modeling.BertModel(modeling.load_config(tmp_path)))

@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-The slow tests compare with KerasHub itself. test_kerashub_reading.py reads
-recorded presets.
+test_kerashub_reading.py reads recorded presets, and test_against_kerashub.py
+compares with KerasHub itself.
 """
 
 import dataclasses
@@ -11,24 +11,25 @@ import resource
 import h5py
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
-from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from modeling import kinds, task_models
 from modeling.checkpoints.names import original_name
-from modeling.folders import model_json, presets
+from modeling.folders import presets
 from tests.support.golden import ROOT
-from tests.support.kinds import assert_close
-from tests.support.models import built, create_batch, tiny_config
+from tests.support.kerashub_presets import (
+    CONFIG,
+    LABELS,
+    convert,
+    create,
+    release,
+)
+from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES, snapshot
-from tools import convert_checkpoint
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"
-LABELS = ["no", "yes", "maybe"]
-CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
 CLASSIFIER_FILES = {
     "README.md",
     "assets/tokenizer/vocabulary.txt",
@@ -48,49 +49,6 @@ TASK_FILES = {
     "task.json",
     "task.weights.h5",
 }
-# Words with accents, in upper case and of several scripts.
-TEXTS = ["The boat was OLD, cafés and Ångström!", "東京 x+y  [ok] naïve"]
-
-
-def convert(init_checkpoint, output_dir, **options):
-    """Writes a preset in this process."""
-    options = {"output_format": "kerashub", **options}
-    config = convert_checkpoint.Config(
-        init_checkpoint=str(init_checkpoint),
-        output_dir=str(output_dir),
-        **options,
-    )
-    convert_checkpoint.main(Parsed(config, options))
-
-
-def release(folder, model, labels=None, lower_case=True, **settings):
-    """Writes a model like a release of Google's. Returns the folder."""
-    settings = {"name": kinds.kind_of(model), **settings}
-    described = {"version": model_json.VERSION, "task": settings}
-    modeling.save_release(
-        model,
-        folder,
-        tokenizer=FullTokenizer(SAMPLES / "vocab.txt", lower_case),
-        labels=labels,
-        files={"model.json": json.dumps(described)},
-    )
-    return folder
-
-
-def create(model_class, *arguments, config=CONFIG, **options):
-    """Returns a built model, in which no weight is zero."""
-    model = built(model_class(config, *arguments, **options))
-    perturb(model)
-    return model
-
-
-def perturb(model):
-    """Adds noise to all weights, so that none is zero."""
-    random = np.random.default_rng(1)
-    for weight in model.weights:
-        if "float" in weight.dtype:
-            noise = random.normal(0, 0.1, weight.shape)
-            weight.assign(weight.numpy() + noise.astype("float32"))
 
 
 def names(folder):
@@ -166,7 +124,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     assert presets.read(tmp_path / "preset").head == kinds.ENCODER
 
 
-def test_the_encoder_of_a_pretrained_model_and_new_words(tmp_path):
+def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
     model = create(modeling.BertPretrainer)
     source = release(tmp_path / "tf1", model)
     convert(source, tmp_path / "preset", model="bert")
@@ -241,7 +199,7 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
         ),
     ],
 )
-def test_what_kerashub_cannot_compute(
+def test_what_kerashub_cannot_compute_is_refused(
     tmp_path, model_class, arguments, changes, says
 ):
     config = tiny_config(vocab_size=1600, **changes)
@@ -252,32 +210,45 @@ def test_what_kerashub_cannot_compute(
     assert names(tmp_path) == {f"tf1/{name}" for name in names(source)}
 
 
-def test_networks_that_kerashub_lacks(tmp_path):
+@pytest.fixture
+def refuse(tmp_path):
+    """(message, model) -> checks that no preset of the model is written."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    for model, says in (
-        (create(modeling.BertClassifier, 2, bilstm=True), "--bilstm"),
-        (create(modeling.BertModel, left_to_right=True), "--left_to_right"),
-        (
-            create(modeling.BertClassifier, 2, left_to_right=True),
-            "--left_to_right",
-        ),
-        (create(modeling.BertEmbedder), "BertEmbedder"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            modeling.save_kerashub(model, tmp_path / "preset", tokenizer)
-    model = create(modeling.BertClassifier, 2)
-    for options, says in (
-        ({"leave_out": ["bert/pooler/dense/kernel"]}, "needs bert/pooler"),
-        ({"labels": LABELS}, "`labels` must name 2"),
-    ):
+
+    def refuse(says, model, **options):
         with pytest.raises(ValueError, match=says):
             modeling.save_kerashub(
                 model, tmp_path / "preset", tokenizer, **options
             )
-    small = create(modeling.BertModel, config=tiny_config())
-    with pytest.raises(ValueError, match="1600"):
-        modeling.save_kerashub(small, tmp_path / "preset", tokenizer)
-    assert not names(tmp_path)
+        assert not names(tmp_path)
+
+    return refuse
+
+
+def test_networks_that_kerashub_lacks_are_refused(refuse):
+    refuse("--bilstm", create(modeling.BertClassifier, 2, bilstm=True))
+    for model_class, sizes in (
+        (modeling.BertModel, []),
+        (modeling.BertClassifier, [2]),
+    ):
+        model = create(model_class, *sizes, left_to_right=True)
+        refuse("--left_to_right", model)
+    refuse("BertEmbedder", create(modeling.BertEmbedder))
+
+
+def test_a_weight_that_kerashub_needs_cannot_be_left_out(refuse):
+    model = create(modeling.BertClassifier, 2)
+    left_out = ["bert/pooler/dense/kernel"]
+    refuse("needs bert/pooler", model, leave_out=left_out)
+
+
+def test_labels_for_kerashub_are_as_many_as_the_outputs(refuse):
+    model = create(modeling.BertClassifier, 2)
+    refuse("`labels` must name 2", model, labels=LABELS)
+
+
+def test_the_vocabulary_for_kerashub_fits_the_model(refuse):
+    refuse("1600", create(modeling.BertModel, config=tiny_config()))
 
 
 def test_files_of_a_user_are_kept(tmp_path):
@@ -291,7 +262,7 @@ def test_files_of_a_user_are_kept(tmp_path):
     assert snapshot(preset) == before
 
 
-def test_a_disk_that_is_full(tmp_path):
+def test_a_full_disk_changes_no_file(tmp_path):
     model = create(modeling.BertModel)
     preset = tmp_path / "preset"
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
@@ -309,132 +280,3 @@ def test_a_disk_that_is_full(tmp_path):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert snapshot(tmp_path) == before
-
-
-@pytest.fixture
-def theirs():
-    """KerasHub's models."""
-    keras_hub = pytest.importorskip(
-        "keras_hub", reason="keras-hub is not installed (requirements/dev.txt)"
-    )
-    return keras_hub.models
-
-
-BATCH = create_batch([9, 16, 4], 16)
-THEIR_BATCH = {
-    "token_ids": BATCH["input_ids"],
-    "padding_mask": BATCH["input_mask"],
-    "segment_ids": BATCH["segment_ids"],
-}
-
-
-def check_encoder(model, backbone):
-    """Compares what an encoder of ours and KerasHub's compute."""
-    found, expected = model(*BATCH.values()), backbone(THEIR_BATCH)
-    for name in ("sequence_output", "pooled_output"):
-        mask = 1.0
-        if name == "sequence_output":
-            mask = BATCH["input_mask"][..., None]
-        assert_close(found[name] * mask, expected[name] * mask, tolerance=1e-5)
-
-
-def check_features(theirs, ours):
-    """Compares what the tokenizers make of texts, but for more padding."""
-    length = ours["input_ids"].shape[1]
-    for name, our_name in zip(THEIR_BATCH, BATCH, strict=True):
-        value = np.asarray(theirs[name])
-        np.testing.assert_array_equal(value[:, :length], ours[our_name])
-        assert not value[:, length:].any()
-
-
-@pytest.mark.slow
-def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
-    model = create(modeling.BertModel)
-    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
-    preset = str(tmp_path / "preset")
-    check_encoder(model, theirs.BertBackbone.from_preset(preset))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "mode, lower_case",
-    [("classification", True), ("multilabel", False), ("regression", False)],
-)
-def test_kerashub_computes_what_our_classifier_does(
-    theirs, tmp_path, mode, lower_case
-):
-    model = create(modeling.BertClassifier, 3)
-    source = release(
-        tmp_path / "tf1",
-        model,
-        LABELS,
-        lower_case,
-        output_mode=mode,
-        max_seq_length=32,
-    )
-    convert(source, tmp_path / "preset")
-    preset = str(tmp_path / "preset")
-    classifier = theirs.BertTextClassifier.from_preset(preset)
-    expected = np.asarray(model(BATCH))
-    if mode == "multilabel":
-        expected = 1 / (1 + np.exp(-expected))
-    assert_close(classifier(THEIR_BATCH), expected, tolerance=1e-5)
-    check_encoder(model.bert, theirs.BertBackbone.from_preset(preset))
-    tokenizer = FullTokenizer.from_preset(preset)
-    texts = tokenizer(TEXTS, max_length=32)
-    check_features(classifier.preprocessor(TEXTS), texts)
-    # The longer text loses its last words.
-    long = [TEXTS[0], TEXTS[1] * 2], [TEXTS[1] * 3, TEXTS[0] * 4]
-    pairs = tokenizer(*long, max_length=32)
-    # Without the name, it takes a pair for texts and their labels.
-    tensors = tuple(map(tf.constant, long))
-    check_features(classifier.preprocessor(x=tensors), pairs)
-    # All of it, from the texts.
-    logits = np.asarray(model(texts))
-    if mode == "multilabel":
-        logits = 1 / (1 + np.exp(-logits))
-    assert_close(classifier.predict(TEXTS), logits, tolerance=1e-5)
-
-
-def create_backbone(theirs):
-    """Returns a small backbone of KerasHub, with new weights."""
-    return theirs.BertBackbone(
-        vocabulary_size=1600,
-        num_layers=2,
-        num_heads=4,
-        hidden_dim=32,
-        intermediate_dim=64,
-        max_sequence_length=24,
-        num_segments=3,
-    )
-
-
-@pytest.mark.slow
-def test_a_backbone_of_kerashub(theirs, tmp_path):
-    backbone = create_backbone(theirs)
-    perturb(backbone)
-    backbone.save_to_preset(str(tmp_path))
-    check_encoder(modeling.BertModel.from_preset(tmp_path), backbone)
-
-
-@pytest.mark.slow
-def test_a_text_classifier_of_kerashub(theirs, tmp_path):
-    classifier = theirs.BertTextClassifier(create_backbone(theirs), 3)
-    perturb(classifier)
-    classifier.save_to_preset(str(tmp_path))
-    model = modeling.BertClassifier.from_preset(tmp_path)
-    assert_close(model(BATCH), classifier(THEIR_BATCH), tolerance=1e-5)
-
-
-@pytest.mark.slow
-def test_a_masked_lm_of_kerashub(theirs, tmp_path):
-    """Its head uses the exact gelu, and another epsilon."""
-    masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
-    perturb(masked_lm)
-    masked_lm.save_to_preset(str(tmp_path))
-    model = modeling.BertPretrainer.from_preset(tmp_path)
-    check_encoder(model.bert, masked_lm.backbone)
-    positions = np.array([[1, 3, 5], [0, 15, 7], [2, 3, 1]], "int32")
-    found = model({**BATCH, "masked_lm_positions": positions})
-    expected = masked_lm({**THEIR_BATCH, "mask_positions": positions})
-    assert_close(found["masked_lm_logits"], expected, tolerance=1e-3)

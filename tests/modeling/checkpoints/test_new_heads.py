@@ -42,7 +42,7 @@ def check(before, now, caplog, says):
             np.testing.assert_array_equal(now[name], before[name], name)
 
 
-def test_another_number_of_labels(folder, caplog):
+def test_a_head_of_another_number_of_labels_begins_anew(folder, caplog):
     before = load(folder)
     assert list(before["output_bias"]) == [1.0, 2.0]
     assert not caplog.records or WARNING not in caplog.text
@@ -56,7 +56,7 @@ def test_another_number_of_labels(folder, caplog):
     assert WARNING not in caplog.text
 
 
-def test_other_labels(folder, caplog):
+def test_a_head_of_other_labels_begins_anew(folder, caplog):
     before = load(folder)
     caplog.clear()
     now = load(folder, labels=["ham", "spam"])
@@ -64,6 +64,10 @@ def test_other_labels(folder, caplog):
     caplog.clear()
     now = load(folder, labels=["ham", "no", "yes"])
     check(before, now, caplog, "no, yes; the task has ham, no, yes")
+
+
+def test_labels_in_another_order_reorder_the_head(folder, caplog):
+    before = load(folder)
     caplog.clear()
     now = load(folder, labels=["yes", "no"])
     assert list(now["output_bias"]) == [2.0, 1.0]
@@ -71,11 +75,14 @@ def test_other_labels(folder, caplog):
         now["output_weights"], before["output_weights"][::-1]
     )
     assert WARNING not in caplog.text
+
+
+def test_labels_must_be_as_many_as_the_outputs(folder):
     with pytest.raises(ValueError, match="must name 3"):
         load(folder, labels=["no", "yes"], num_labels=3)
 
 
-def test_a_head_of_another_kind(tmp_path, caplog):
+def test_a_head_of_another_kind_begins_anew(tmp_path, caplog):
     saved = built(modeling.BertTokenClassifier(tiny_config(), 2, seed=1))
     modeling.save_huggingface(saved, tmp_path / "model")
     before = load(tmp_path / "model", modeling.BertTokenClassifier)

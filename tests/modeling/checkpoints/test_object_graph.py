@@ -240,7 +240,7 @@ def their_name(name, scope):
         ("BertPretrainer", "tf_bert_for_next_sentence_prediction/"),
     ],
 )
-def test_weights_of_transformers(tmp_path, head, scope):
+def test_weights_of_transformers_are_loaded(tmp_path, head, scope):
     config = modeling.load_config(WEIGHTS / "v1_items")
     options = {"num_labels": 3} if "Classifier" in head else {}
     saved = getattr(modeling, head)(config, **options)

@@ -43,7 +43,7 @@ SIZES = {"vocab_size": CONFIG["vocab_size"]}
     ],
 )
 @pytest.mark.parametrize("has_config", [False, True])
-def test_other_libraries(tmp_path, name, says, has_config):
+def test_weights_of_another_library_are_named(tmp_path, name, says, has_config):
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.touch()
@@ -68,7 +68,7 @@ def test_readable_weights_beside_others_are_read(tmp_path):
     assert modeling.BertModel.from_preset(folder).built
 
 
-def test_another_architecture(tmp_path):
+def test_another_architecture_is_refused_by_every_door(tmp_path):
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     config = folder / "config.json"
     config.write_text(json.dumps(CONFIG | {"model_type": "roberta"}))

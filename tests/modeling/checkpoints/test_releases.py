@@ -26,32 +26,53 @@ def check_bias(folder):
     np.testing.assert_array_equal(model.head.output_bias, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("save", [save_release, save_huggingface])
-def test_a_model_replaces_only_an_earlier_one(tmp_path, save):
+SAVES = pytest.mark.parametrize("save", [save_release, save_huggingface])
+
+
+@SAVES
+def test_a_model_does_not_replace_a_users_files(tmp_path, save):
+    (tmp_path / "bert_config.json").write_text("theirs")
+    with pytest.raises(ValueError, match=rf"{tmp_path}.* bert_config\.json"):
+        save(built(BertClassifier(SMALL, 2)), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["bert_config.json"]
+
+
+@pytest.fixture
+def released(tmp_path):
+    """(a model, the folder that it was saved to as a release)."""
     model = built(BertClassifier(SMALL, 2))
-    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
-    theirs.mkdir()
-    (theirs / "bert_config.json").write_text("theirs")
-    with pytest.raises(ValueError, match=r"theirs.* bert_config\.json"):
-        save(model, theirs)
-    assert [path.name for path in theirs.iterdir()] == ["bert_config.json"]
-    save_release(model, ours, labels=["no", "yes"])
-    assert {path.name for path in ours.iterdir()} == {
+    save_release(model, tmp_path / "ours", labels=["no", "yes"])
+    return model, tmp_path / "ours"
+
+
+def test_a_release_has_the_files_of_the_original(released):
+    _, folder = released
+    assert {path.name for path in folder.iterdir()} == {
         "bert_config.json",
         "labels.txt",
         "model.json",
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",
     }
-    before = snapshot(ours)
+
+
+@SAVES
+def test_an_error_leaves_the_earlier_model(released, save):
+    model, folder = released
+    before = snapshot(folder)
     with pytest.raises(ValueError, match=r"2\. Received 3"):
-        save(model, ours, labels=["no", "yes", "perhaps"])
-    assert snapshot(ours) == before
-    # The old labels must not name the new model's outputs.
+        save(model, folder, labels=["no", "yes", "perhaps"])
+    assert snapshot(folder) == before
+
+
+@SAVES
+def test_a_model_replaces_an_earlier_one_and_its_labels(released, save):
+    """The old labels must not name the new model's outputs."""
+    model, folder = released
     model.head.output_bias.assign([1.0, 2.0])
-    save(model, ours)
-    assert presets.read(ours).labels in (None, ["LABEL_0", "LABEL_1"])
-    check_bias(ours)
+    save(model, folder)
+    assert presets.read(folder).labels in (None, ["LABEL_0", "LABEL_1"])
+    check_bias(folder)
 
 
 def test_a_checkpoint_is_written_through_links(tmp_path):

@@ -54,7 +54,7 @@ def check_refused(model, path, message):
 
 
 @pytest.mark.parametrize("index", CHECKPOINTS)
-def test_there_and_back(index, tmp_path):
+def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
     config = load_config(index.parent)
     model = BertPretrainer(config)
     report = load_checkpoint(model, prefix(index))
@@ -74,7 +74,7 @@ def test_there_and_back(index, tmp_path):
     load_checkpoint(BertPretrainer(config), path)
 
 
-def test_googles_own_files():
+def test_names_and_shapes_are_those_of_googles_release():
     """Of this release there is only the index, with names and shapes."""
     folder = golden.shared("data/checkpoints/chinese_index")
     model = built(BertPretrainer(load_config(folder)))
@@ -82,7 +82,7 @@ def test_googles_own_files():
     assert shapes == listed(folder / "bert_model.ckpt")
 
 
-def test_a_checkpoint_of_another_implementation():
+def test_a_checkpoint_of_another_implementation_is_loaded():
     folder = golden.shared("data/checkpoints/keras_bert_test")
     path = str(folder / "bert_model.ckpt")
     model = BertPretrainer(load_config(folder))
@@ -150,7 +150,7 @@ def test_every_model_has_the_originals_names(source):
         assert names == backbone | head
 
 
-def test_a_users_model_around_bert(source):
+def test_a_users_model_around_bert_loads_what_it_shares(source):
     path, config = source
     bert = BertModel(config)
     input_ids = keras.Input((8,), dtype="int32")

@@ -70,22 +70,25 @@ def test_a_classifier_computes_what_transformers_computes():
 @pytest.mark.parametrize(
     "name", ["BertForSequenceClassification", "BertForTokenClassification"]
 )
-def test_labels_of_texts_and_of_tokens(name):
+def test_labels_of_texts_and_of_tokens_are_those_of_transformers(name):
     assert_near(create(name)(features()), f"{name}/logits")
 
 
-def test_the_encoder():
+def test_the_encoder_computes_what_transformers_computes():
     outputs = create("BertModel")(features())
     hidden = outputs["sequence_output"]
     assert_near(hidden, "BertModel/last_hidden_state")
     assert_near(outputs["pooled_output"], "BertModel/pooler_output")
 
 
-def test_answers_and_choices():
+def test_answers_are_those_of_transformers():
     name = "BertForQuestionAnswering"
     outputs = create(name)(features())
     for part in ("start_logits", "end_logits"):
         assert_near(outputs[part], f"{name}/{part}")
+
+
+def test_choices_are_those_of_transformers():
     name = "BertForMultipleChoice"
     choices = {k: v.reshape(2, 2, -1) for k, v in features().items()}
     assert_near(create(name)(choices), f"{name}/logits")
@@ -97,16 +100,22 @@ def predict(model):
     return model(features() | {"masked_lm_positions": positions})
 
 
-def test_the_heads_of_pretraining():
+def test_both_heads_of_pretraining_are_those_of_transformers():
     name = "BertForPreTraining"
     outputs = predict(create(name))
     words = outputs["masked_lm_logits"].numpy().reshape(4, 12, -1)
     assert_near(words, f"{name}/prediction_logits")
     following = outputs["next_sentence_logits"]
     assert_near(following, f"{name}/seq_relationship_logits")
+
+
+def test_a_model_may_have_only_the_head_of_words():
     name = "BertForMaskedLM"
     words = predict(create(name))["masked_lm_logits"].numpy()
     assert_near(words.reshape(4, 12, -1), f"{name}/logits")
+
+
+def test_a_model_may_have_only_the_head_of_next_sentences():
     name = "BertForNextSentencePrediction"
     following = predict(create(name))["next_sentence_logits"]
     assert_near(following, f"{name}/logits")
@@ -116,13 +125,15 @@ def copy(source, tmp_path):
     return shutil.copytree(source, tmp_path / "model")
 
 
-def test_a_model_in_several_files(tmp_path):
-    folder = RECORDED / "sharded"
-    model = modeling.BertPretrainer.from_preset(folder)
+def test_a_model_in_several_files_is_that_of_one_file():
+    model = modeling.BertPretrainer.from_preset(RECORDED / "sharded")
     same = create("BertForPreTraining")
     for one, other in zip(model.weights, same.weights, strict=True):
         np.testing.assert_array_equal(one, other)
-    folder = copy(folder, tmp_path)
+
+
+def test_a_weight_that_its_file_lacks_is_named(tmp_path):
+    folder = copy(RECORDED / "sharded", tmp_path)
     index = folder / "tf_model.h5.index.json"
     assert modeling.find_checkpoint(folder) == str(index)
     places = json.loads(index.read_text())
@@ -258,7 +269,7 @@ def test_one_line_says_what_a_file_contains(tmp_path, change, says):
     folder = copy(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         change(file)
-    with pytest.raises((ValueError, OSError), match=says) as caught:
+    with pytest.raises(ValueError, match=says) as caught:
         modeling.BertClassifier.from_preset(folder)
     message = str(caught.value)
     assert "tf_model.h5" in message and "\n" not in message
@@ -283,7 +294,7 @@ def test_groups_that_contain_each_other_end(tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_take_the_folder(tmp_path):
+def test_commands_take_the_folder_of_a_model(tmp_path):
     rows = [
         f"{number} {word},{word}"
         for number in range(40)

@@ -218,8 +218,11 @@ def test_a_preset_of_kerashub_is_downloaded(hub, download, tmp_path):
     assert sorted(hub.sent) == sorted(KERASHUB)
 
 
-def test_a_token_and_a_missing_network(download):
+def test_a_token_opens_a_private_model(download):
     assert COMMIT in download("hf://some/private", HF_TOKEN=TOKEN)
+
+
+def test_without_a_network_a_model_is_to_be_downloaded_by_hand(download):
     # A port on which nothing listens.
     error = download("hf://some/bert", HF_ENDPOINT="http://127.0.0.1:9")
     assert "by hand" in error
@@ -233,7 +236,7 @@ print(len(FullTokenizer.from_preset("hf://some/bert").tokens), model.built)
 """
 
 
-def test_a_model_a_tokenizer_and_a_tool_take_it(run, tmp_path):
+def test_a_model_a_tokenizer_and_a_tool_take_an_address(run, tmp_path):
     assert run("-c", FROM_PRESET) == f"{len(WORDS)} True"
     run(
         "-m",

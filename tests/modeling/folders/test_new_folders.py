@@ -34,7 +34,7 @@ def refused(path):
     return str(caught.value)
 
 
-def test_the_whole_folder_is_replaced(tmp_path):
+def test_a_folder_of_only_its_own_files_is_replaced(tmp_path):
     path = tmp_path / "new" / "model"
     write(path, "earlier")
     (path / "part" / "file").rename(path / "part" / "renamed")
@@ -44,7 +44,11 @@ def test_the_whole_folder_is_replaced(tmp_path):
     (path / "part" / "renamed").unlink()
     write(path)
     assert read(path) == "new" and os.listdir(path.parent) == ["model"]
-    # Nothing changes where the disk is full, and the error names the folder.
+
+
+def test_a_full_disk_changes_nothing_and_the_folder_is_named(tmp_path):
+    path = tmp_path / "new" / "model"
+    write(path)
     with (
         pytest.raises(OSError, match=f"'{path}'"),
         new_folders.new_folder(path),
@@ -54,7 +58,7 @@ def test_the_whole_folder_is_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "part/notes", "link"])
-def test_a_users_file_stops_it(tmp_path, name):
+def test_a_folder_with_a_users_file_is_not_replaced(tmp_path, name):
     path = tmp_path / "model"
     write(path)
     if name == "link":
@@ -65,7 +69,7 @@ def test_a_users_file_stops_it(tmp_path, name):
 
 
 @pytest.mark.parametrize("content", [None, "[]", '{"files": 5}', "{}"])
-def test_a_folder_that_was_not_written_here(tmp_path, content):
+def test_a_folder_that_was_not_written_here_is_not_replaced(tmp_path, content):
     path = tmp_path / "theirs"
     path.mkdir()
     (path / "saved_model.pb").write_text("x")
@@ -77,7 +81,7 @@ def test_a_folder_that_was_not_written_here(tmp_path, content):
     refused(path)
 
 
-def test_an_empty_folder_and_the_target_of_a_link(tmp_path):
+def test_a_link_to_an_empty_folder_is_followed(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     for text in ("first", "second"):

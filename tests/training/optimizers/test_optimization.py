@@ -87,7 +87,7 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
 
 
 @pytest.mark.parametrize("corrects", [False, True])
-def test_flags_of_adam(corrects):
+def test_bias_correction_makes_it_adam(corrects):
     values, grads = example()
     config = OptimizerFlags(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
@@ -230,7 +230,7 @@ def test_a_step_that_is_not_made_changes_nothing(name):
         ),
     ],
 )
-def test_rates_of_the_steps(arguments, expected):
+def test_the_rate_rises_and_falls_as_the_schedule_says(arguments, expected):
     defaults = {"initial_learning_rate": 1.0}
     schedule = optimization.WarmupLinearDecay(**defaults | arguments)
     found = [float(schedule(step)) for step in range(len(expected))]

@@ -1,0 +1,234 @@
+"""The labels that a cell of a table contains, in any notation."""
+
+import json
+
+import pytest
+
+from tests.support.labeled_tables import labels_of, processor, read
+
+MULTILABEL = {"output_mode": "multilabel"}
+
+
+@pytest.mark.parametrize(
+    "name, text, options, labels",
+    [
+        (
+            "train.csv",
+            "text,label\na,x|y\nb,\nc,z\n",
+            MULTILABEL | {"label_separator": "|"},
+            [["x", "y"], [], ["z"]],
+        ),
+        (
+            "train.jsonl",
+            [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}],
+            MULTILABEL,
+            [["z", "x"], []],
+        ),
+        (
+            "dev.csv",
+            "text,score\na,1.5\nb,-2\n",
+            {"label_column": "score", "output_mode": "regression"},
+            [1.5, -2.0],
+        ),
+        ("test.csv", "id,text\n7,c\n", {}, [None]),
+        # A spreadsheet quotes cells that contain a list or a small table.
+        (
+            "train.tsv",
+            'text\tlabel\n"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n',
+            {},
+            ["yes", "no"],
+        ),
+        # Label Studio writes one label as it is, and several as choices.
+        (
+            "train.csv",
+            'text,label\na,"{""choices"": [""boats"", ""film""]}"\nb,film\n',
+            MULTILABEL,
+            [["boats", "film"], ["film"]],
+        ),
+        # doccano writes a list, pandas True and 1.0, JSON true and 1.
+        (
+            "train.jsonl",
+            [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)],
+            {},
+            ["pos", "neg", "true", "1"],
+        ),
+        (
+            "dev.csv",
+            "text,label\na,True\nb,1.0\nc,1\nd,1.50\n",
+            {"labels": ["True", "1", "1.50"]},
+            ["true", "1", "1", "1.50"],
+        ),
+    ],
+)
+def test_a_label_is_read_as_each_tool_writes_it(
+    tmp_path, name, text, options, labels
+):
+    assert labels_of(tmp_path, name, text, **options) == labels
+
+
+LISTS = [
+    "['sea', 'wood']",
+    '["sea", "wood"]',
+    "('sea', 'wood')",
+    "{'sea', 'wood'}",
+    "['sea' 'wood']",
+    "['sea'\n 'wood']",
+    "[sea, wood]",
+    "{sea,wood}",
+    "sea, wood",
+    "array(['sea', 'wood'], dtype=object)",
+    "frozenset({'sea', 'wood'})",
+    "[np.str_('sea'), np.str_('wood')]",
+    ["sea", "wood"],
+]
+
+
+@pytest.mark.parametrize("cell", LISTS)
+def test_lists_in_any_notation_are_labels(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}]
+    found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    assert found == [["sea", "wood"]]
+
+
+# Without quotes or brackets, a cell may be one label with a comma.
+@pytest.mark.parametrize(
+    "cell", [x for x in LISTS if x not in ("sea, wood", "{sea,wood}")]
+)
+def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}]
+    with pytest.raises(ValueError, match="--output_mode=multilabel"):
+        read(tmp_path, "train.jsonl", rows)
+
+
+@pytest.mark.parametrize(
+    "cell, labels",
+    [
+        ("[1, 5]", ["1", "5"]),
+        ("[1 5]", ["1", "5"]),
+        ("[1. 5.]", ["1", "5"]),
+        ("(2,)", ["2"]),
+        ("[np.int64(1), np.int64(5)]", ["1", "5"]),
+        ("[]", []),
+        ("set()", []),
+        ("array([], dtype=object)", []),
+        ("""["it's", 'b, c']""", ["it's", "b, c"]),
+        (r"['it\'s', 'b']", ["it's", "b"]),
+        (r'["caf\u00e9"]', ["café"]),
+        ("[open sea, wood]", ["open sea", "wood"]),
+        ("['open sea']", ["open sea"]),
+        ("(other), boats (small)", ["(other)", "boats (small)"]),
+        ("['Cafe\u0301', 'Café']", ["Café"]),
+    ],
+)
+def test_the_elements_of_a_list_are_the_labels(tmp_path, cell, labels):
+    rows = [{"text": "a", "label": cell}]
+    assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[sea wood]",
+        "[1 2 ... 9]",
+        "(sea, wood)",
+        "[[1, 5], [2]]",
+        "{'sea': 1, 'wood': 0}",
+        "boats (small, old), sea",
+        "['sea', nan]",
+        "['sea'; 'wood']",
+        "[1, 5",
+        "1, 5]",
+        "['sea', 'wood'",
+        "sea\nwood",
+        [["sea"], ["wood"]],
+        ["sea", None],
+        [{"label": "sea"}],
+    ],
+)
+def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
+    with pytest.raises(ValueError, match="line 2, column 'label'") as error:
+        read(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    shown = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
+    assert shown in str(error.value) or repr(cell) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["[0 1 0]", "[1 0 1]"],
+        ["[0.0, 1.0]", "[1.0, 0.0]"],
+        [[0, 1], [1, 0]],
+        ["1,0", "0,1"],
+        ["1 0 0", "0 0 1"],
+        ["[0. 1.]", "[1. 1.]"],
+    ],
+)
+def test_vectors_are_no_labels(tmp_path, cells):
+    rows = [{"text": "a", "label": cell} for cell in cells]
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
+        processor(tmp_path, **MULTILABEL).labels()
+
+
+@pytest.mark.parametrize(
+    "cell", ["boats", ["boats"], "['boats']", "[boats]", '["boats"]', "{boats}"]
+)
+def test_a_list_of_one_label_is_the_label(tmp_path, cell):
+    rows = [{"text": "a", "label": cell}, {"text": "b", "label": "(other)"}]
+    labels = labels_of(tmp_path, "train.jsonl", rows)
+    assert labels == ["boats", "(other)"]
+
+
+def test_a_known_label_may_look_like_a_list(tmp_path):
+    text = "text,label\na,[URGENT]\nb,later\n"
+    options = {"labels": ["[URGENT]", "later"]}
+    assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
+
+
+def test_an_empty_cell_is_an_empty_list_of_labels(tmp_path):
+    text = "text,label\na,x\nb,\nc, \n"
+    found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
+    assert found == [["x"], [], []]
+
+
+def test_null_is_no_label_but_an_empty_list_is(tmp_path):
+    rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
+    options = MULTILABEL | {"labels": ["x"]}
+    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
+    assert found == [["x"], [], []]
+
+
+def test_a_row_with_an_empty_cell_of_several_labels_is_left_out(tmp_path):
+    text = "text,x,y\na,0,1\nb,,1\n"
+    found = labels_of(tmp_path, "dev.csv", text, label_column="x,y")
+    assert found == [["y"]]
+
+
+REGRESSION = {"output_mode": "regression"}
+NUMBERS = "text,label\na,1.5\nb,\nc, \n"
+
+
+def test_a_row_without_a_number_is_left_out(tmp_path):
+    assert labels_of(tmp_path, "dev.csv", NUMBERS, **REGRESSION) == [1.5]
+
+
+def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
+    with pytest.raises(ValueError, match=r"line 5.*'high'"):
+        read(tmp_path, "dev.csv", f"{NUMBERS}d,high\n", **REGRESSION)
+
+
+@pytest.mark.parametrize(
+    "mode, label",
+    [
+        ("classification", "{}"),
+        ("multilabel", "7"),
+        ("multilabel", "[0, 1, 1]"),
+        ("regression", '"nan"'),
+        ("regression", '"1_000"'),
+    ],
+)
+def test_a_bad_label_is_named_by_its_line_and_column(tmp_path, mode, label):
+    text = f'{{"text": "a", "label": {label}}}'
+    with pytest.raises(ValueError, match="line 1, column 'label'"):
+        read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)

@@ -1,0 +1,149 @@
+"""KerasHub itself computes what our models do, from presets of both."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from tests.support.kerashub_presets import (
+    LABELS,
+    convert,
+    create,
+    perturb,
+    release,
+)
+from tests.support.kinds import assert_close
+from tests.support.models import create_batch
+
+# Words with accents, in upper case and of several scripts.
+TEXTS = ["The boat was OLD, cafés and Ångström!", "東京 x+y  [ok] naïve"]
+
+
+@pytest.fixture
+def theirs():
+    """KerasHub's models."""
+    keras_hub = pytest.importorskip(
+        "keras_hub", reason="keras-hub is not installed (requirements/dev.txt)"
+    )
+    return keras_hub.models
+
+
+BATCH = create_batch([9, 16, 4], 16)
+THEIR_BATCH = {
+    "token_ids": BATCH["input_ids"],
+    "padding_mask": BATCH["input_mask"],
+    "segment_ids": BATCH["segment_ids"],
+}
+
+
+def check_encoder(model, backbone):
+    """Compares what an encoder of ours and KerasHub's compute."""
+    found, expected = model(*BATCH.values()), backbone(THEIR_BATCH)
+    for name in ("sequence_output", "pooled_output"):
+        mask = 1.0
+        if name == "sequence_output":
+            mask = BATCH["input_mask"][..., None]
+        assert_close(found[name] * mask, expected[name] * mask, tolerance=1e-5)
+
+
+def check_features(theirs, ours):
+    """Compares what the tokenizers make of texts, but for more padding."""
+    length = ours["input_ids"].shape[1]
+    for name, our_name in zip(THEIR_BATCH, BATCH, strict=True):
+        value = np.asarray(theirs[name])
+        np.testing.assert_array_equal(value[:, :length], ours[our_name])
+        assert not value[:, length:].any()
+
+
+@pytest.mark.slow
+def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
+    model = create(modeling.BertModel)
+    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
+    preset = str(tmp_path / "preset")
+    check_encoder(model, theirs.BertBackbone.from_preset(preset))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mode, lower_case",
+    [("classification", True), ("multilabel", False), ("regression", False)],
+)
+def test_kerashub_computes_what_our_classifier_does(
+    theirs, tmp_path, mode, lower_case
+):
+    model = create(modeling.BertClassifier, 3)
+    source = release(
+        tmp_path / "tf1",
+        model,
+        LABELS,
+        lower_case,
+        output_mode=mode,
+        max_seq_length=32,
+    )
+    convert(source, tmp_path / "preset")
+    preset = str(tmp_path / "preset")
+    classifier = theirs.BertTextClassifier.from_preset(preset)
+    expected = np.asarray(model(BATCH))
+    if mode == "multilabel":
+        expected = 1 / (1 + np.exp(-expected))
+    assert_close(classifier(THEIR_BATCH), expected, tolerance=1e-5)
+    check_encoder(model.bert, theirs.BertBackbone.from_preset(preset))
+    tokenizer = FullTokenizer.from_preset(preset)
+    texts = tokenizer(TEXTS, max_length=32)
+    check_features(classifier.preprocessor(TEXTS), texts)
+    # The longer text loses its last words.
+    long = [TEXTS[0], TEXTS[1] * 2], [TEXTS[1] * 3, TEXTS[0] * 4]
+    pairs = tokenizer(*long, max_length=32)
+    # Without the name, it takes a pair for texts and their labels.
+    tensors = tuple(map(tf.constant, long))
+    check_features(classifier.preprocessor(x=tensors), pairs)
+    # All of it, from the texts.
+    logits = np.asarray(model(texts))
+    if mode == "multilabel":
+        logits = 1 / (1 + np.exp(-logits))
+    assert_close(classifier.predict(TEXTS), logits, tolerance=1e-5)
+
+
+def create_backbone(theirs):
+    """Returns a small backbone of KerasHub, with new weights."""
+    return theirs.BertBackbone(
+        vocabulary_size=1600,
+        num_layers=2,
+        num_heads=4,
+        hidden_dim=32,
+        intermediate_dim=64,
+        max_sequence_length=24,
+        num_segments=3,
+    )
+
+
+@pytest.mark.slow
+def test_a_backbone_of_kerashub_computes_the_same_here(theirs, tmp_path):
+    backbone = create_backbone(theirs)
+    perturb(backbone)
+    backbone.save_to_preset(str(tmp_path))
+    check_encoder(modeling.BertModel.from_preset(tmp_path), backbone)
+
+
+@pytest.mark.slow
+def test_a_text_classifier_of_kerashub_computes_the_same_here(theirs, tmp_path):
+    classifier = theirs.BertTextClassifier(create_backbone(theirs), 3)
+    perturb(classifier)
+    classifier.save_to_preset(str(tmp_path))
+    model = modeling.BertClassifier.from_preset(tmp_path)
+    assert_close(model(BATCH), classifier(THEIR_BATCH), tolerance=1e-5)
+
+
+@pytest.mark.slow
+def test_a_masked_lm_of_kerashub_computes_the_same_here(theirs, tmp_path):
+    """Its head uses the exact gelu, and another epsilon."""
+    masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
+    perturb(masked_lm)
+    masked_lm.save_to_preset(str(tmp_path))
+    model = modeling.BertPretrainer.from_preset(tmp_path)
+    check_encoder(model.bert, masked_lm.backbone)
+    positions = np.array([[1, 3, 5], [0, 15, 7], [2, 3, 1]], "int32")
+    found = model({**BATCH, "masked_lm_positions": positions})
+    expected = masked_lm({**THEIR_BATCH, "mask_positions": positions})
+    assert_close(found["masked_lm_logits"], expected, tolerance=1e-3)

@@ -1,0 +1,58 @@
+"""Models with random weights, and their presets for KerasHub."""
+
+import json
+
+import numpy as np
+
+import modeling
+from command_line.flags import Parsed
+from data.text.tokenization import FullTokenizer
+from modeling import kinds
+from modeling.folders import model_json
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES
+from tools import convert_checkpoint
+
+LABELS = ["no", "yes", "maybe"]
+CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
+
+
+def convert(init_checkpoint, output_dir, **options):
+    """Writes a preset in this process."""
+    options = {"output_format": "kerashub", **options}
+    config = convert_checkpoint.Config(
+        init_checkpoint=str(init_checkpoint),
+        output_dir=str(output_dir),
+        **options,
+    )
+    convert_checkpoint.main(Parsed(config, options))
+
+
+def release(folder, model, labels=None, lower_case=True, **settings):
+    """Writes a model like a release of Google's. Returns the folder."""
+    settings = {"name": kinds.kind_of(model), **settings}
+    described = {"version": model_json.VERSION, "task": settings}
+    modeling.save_release(
+        model,
+        folder,
+        tokenizer=FullTokenizer(SAMPLES / "vocab.txt", lower_case),
+        labels=labels,
+        files={"model.json": json.dumps(described)},
+    )
+    return folder
+
+
+def create(model_class, *arguments, config=CONFIG, **options):
+    """Returns a built model, in which no weight is zero."""
+    model = built(model_class(config, *arguments, **options))
+    perturb(model)
+    return model
+
+
+def perturb(model):
+    """Adds noise to all weights, so that none is zero."""
+    random = np.random.default_rng(1)
+    for weight in model.weights:
+        if "float" in weight.dtype:
+            noise = random.normal(0, 0.1, weight.shape)
+            weight.assign(weight.numpy() + noise.astype("float32"))

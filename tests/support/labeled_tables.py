@@ -1,0 +1,39 @@
+"""Reads tables of labeled texts, which a test writes, as a task does."""
+
+import json
+
+from data.classification import classifier_flags, table_task
+from data.io.dev_split import DataFileOptions
+from data.io.text_files import SETS
+
+# {name of a set: its split}
+SPLITS = {name: split for split, name in SETS.items()}
+
+
+def processor(folder, data_file=None, **kwargs):
+    data = DataFileOptions(data_file=data_file)
+    options = classifier_flags.TableOptions(**kwargs)
+    return table_task.TableProcessor(folder, data, options)
+
+
+def read(folder, name, text, **kwargs):
+    """Writes a table, and returns the contents of its examples.
+
+    A text that is a list becomes lines of JSON.
+    """
+    if isinstance(text, list):
+        text = "\n".join(map(json.dumps, text))
+    (folder / name).write_bytes(text.encode())
+    task = processor(folder, **kwargs)
+    examples = task.read(SPLITS[name.partition(".")[0]])
+    return [(e.guid, e.text_a, e.text_b, e.label) for e in examples]
+
+
+def labels_of(folder, name, text, **kwargs):
+    return [label for *_, label in read(folder, name, text, **kwargs)]
+
+
+def labels_of_train(folder, text, name="train.csv", **kwargs):
+    """Writes the train set, and returns the labels of the task."""
+    (folder / name).write_text(text)
+    return processor(folder, **kwargs).labels()
