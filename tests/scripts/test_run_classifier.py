@@ -11,7 +11,8 @@ import pytest
 
 import modeling
 import run_classifier
-from command_line.flags import Parsed, create
+from command_line.config_values import create
+from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support import script_runner
@@ -31,8 +32,6 @@ RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # command of the last test. Whoever answers 1 to every pair reaches 0.684.
 RECORDED_MEAN = 0.7190
 RECORDED_DEVIATION = 0.0113
-
-
 RATES = ("precision", "recall", "f1", "support")
 
 
