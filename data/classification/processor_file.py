@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from command_line.path_flags import split_code
 from data.classification import features
+from data.classification.processor import ClassificationProcessor
 from data.io import text_files
 from data.text import tokenization
 from files.paths import StrPath
@@ -78,7 +79,7 @@ def convert_to_unicode(text: object) -> str:
     return text
 
 
-class FileProcessor(features.DataProcessor):
+class FileProcessor(ClassificationProcessor):
     """Reads the labels and the sets with a class of a user's file.
 
     Args:
@@ -196,7 +197,7 @@ class FileProcessor(features.DataProcessor):
             raise ValueError(f"{where}: {_describe(error)}") from error
 
 
-class RecordedProcessor(features.DataProcessor):
+class RecordedProcessor(ClassificationProcessor):
     """Knows the labels of a model that a FileProcessor's sets trained.
 
     It predicts or exports where no set is read.
@@ -226,7 +227,7 @@ class RecordedProcessor(features.DataProcessor):
 
 def find(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
-) -> features.DataProcessor | None:
+) -> ClassificationProcessor | None:
     """Returns the processor of --processor, or of the model of such a run.
 
     Args:

@@ -13,13 +13,9 @@ from data.classification.classifier_flags import (
     label_columns_of,
     layout_of,
 )
-from data.classification.features import (
-    DataProcessor,
-    InputExample,
-    Label,
-    names_of,
-)
+from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
+from data.classification.processor import ClassificationProcessor
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import is_blank, place_of
 from data.io.tables import Table, accepted_rows, read_table
@@ -30,7 +26,9 @@ from modeling.labels import normal_label
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
-class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
+class TableProcessor(
+    SetReader[InputExample, TableOptions], ClassificationProcessor
+):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
