@@ -34,6 +34,7 @@ from data.classification.classifier_flags import (
     ClassifierOptions,
     TableOptions,
 )
+from data.classification.label_set import balance_classes
 from data.io import feature_specs
 from data.io.tables import Table
 from modeling import kinds
@@ -419,9 +420,7 @@ def read_class_weights(
         raise ValueError(f"--class_weights is not for {reader.output_mode}")
     if not config.training.do_train:
         return {}
-    return classifier_flags.balance_classes(
-        labels or (), reader.read_train_set()
-    )
+    return balance_classes(labels or (), reader.read_train_set())
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

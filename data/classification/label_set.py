@@ -1,4 +1,7 @@
-"""Knows the labels of a user's own task: --labels, or those of its rows."""
+"""Knows the labels of a user's own task, and the weights of their classes.
+
+The labels are those of --labels, or those of the rows.
+"""
 
 import collections
 import itertools
@@ -218,3 +221,22 @@ def _count(examples: Iterable[InputExample]) -> collections.Counter[str]:
     labels = (each.label for each in examples)
     names = (names_of(label) for label in labels if label is not None)
     return collections.Counter(itertools.chain.from_iterable(names))
+
+
+def balance_classes(
+    labels: Sequence[str], examples: Iterable[InputExample]
+) -> dict[str, float]:
+    """Returns {label: weight of its class in the training loss}.
+
+    The weight of a class with n examples is N / (L * n), for N examples and L
+    labels in total. So the weights of the examples of each class add up to
+    N / L.
+    """
+    counts = collections.Counter(example.label for example in examples)
+    weights = {
+        name: counts.total() / (len(labels) * max(counts[name], 1))
+        for name in labels
+    }
+    shown = first_labels([f"{k} {weights[k]:.3f}" for k in weights])
+    logging.info("Class weights: %s", shown)
+    return weights
