@@ -17,6 +17,7 @@ from data.io.tables import DEFAULT, Layout
 from data.io.text_files import SETS
 from files.atomic import atomic_open
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -59,7 +60,7 @@ class SplitFilesProcessor(ClassificationProcessor):
     guid_column: int | None = None
     hub_labels: Sequence[str] = ()
     drops_short_lines: bool = False
-    output_mode: str = "classification"
+    output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath = ""
     layout: Layout = DEFAULT

@@ -19,6 +19,7 @@ from data.classification.features import (
 )
 from data.io import column_names
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 from modeling.labels import check_labels, first_labels, misspelled_labels
 
 # A label with fewer rows is hardly learned.
@@ -28,7 +29,11 @@ _MOST = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 # {output mode: the least number of labels}.
-_FEWEST = {"classification": 2, "multilabel": 1, "regression": 0}
+_FEWEST: dict[OutputMode, int] = {
+    "classification": 2,
+    "multilabel": 1,
+    "regression": 0,
+}
 
 
 class LabelSet:
@@ -51,7 +56,7 @@ class LabelSet:
     def __init__(
         self,
         options: TableOptions,
-        output_mode: str,
+        output_mode: OutputMode,
         label_columns: Sequence[str],
     ) -> None:
         self._output_mode = output_mode

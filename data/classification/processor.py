@@ -8,7 +8,7 @@ import numpy as np
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.set_cache import CachingReader
-from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings, OutputMode
 
 
 class ClassificationProcessor(CachingReader[InputExample]):
@@ -24,7 +24,7 @@ class ClassificationProcessor(CachingReader[InputExample]):
         settings: settings to record with the weights.
     """
 
-    output_mode = "classification"
+    output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[str | int]
     test_set_has_labels = False
