@@ -246,7 +246,8 @@ def find(
 
 
 class _LateTensorFlow:
-    # `tf` in a file that does not import it. Google's file does.
+    """`tf` in a file that does not import it. Google's file does."""
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         # Most classes use no TensorFlow, which loads slowly.
         import tensorflow as tf

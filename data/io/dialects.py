@@ -258,9 +258,12 @@ def _find_in_sample(
 
 
 class _FittingDialect(NamedTuple):
-    # A dialect under which all records have one width. The strictest one has
-    # the fewest stray quotes, and of these the lowest level, its index in
-    # `_dialects`.
+    """A dialect under which all records have one width.
+
+    The strictest one has the fewest stray quotes, and of these the lowest
+    level, its index in `_dialects`.
+    """
+
     num_stray: int
     level: int
     dialect: Dialect

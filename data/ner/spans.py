@@ -166,17 +166,22 @@ def _log(path: StrPath, counts: "_Counts", name: str) -> None:
 
 @dataclasses.dataclass
 class _Counts:
-    # What `read` counts in a file, to check the file at its end.
+    """What `read` counts in a file, to check the file at its end.
+
+    Attributes:
+        num_texts: number of texts.
+        num_empty: number of texts without words.
+        num_unknown: number of texts that were not annotated, or were rejected.
+        labels: the label of each span.
+        widened: for messages, each span that was widened to complete words.
+        spans: how each span fits the words.
+    """
+
     num_texts: int = 0
-    # Texts without words.
     num_empty: int = 0
-    # Texts that were not annotated, or were rejected.
     num_unknown: int = 0
-    # The label of each span.
     labels: list[str] = dataclasses.field(default_factory=list)
-    # For messages: each span that was widened to complete words.
     widened: list[str] = dataclasses.field(default_factory=list)
-    # How each span fits the words.
     spans: list[offsets.Fit] = dataclasses.field(default_factory=list)
 
 
