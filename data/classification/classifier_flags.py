@@ -180,18 +180,18 @@ def find_columns(
         _ask_for_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
     guessed = guess_columns(free, missing)
-    found: dict[str, str] = {}
+    column_of: dict[str, str] = {}
     for flag, column in guessed.items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
-        found[flag] = column
-    check_columns(str(table.path), columns, found.values())
-    if found:
-        chosen = named | found
+        column_of[flag] = column
+    check_columns(str(table.path), columns, column_of.values())
+    if column_of:
+        chosen = named | column_of
         shown = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(shown))
-    return found
+    return column_of
 
 
 def _columns_of(file: str, table: Table) -> list[str]:

@@ -121,12 +121,12 @@ class PairProcessor(TableProcessor):
         is_scored = any(each.label is not None for each in examples)
         if is_scored or split == "predict":
             return examples
-        others = {*self._columns} - {*self.text_columns}
-        if self._options.label_column and others:
+        other_columns = {*self._columns} - {*self.text_columns}
+        if self._options.label_column and other_columns:
             raise ValueError(
                 f"{self._source}: set --label_column to the column of the "
                 "scores, or to nothing if the two texts of each row are "
-                f"similar. The other columns are {sorted(others)}"
+                f"similar. The other columns are {sorted(other_columns)}"
             )
         return examples
 

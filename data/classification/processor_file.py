@@ -137,12 +137,12 @@ class FileProcessor(ClassificationProcessor):
         """
         name = f"get_{text_files.SETS[split]}_examples"
         with self._run_code():
-            found = [*getattr(self._user, name)(self._data_dir)]
-        if not found:
+            user_examples = [*getattr(self._user, name)(self._data_dir)]
+        if not user_examples:
             raise ValueError(f"{self._method(name)} returned no example")
         examples = [
             self._convert(example, number, split)
-            for number, example in enumerate(found)
+            for number, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
         self.text_columns = ("text_a", "text_b") if is_pair else ("text_a",)
@@ -325,6 +325,6 @@ def _missing_in_tensorflow(error: Exception) -> str | None:
         r"cannot import name ()'(\w+)' from 'tensorflow'",
         r"No module named 'tensorflow()\.([\w.]+)'",
     ):
-        if found := re.match(pattern, str(error)):
-            return f"{found[1] or ''}.{found[2]}".removeprefix(".")
+        if match := re.match(pattern, str(error)):
+            return f"{match[1] or ''}.{match[2]}".removeprefix(".")
     return None

@@ -60,10 +60,10 @@ class ClassificationReader:
     @property
     def splits(self) -> dict[str, list[str]]:
         """{purpose: names of its splits}."""
-        found = {"train": ["train"]}
+        splits = {"train": ["train"]}
         for purpose in ("eval", "predict"):
-            found[purpose] = [f"{purpose}{end}" for end in self._processors]
-        return found
+            splits[purpose] = [f"{purpose}{end}" for end in self._processors]
+        return splits
 
     @property
     def table_processor(self) -> TableProcessor | None:
