@@ -34,6 +34,7 @@ from data.classification.classifier_flags import (
     ClassifierOptions,
     TableOptions,
 )
+from data.classification.label_set import balance_classes
 from data.io import feature_specs
 from data.io.tables import Table
 from modeling import kinds
@@ -376,7 +377,8 @@ def read_task(
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. The sets of an embedding tell whether the pairs have
-    scores. The function reads no other set. The reader holds what it has read.
+    scores, and the first set tells the scale of all. The function reads no
+    other set. The reader holds what it has read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.
@@ -385,14 +387,18 @@ def read_task(
     config = start.config
     processor = reader.table_processor
     if isinstance(processor, pairs.PairProcessor):
-        has_scores = {
-            split: processor.has_scores(split)
-            for split in config.purposes
-            # In a test set, any score may be missing.
-            if split != "predict"
-        }
-        temperature = config.classifier.contrastive_temperature
-        return EmbeddingTask(start, processor, has_scores, temperature)
+        # In a test set, any score may be missing.
+        splits = [split for split in config.purposes if split != "predict"]
+        score_unit = None
+        if splits:
+            score_unit = pairs.find_score_unit(processor.read(splits[0]))
+        return EmbeddingTask(
+            start,
+            processor,
+            has_scores={x: processor.has_scores(x) for x in splits},
+            score_unit=score_unit,
+            temperature=config.classifier.contrastive_temperature,
+        )
     if reader.num_texts is None and config.training.do_train:
         # See whether the examples of --processor are pairs.
         reader.read_train_set()
@@ -419,9 +425,7 @@ def read_class_weights(
         raise ValueError(f"--class_weights is not for {reader.output_mode}")
     if not config.training.do_train:
         return {}
-    return classifier_flags.balance_classes(
-        labels or (), reader.read_train_set()
-    )
+    return balance_classes(labels or (), reader.read_train_set())
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

@@ -8,6 +8,8 @@ neither Keras nor TensorFlow.
 
 import dataclasses
 
+from modeling.folders.model_entries import OutputMode
+
 ENCODER = "BertModel"
 PRETRAINER = "BertPretrainer"
 CLASSIFIER = "BertClassifier"
@@ -21,7 +23,7 @@ THEIR_MASKED_LM = "BertForMaskedLM"
 THEIR_NEXT_SENTENCE = "BertForNextSentencePrediction"
 
 # {value of --output_mode: value of `problem_type` in transformers}.
-PROBLEM_TYPES = {
+PROBLEM_TYPES: dict[OutputMode, str] = {
     "classification": "single_label_classification",
     "multilabel": "multi_label_classification",
     "regression": "regression",

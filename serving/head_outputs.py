@@ -15,6 +15,8 @@ and can score an export too if the outputs of the export become logits again.
 This module imports no TensorFlow.
 """
 
+from typing import Final
+
 import numpy as np
 
 from data.ner import legal_tags
@@ -24,9 +26,9 @@ from serving.engines import Outputs
 
 # What the head of an export computes from its logits.
 LOGITS = "logits"
-CLASSIFICATION = "classification"
-MULTILABEL = "multilabel"
-REGRESSION = "regression"
+CLASSIFICATION: Final = "classification"
+MULTILABEL: Final = "multilabel"
+REGRESSION: Final = "regression"
 
 
 def form_of(model_class: str, settings: HeadSettings) -> str:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.classification.classifier_flags import guess_columns
 from data.io import table_pieces, tables
+from data.io.column_names import guess_columns
 from data.io.table_pieces import Piece
 from files.json_files import parse_json
 from files.paths import named_errors

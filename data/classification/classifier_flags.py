@@ -1,6 +1,5 @@
 """Defines the flags of run_classifier.py: tables and GLUE."""
 
-import collections
 import dataclasses
 import shlex
 from collections.abc import Iterable, Sequence
@@ -11,8 +10,7 @@ from absl import logging
 from command_line import flags
 from command_line.path_flags import Kind
 from data.classification import metrics
-from data.classification.features import InputExample
-from data.io import column_names
+from data.io.column_names import USUAL_NAMES, guess_columns, pair_in
 from data.io.tables import (
     Layout,
     LayoutOptions,
@@ -20,7 +18,6 @@ from data.io.tables import (
     check_columns,
     form_of,
 )
-from modeling.labels import first_labels
 
 XNLI_LANGUAGES = (
     "ar",
@@ -39,11 +36,6 @@ XNLI_LANGUAGES = (
     "vi",
     "zh",
 )
-# {flag: names that tables often use for its column}.
-_USUAL = {
-    "text_column": column_names.TEXTS,
-    "label_column": column_names.LABELS,
-}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -125,41 +117,6 @@ class ClassifierOptions:
     )
 
 
-def guess_columns(
-    columns: Iterable[str], flags: Sequence[str] = tuple(_USUAL)
-) -> dict[str, str | None]:
-    """Returns {flag: column of a usual name, else the last left, or None}.
-
-    `flags` are "text_column" and "label_column", or one of them.
-    """
-    free = [*columns]
-    column_of: dict[str, str | None] = {}
-    for flag in flags:
-        usual = (
-            column
-            for name in _USUAL[flag]
-            for column in free
-            if column.casefold() == name
-        )
-        column_of[flag] = next(usual, None)
-        free = [column for column in free if column != column_of[flag]]
-    for flag in flags:
-        if column_of[flag] is None and len(free) == 1:
-            column_of[flag] = free.pop()
-    return column_of
-
-
-def pair_in(columns: Iterable[str]) -> tuple[str, str] | None:
-    """Returns two columns whose usual names say that they are a pair."""
-    column_of = {column_names.simplify(column): column for column in columns}
-    for firsts, seconds in column_names.PAIRS:
-        first = next(filter(column_of.get, firsts), None)
-        second = next(filter(column_of.get, seconds), None)
-        if first and second:
-            return column_of[first], column_of[second]
-    return None
-
-
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     """Returns the columns that --label_column names.
 
@@ -221,20 +178,20 @@ def find_columns(
     free = [column for column in columns if column not in used]
     if not {"text_column", "text_b_column"} & {*named}:
         _ask_for_pair(file, free)
-    missing = [flag for flag in _USUAL if flag not in named]
+    missing = [flag for flag in USUAL_NAMES if flag not in named]
     guessed = guess_columns(free, missing)
-    found: dict[str, str] = {}
+    column_of: dict[str, str] = {}
     for flag, column in guessed.items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
-        found[flag] = column
-    check_columns(str(table.path), columns, found.values())
-    if found:
-        chosen = named | found
+        column_of[flag] = column
+    check_columns(str(table.path), columns, column_of.values())
+    if column_of:
+        chosen = named | column_of
         shown = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(shown))
-    return found
+    return column_of
 
 
 def _columns_of(file: str, table: Table) -> list[str]:
@@ -275,22 +232,3 @@ def options_of_pairs(
     usual = zip(fields, columns, strict=True)
     changes: dict[str, Any] = {k: v for k, v in usual if k not in given}
     return dataclasses.replace(options, output_mode="regression", **changes)
-
-
-def balance_classes(
-    labels: Sequence[str], examples: Iterable[InputExample]
-) -> dict[str, float]:
-    """Returns {label: weight of its class in the training loss}.
-
-    The weight of a class with n examples is N / (L * n), for N examples and L
-    labels in total. So the weights of the examples of each class add up to
-    N / L.
-    """
-    counts = collections.Counter(example.label for example in examples)
-    weights = {
-        name: counts.total() / (len(labels) * max(counts[name], 1))
-        for name in labels
-    }
-    shown = first_labels([f"{k} {weights[k]:.3f}" for k in weights])
-    logging.info("Class weights: %s", shown)
-    return weights

@@ -12,12 +12,13 @@ from data.io import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 
 # (features, logits or values) of a batch.
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
 
-def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
+def to_probabilities(logits: np.ndarray, output_mode: OutputMode) -> np.ndarray:
     """Converts a classifier's logits to probabilities, float [..., labels].
 
     In regression, `logits` are predicted values, which the function returns.
@@ -41,7 +42,9 @@ class LabelDecoder:
         label_list: names of the labels, or None in regression.
     """
 
-    def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
+    def __init__(
+        self, output_mode: OutputMode, label_list: list[str] | None
+    ) -> None:
         self.output_mode = output_mode
         self.label_list = label_list or []
 

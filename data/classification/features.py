@@ -1,6 +1,5 @@
 """Defines classification examples, and converts them to the network's input."""
 
-import abc
 import contextlib
 import dataclasses
 import re
@@ -10,12 +9,9 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 from absl import logging
 
-from data.classification import metrics
 from data.io import records
-from data.io.held_sets import HoldingReader
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
-from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -45,47 +41,6 @@ class InputExample:
     text_b: str | None = None
     label: Label | None = None
     row: Mapping[str, object] | None = None
-
-
-class DataProcessor(HoldingReader[InputExample]):
-    """Reads the labels and the sets of examples of a classification task.
-
-    Attributes:
-        output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the metrics that score the task (metrics.py), the main
-            metric first.
-        text_columns: column of the text, or the two columns of a pair.
-        test_set_has_labels: False if the labels of the test set are only
-            placeholders, as in GLUE.
-        settings: settings to record with the weights.
-    """
-
-    output_mode = "classification"
-    metrics: tuple[str, ...] = ("eval_accuracy",)
-    text_columns: Sequence[str | int]
-    test_set_has_labels = False
-    settings: HeadSettings = NO_SETTINGS
-
-    @abc.abstractmethod
-    def labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression."""
-
-    def score(
-        self,
-        examples: Sequence[InputExample],
-        labels: np.ndarray,
-        predictions: np.ndarray,
-    ) -> dict[str, float]:
-        """Computes the task's metrics and each label's scores, {name: value}.
-
-        Args:
-            examples: the examples whose label is known.
-            labels: right label of each example.
-            predictions: predicted label of each example.
-        """
-        return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.labels()
-        )
 
 
 def regression_label(value: object, place: str) -> float:

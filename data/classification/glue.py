@@ -8,19 +8,20 @@ from absl import logging
 
 from data.classification import glue_layouts
 from data.classification.features import (
-    DataProcessor,
     InputExample,
     Label,
     regression_label,
 )
+from data.classification.processor import ClassificationProcessor
 from data.io.tables import DEFAULT, Layout
 from data.io.text_files import SETS
 from files.atomic import atomic_open
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 
 
 @dataclasses.dataclass(kw_only=True)
-class SplitFilesProcessor(DataProcessor):
+class SplitFilesProcessor(ClassificationProcessor):
     """Reads a task whose train, dev and test sets are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
@@ -44,7 +45,7 @@ class SplitFilesProcessor(DataProcessor):
             warning, False to raise an error. If True, a test set's short lines
             are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
-        output_mode, metrics: see DataProcessor.
+        output_mode, metrics: see ClassificationProcessor.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
     """
@@ -59,7 +60,7 @@ class SplitFilesProcessor(DataProcessor):
     guid_column: int | None = None
     hub_labels: Sequence[str] = ()
     drops_short_lines: bool = False
-    output_mode: str = "classification"
+    output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath = ""
     layout: Layout = DEFAULT
@@ -157,9 +158,9 @@ class SplitFilesProcessor(DataProcessor):
             raise ValueError(f"{path}, line 1: {error}") from error
 
     def _create_example(
-        self, i: int, line: list[str], name: str, layout: glue_layouts.Places
+        self, i: int, line: list[str], name: str, places: glue_layouts.Places
     ) -> InputExample | None:
-        columns = layout.columns
+        columns = places.columns
         if self.drops_short_lines and len(line) <= max(columns):
             if name != "test":
                 return None
@@ -170,7 +171,7 @@ class SplitFilesProcessor(DataProcessor):
         is_known = name != "test" or self.test_set_has_labels
         label = self._label(line, columns[-1] if is_known else None)
         number: int | str = i
-        if self.guid_column is not None and layout.is_official:
+        if self.guid_column is not None and places.is_official:
             number = line[self.guid_column]
         set_type = self.dev_guid if name == "dev" else name
         return InputExample(f"{set_type}-{number}", text_a, text_b, label)
@@ -222,14 +223,14 @@ class XnliProcessor(SplitFilesProcessor):
         return glue_layouts.Places(columns)
 
     def _create_example(
-        self, i: int, line: list[str], name: str, layout: glue_layouts.Places
+        self, i: int, line: list[str], name: str, places: glue_layouts.Places
     ) -> InputExample | None:
         if name != "train" and line[0] != self.language:
             return None
-        column = layout.columns[-1]
+        column = places.columns[-1]
         if line[column] == "contradictory":
             line[column] = "contradiction"
-        return super()._create_example(i, line, name, layout)
+        return super()._create_example(i, line, name, places)
 
 
 _NLI = ("contradiction", "entailment", "neutral")
@@ -320,7 +321,7 @@ def create_glue_processors(
     data_dir: StrPath,
     xnli_language: str,
     layout: Layout = DEFAULT,
-) -> dict[str, DataProcessor]:
+) -> dict[str, ClassificationProcessor]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
     Returns {suffix of the splits' names: processor}.

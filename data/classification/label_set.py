@@ -1,4 +1,7 @@
-"""Knows the labels of a user's own task: --labels, or those of its rows."""
+"""Knows the labels of a user's own task, and the weights of their classes.
+
+The labels are those of --labels, or those of the rows.
+"""
 
 import collections
 import itertools
@@ -16,6 +19,7 @@ from data.classification.features import (
 )
 from data.io import column_names
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 from modeling.labels import check_labels, first_labels, misspelled_labels
 
 # A label with fewer rows is hardly learned.
@@ -25,7 +29,11 @@ _MOST = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 # {output mode: the least number of labels}.
-_FEWEST = {"classification": 2, "multilabel": 1, "regression": 0}
+_FEWEST: dict[OutputMode, int] = {
+    "classification": 2,
+    "multilabel": 1,
+    "regression": 0,
+}
 
 
 class LabelSet:
@@ -48,7 +56,7 @@ class LabelSet:
     def __init__(
         self,
         options: TableOptions,
-        output_mode: str,
+        output_mode: OutputMode,
         label_columns: Sequence[str],
     ) -> None:
         self._output_mode = output_mode
@@ -218,3 +226,22 @@ def _count(examples: Iterable[InputExample]) -> collections.Counter[str]:
     labels = (each.label for each in examples)
     names = (names_of(label) for label in labels if label is not None)
     return collections.Counter(itertools.chain.from_iterable(names))
+
+
+def balance_classes(
+    labels: Sequence[str], examples: Iterable[InputExample]
+) -> dict[str, float]:
+    """Returns {label: weight of its class in the training loss}.
+
+    The weight of a class with n examples is N / (L * n), for N examples and L
+    labels in total. So the weights of the examples of each class add up to
+    N / L.
+    """
+    counts = collections.Counter(example.label for example in examples)
+    weights = {
+        name: counts.total() / (len(labels) * max(counts[name], 1))
+        for name in labels
+    }
+    shown = first_labels([f"{k} {weights[k]:.3f}" for k in weights])
+    logging.info("Class weights: %s", shown)
+    return weights

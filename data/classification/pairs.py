@@ -3,7 +3,7 @@
 A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from absl import logging
@@ -94,10 +94,6 @@ class PairProcessor(TableProcessor):
     is empty, the two texts of each row count as similar.
     """
 
-    # The largest score of the scale, 1 or 5. It is 0 until the first call of
-    # `score_unit` determines the scale.
-    _unit = 0.0
-
     @property
     def may_lack_labels(self) -> bool:
         """Whether the sets may lack the column of the scores."""
@@ -125,36 +121,50 @@ class PairProcessor(TableProcessor):
         is_scored = any(each.label is not None for each in examples)
         if is_scored or split == "predict":
             return examples
-        others = {*self._columns} - {*self.text_columns}
-        if self._options.label_column and others:
+        other_columns = {*self._columns} - {*self.text_columns}
+        if self._options.label_column and other_columns:
             raise ValueError(
                 f"{self._source}: set --label_column to the column of the "
                 "scores, or to nothing if the two texts of each row are "
-                f"similar. The other columns are {sorted(others)}"
+                f"similar. The other columns are {sorted(other_columns)}"
             )
         return examples
 
-    def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
-        """Returns the largest score of the scale that the labels use, 5 or 1.
 
-        If any score is above 1, the scale ends at 5, as in STS-B. The first
-        call determines the scale of all splits.
+def find_score_unit(examples: Iterable[InputExample]) -> float:
+    """Returns the largest score of the scale that the labels use, 5 or 1.
 
-        Raises:
-            ValueError: a score of `split` is not on the scale.
-        """
-        labels = [example.label for example in examples]
-        scores = [number_of(label) for label in labels if label is not None]
-        least, largest = min(scores, default=0.0), max(scores, default=0.0)
-        unit = _LARGEST_SCORE if largest > 1 else 1.0
-        self._unit = self._unit or unit
-        if least < -1 or largest > self._unit:
-            raise ValueError(
-                f"the scores of the {split} set are from {least:g} to "
-                f"{largest:g}. All sets must use the same scale, either from "
-                "0 to 5 or from -1 to 1"
-            )
-        return self._unit
+    If any score is above 1, the scale ends at 5, as in STS-B.
+    """
+    return _LARGEST_SCORE if max(_scores(examples), default=0) > 1 else 1.0
+
+
+def check_scores(
+    split: str, examples: Iterable[InputExample], unit: float
+) -> None:
+    """Checks that the labels of a split are on a scale.
+
+    Args:
+        split: name of the split, for the error.
+        examples: the pairs of the split.
+        unit: the largest score of the scale.
+
+    Raises:
+        ValueError: a score is not on the scale.
+    """
+    scores = _scores(examples)
+    least, largest = min(scores, default=0.0), max(scores, default=0.0)
+    if least < -1 or largest > unit:
+        raise ValueError(
+            f"the scores of the {split} set are from {least:g} to "
+            f"{largest:g}. All sets must use the same scale, either from "
+            "0 to 5 or from -1 to 1"
+        )
+
+
+def _scores(examples: Iterable[InputExample]) -> list[float]:
+    labels = [example.label for example in examples]
+    return [number_of(label) for label in labels if label is not None]
 
 
 def create_pair_features(

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from command_line.path_flags import split_code
 from data.classification import features
+from data.classification.processor import ClassificationProcessor
 from data.io import text_files
 from data.text import tokenization
 from files.paths import StrPath
@@ -78,7 +79,7 @@ def convert_to_unicode(text: object) -> str:
     return text
 
 
-class FileProcessor(features.DataProcessor):
+class FileProcessor(ClassificationProcessor):
     """Reads the labels and the sets with a class of a user's file.
 
     Args:
@@ -136,12 +137,12 @@ class FileProcessor(features.DataProcessor):
         """
         name = f"get_{text_files.SETS[split]}_examples"
         with self._run_code():
-            found = [*getattr(self._user, name)(self._data_dir)]
-        if not found:
+            user_examples = [*getattr(self._user, name)(self._data_dir)]
+        if not user_examples:
             raise ValueError(f"{self._method(name)} returned no example")
         examples = [
             self._convert(example, number, split)
-            for number, example in enumerate(found)
+            for number, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
         self.text_columns = ("text_a", "text_b") if is_pair else ("text_a",)
@@ -196,7 +197,7 @@ class FileProcessor(features.DataProcessor):
             raise ValueError(f"{where}: {_describe(error)}") from error
 
 
-class RecordedProcessor(features.DataProcessor):
+class RecordedProcessor(ClassificationProcessor):
     """Knows the labels of a model that a FileProcessor's sets trained.
 
     It predicts or exports where no set is read.
@@ -226,7 +227,7 @@ class RecordedProcessor(features.DataProcessor):
 
 def find(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
-) -> features.DataProcessor | None:
+) -> ClassificationProcessor | None:
     """Returns the processor of --processor, or of the model of such a run.
 
     Args:
@@ -245,7 +246,8 @@ def find(
 
 
 class _LateTensorFlow:
-    # `tf` in a file that does not import it. Google's file does.
+    """`tf` in a file that does not import it. Google's file does."""
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         # Most classes use no TensorFlow, which loads slowly.
         import tensorflow as tf
@@ -323,6 +325,6 @@ def _missing_in_tensorflow(error: Exception) -> str | None:
         r"cannot import name ()'(\w+)' from 'tensorflow'",
         r"No module named 'tensorflow()\.([\w.]+)'",
     ):
-        if found := re.match(pattern, str(error)):
-            return f"{found[1] or ''}.{found[2]}".removeprefix(".")
+        if match := re.match(pattern, str(error)):
+            return f"{match[1] or ''}.{match[2]}".removeprefix(".")
     return None

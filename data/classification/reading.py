@@ -11,13 +11,14 @@ from data.classification.classifier_flags import (
     TableOptions,
     options_of_pairs,
 )
-from data.classification.features import DataProcessor, InputExample
+from data.classification.features import InputExample
 from data.classification.pairs import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
     PairProcessor,
     RankingProcessor,
 )
+from data.classification.processor import ClassificationProcessor
 from data.classification.table_task import TableProcessor
 from data.io.dev_split import DataFileOptions
 from data.io.tables import Table
@@ -47,7 +48,9 @@ class ClassificationReader:
         settings: settings to record with the weights.
     """
 
-    def __init__(self, processors: Mapping[str, DataProcessor]) -> None:
+    def __init__(
+        self, processors: Mapping[str, ClassificationProcessor]
+    ) -> None:
         self._processors = processors
         main = processors[""]
         self.output_mode = main.output_mode
@@ -57,10 +60,10 @@ class ClassificationReader:
     @property
     def splits(self) -> dict[str, list[str]]:
         """{purpose: names of its splits}."""
-        found = {"train": ["train"]}
+        splits = {"train": ["train"]}
         for purpose in ("eval", "predict"):
-            found[purpose] = [f"{purpose}{end}" for end in self._processors]
-        return found
+            splits[purpose] = [f"{purpose}{end}" for end in self._processors]
+        return splits
 
     @property
     def table_processor(self) -> TableProcessor | None:
@@ -87,7 +90,7 @@ class ClassificationReader:
     def take(self, split: str) -> Sequence[InputExample] | None:
         """Returns the examples of a split, None if a "_mm" set is missing.
 
-        The processor holds the examples no longer, as `HoldingReader.take`
+        The processor holds the examples no longer, as `CachingReader.take`
         describes. In a test set whose labels are placeholders, the labels are
         None.
         """
@@ -103,7 +106,7 @@ class ClassificationReader:
             return [dataclasses.replace(x, label=None) for x in examples]
         return examples
 
-    def processor_of(self, split: str) -> DataProcessor:
+    def processor_of(self, split: str) -> ClassificationProcessor:
         """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
         return self._processors[suffix_of(split)]
 

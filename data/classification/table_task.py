@@ -3,7 +3,7 @@
 import collections
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from absl import logging
 
@@ -13,24 +13,23 @@ from data.classification.classifier_flags import (
     label_columns_of,
     layout_of,
 )
-from data.classification.features import (
-    DataProcessor,
-    InputExample,
-    Label,
-    names_of,
-)
+from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
+from data.classification.processor import ClassificationProcessor
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import is_blank, place_of
 from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 from modeling.labels import normal_label
 
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
-class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
+class TableProcessor(
+    SetReader[InputExample, TableOptions], ClassificationProcessor
+):
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
@@ -75,7 +74,8 @@ class TableProcessor(SetReader[InputExample, TableOptions], DataProcessor):
     ) -> None:
         super().__init__(data_dir, data, options)
         self._table = table
-        self.output_mode = options.output_mode
+        # The flag has no other choices.
+        self.output_mode = cast("OutputMode", options.output_mode)
         self._label_columns = [*filter(None, [options.label_column])]
         if self.output_mode != "regression" and "," in options.label_column:
             self._label_columns = label_columns_of(

@@ -5,6 +5,7 @@ first that a table has.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 
 # A text to classify.
 TEXTS = (
@@ -22,6 +23,8 @@ TEXTS = (
 )
 # The label of a text.
 LABELS = ("label", "labels", "class", "category", "target", "sentiment")
+# {flag: names that tables often use for its column}.
+USUAL_NAMES = {"text_column": TEXTS, "label_column": LABELS}
 
 _TITLES = ("title", "subject", "headline", "summary")
 _LONG_TEXTS = (
@@ -107,3 +110,38 @@ def simplify(name: str) -> str:
 def letters_of(name: str) -> str:
     """Returns the letters a to z of a name: sentenceid for `Sentence_ID #1`."""
     return re.sub("[^a-z]", "", name.lower())
+
+
+def guess_columns(
+    columns: Iterable[str], flags: Sequence[str] = tuple(USUAL_NAMES)
+) -> dict[str, str | None]:
+    """Returns {flag: column of a usual name, else the last left, or None}.
+
+    `flags` are "text_column" and "label_column", or one of them.
+    """
+    free = [*columns]
+    column_of: dict[str, str | None] = {}
+    for flag in flags:
+        usual = (
+            column
+            for name in USUAL_NAMES[flag]
+            for column in free
+            if column.casefold() == name
+        )
+        column_of[flag] = next(usual, None)
+        free = [column for column in free if column != column_of[flag]]
+    for flag in flags:
+        if column_of[flag] is None and len(free) == 1:
+            column_of[flag] = free.pop()
+    return column_of
+
+
+def pair_in(columns: Iterable[str]) -> tuple[str, str] | None:
+    """Returns two columns whose usual names say that they are a pair."""
+    column_of = {simplify(column): column for column in columns}
+    for firsts, seconds in PAIRS:
+        first = next(filter(column_of.get, firsts), None)
+        second = next(filter(column_of.get, seconds), None)
+        if first and second:
+            return column_of[first], column_of[second]
+    return None

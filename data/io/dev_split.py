@@ -13,8 +13,8 @@ from absl import logging
 
 from command_line import flags
 from command_line.path_flags import Kind
-from data.io.held_sets import HoldingReader
 from data.io.row_keys import key_of, place_of
+from data.io.set_cache import CachingReader
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -57,7 +57,7 @@ ExampleT = TypeVar("ExampleT", bound=Example)
 OptionsT = TypeVar("OptionsT")
 
 
-class SetReader(HoldingReader[ExampleT], Generic[ExampleT, OptionsT]):
+class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     The attribute `row` of an example is its row of the file, or None in a train
@@ -97,7 +97,7 @@ class SetReader(HoldingReader[ExampleT], Generic[ExampleT, OptionsT]):
             train, dev = self._split_file(self._data.data_file)
             sets = {"train": train, "eval": dev}
             # Hold the other set too, so that the file is read only once.
-            self._held |= sets
+            self._cached |= sets
         else:
             name = SETS[split]
             path = find_set_file(self._source, name, self.file_names[name])

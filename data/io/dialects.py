@@ -80,8 +80,8 @@ def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  
 
 
 def _hide_escaped(line: str) -> str:
-    def hide(found: re.Match[str]) -> str:
-        return _QUOTE if found[1] == '"' else "\\"
+    def hide(match: re.Match[str]) -> str:
+        return _QUOTE if match[1] == '"' else "\\"
 
     return _ESCAPED.sub(hide, line) if "\\" in line else line
 
@@ -142,11 +142,11 @@ class _Sample:
 
     def take_hint(self) -> str | None:
         """Empties a line that only tells the mark, and returns the mark."""
-        found = _HINT.fullmatch(next(iter(self), ""))
-        if not found or found[1] not in MARKS.values():
+        match = _HINT.fullmatch(next(iter(self), ""))
+        if not match or match[1] not in MARKS.values():
             return None
         self.seen[0] = "\n"
-        return found[1]
+        return match[1]
 
     def check_encoding(self, path: str, encoding: str | None) -> None:
         """Raises a ValueError if a line read so far was wrongly encoded."""
@@ -258,9 +258,12 @@ def _find_in_sample(
 
 
 class _FittingDialect(NamedTuple):
-    # A dialect under which all records have one width. The strictest one has
-    # the fewest stray quotes, and of these the lowest level, its index in
-    # `_dialects`.
+    """A dialect under which all records have one width.
+
+    The strictest one has the fewest stray quotes, and of these the lowest
+    level, its index in `_dialects`.
+    """
+
     num_stray: int
     level: int
     dialect: Dialect

@@ -35,8 +35,8 @@ _SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？�
 
 def marked_encoding(head: bytes) -> str | None:
     """Returns the encoding that a file's first bytes tell, or None."""
-    found = (name for mark, name in _MARKS.items() if head.startswith(mark))
-    return next(found, None)
+    names = (name for mark, name in _MARKS.items() if head.startswith(mark))
+    return next(names, None)
 
 
 def check_is_narrow(head: bytes, path: StrPath) -> None:

@@ -6,6 +6,8 @@ Features that Google's code also writes have the names and types that it uses.
 import math
 from typing import NamedTuple
 
+from modeling.folders.model_entries import OutputMode
+
 
 class Feature(NamedTuple):
     """Shape and type of a record's feature, and the range of valid values."""
@@ -71,7 +73,7 @@ def unmasked_features(max_seq_length: int) -> Spec:
 
 def classifier_features(
     max_seq_length: int,
-    output_mode: str = "classification",
+    output_mode: OutputMode = "classification",
     num_labels: int | None = None,
     has_weights: bool = False,
 ) -> Spec:

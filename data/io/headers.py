@@ -4,6 +4,7 @@ The records below tell: they are wider than a title, a name stands above a
 column of numbers, and a cell that recurs below itself is no name.
 """
 
+import enum
 import itertools
 import re
 from collections import Counter
@@ -18,6 +19,25 @@ _YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
 _DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 # More words than a name of a column usually has.
 _MOST_WORDS = 4
+# (a cell of the first record, the filled cells below it).
+_Cell = tuple[str, list[str]]
+
+
+class _Sign(enum.Enum):
+    """What a cell of the first record tells of this record.
+
+    Attributes:
+        NAME: it names the columns. The cell is such as `price` above numbers.
+        ROW: it is a row. The cell is such as a number above numbers.
+        RECURS: the cell recurs below, as cells of a row do. But a label may
+            also name its column.
+        NOTHING: the cell may be of either.
+    """
+
+    NAME = enum.auto()
+    ROW = enum.auto()
+    RECURS = enum.auto()
+    NOTHING = enum.auto()
 
 
 def check_title(
@@ -82,10 +102,10 @@ def _is_padded_title(
     has_one_cell = width == len(rest[-1]) > 1 and not any(first[1:])
     # Other lines of the title may follow. One name of three is no header.
     is_above = any(len([*filter(None, row)]) > 1 for row in rest)
-    is_title = all(rest[0]) or (width > 2 and is_above)
+    has_usual_name = all(rest[0]) or (width > 2 and is_above)
     return (
         has_one_cell
-        and is_title
+        and has_usual_name
         and not is_usual(first[0], columns)
         and not _is_like_rows(first, rest)
     )
@@ -123,65 +143,104 @@ def find_header(
     """
     first, *rest = records
     rest = [row for row in rest if not repeats(row, first)]
-    signs: set[bool | None] = set()
-    may_be_name = recurs = False
-    columns_below = [_column(rest, i) for i in range(len(first))]
-    every = [*zip(first, columns_below, strict=True)]
+    cells = [(name, _column(rest, i)) for i, name in enumerate(first)]
     # A text stands in a row more often than in a name.
-    is_row = any(_is_text(x) and not _are_numbers(below) for x, below in every)
-    may_be_numbers = not is_row and _may_be_names(first, columns_below)
-    for name, below in every:
-        sign = _is_name(name, below)
-        if sign is False and may_be_numbers and is_number(name):
-            sign = None
-        if sign is not False and name not in below and is_usual(name, columns):
-            sign = True
-        elif sign and is_row:
-            sign = None
-        signs.add(sign)
-        recurs |= _recurs(name, below)
-        may_be_name |= _is_above_texts(name, below)
-    signs.discard(None)
-    if recurs:
-        may_be_name |= not is_row and False not in signs
-        signs.add(False)
-    if signs == {False} and may_be_name:
-        signs.add(True)
-    if len(signs) == 1:
-        return True in signs
-    raise ValueError(
-        f"{path}: nothing tells whether the first line names the columns. Set "
-        "--has_header if it does, or else --nohas_header. It is "
-        f"{', '.join(first)[:80]!r}"
+    has_text = any(
+        _is_text(x) and not _are_numbers(below) for x, below in cells
     )
+    signs = _read_signs(cells, columns, has_text)
+    names_columns = _decide(cells, signs, has_text)
+    if names_columns is None:
+        raise ValueError(
+            f"{path}: nothing tells whether the first line names the columns. "
+            "Set --has_header if it does, or else --nohas_header. It is "
+            f"{', '.join(first)[:80]!r}"
+        )
+    return names_columns
+
+
+def _read_signs(
+    cells: Sequence[_Cell], columns: Collection[str], has_text: bool
+) -> set[_Sign]:
+    # Returns what the cells of the first record tell of it.
+    numbers_may_name = not has_text and _may_be_names(cells)
+    signs = set()
+    for name, below in cells:
+        sign = _compare(name, below)
+        # The years 2013 and 2014 above other numbers may be names.
+        if sign is _Sign.ROW and numbers_may_name and is_number(name):
+            sign = _Sign.NOTHING
+        # Beside a text, `news` above ham, ham, spam and spam may be a label.
+        if sign is _Sign.NAME and has_text:
+            sign = _Sign.NOTHING
+        # `spam` above ham and spam may be a label, as they are.
+        if sign is _Sign.NOTHING and _recurs(name, below):
+            sign = _Sign.RECURS
+        # `title` above any other cells is a name.
+        has_usual_name = name not in below and is_usual(name, columns)
+        if sign is _Sign.NOTHING and has_usual_name:
+            sign = _Sign.NAME
+        signs.add(sign)
+    return signs
+
+
+def _compare(name: str, below: Sequence[str]) -> _Sign:
+    # Returns what a first cell tells beside the kind of the cells below it.
+    if _is_missing(name):
+        return _Sign.NOTHING
+    # `price` above 10 and 12 is a name, and 11 is of a row.
+    if _are_numbers(below):
+        return _Sign.ROW if is_number(name) else _Sign.NAME
+    # `day` above 2024-05-01 is a name, and 2024-04-30 is of a row.
+    if below and all(map(_is_date, below)):
+        return _Sign.ROW if _is_date(name) else _Sign.NAME
+    # `kind` above ham, spam, ham and spam is a name.
+    counts = Counter(below)
+    recur = len(below) > 3 and min(counts.values()) > 1
+    return _Sign.NAME if recur and name not in counts else _Sign.NOTHING
+
+
+def _decide(
+    cells: Sequence[_Cell], signs: Collection[_Sign], has_text: bool
+) -> bool | None:
+    # Returns whether the first record names the columns, None if nothing tells.
+    is_row = _Sign.ROW in signs or _Sign.RECURS in signs
+    # `price` above numbers is a name, unless 7 beside it is above numbers too.
+    if _Sign.NAME in signs:
+        return None if is_row else True
+    # `remark` above texts of many words is hardly one of the texts.
+    if any(itertools.starmap(_is_above_texts, cells)):
+        return None
+    # 7 above 5 and 9 is of a row, whatever else recurs.
+    if _Sign.ROW in signs:
+        return False
+    # `spam` above ham and spam may name its column. A text beside it does not.
+    return False if is_row and has_text else None
 
 
 def _column(rows: Sequence[Sequence[str]], i: int) -> list[str]:
     return [row[i] for row in rows if len(row) > i and row[i].strip()]
 
 
-def _may_be_names(
-    first: Sequence[str], columns_below: Sequence[Sequence[str]]
-) -> bool:
+def _may_be_names(cells: Sequence[_Cell]) -> bool:
     # Returns whether the numbers of a first row may be names of columns: years
     # that stand above other numbers, or numbers at one distance. An empty cell
     # or a word that does not recur is beside them, or three of them are enough.
-    every = [*zip(first, columns_below, strict=True)]
     # pandas writes the year 2013 as 2013.0 if a name is empty.
     numbers = [
         (x.strip().removesuffix(".0"), below)
-        for x, below in every
+        for x, below in cells
         if is_number(x)
     ]
     has_name = len(numbers) > 2 or any(
         not cell.strip() or not (is_number(cell) or _recurs(cell, below))
-        for cell, below in every
+        for cell, below in cells
     )
     are_years = all(
         _YEAR.fullmatch(x) and not all(map(_YEAR.fullmatch, below))
         for x, below in numbers
     )
-    is_run = _is_run([x for x, _ in numbers], is_index=not first[0].strip())
+    is_run = _is_run([x for x, _ in numbers], is_index=not cells[0][0].strip())
     return has_name and (are_years or is_run)
 
 
@@ -218,19 +277,6 @@ def _is_text(cell: str) -> bool:
 
 def _is_missing(cell: str) -> bool:
     return not cell.strip() or cell.strip().casefold() in _MISSING
-
-
-def _is_name(name: str, below: Sequence[str]) -> bool | None:
-    # Returns whether a first cell is a name, None if nothing tells.
-    if _is_missing(name):
-        return None
-    if _are_numbers(below):
-        return not is_number(name)
-    if below and all(map(_is_date, below)):
-        return not _is_date(name)
-    counts = Counter(below)
-    recur = len(below) > 3 and min(counts.values()) > 1
-    return True if recur and name not in counts else None
 
 
 def _recurs(name: str, below: Sequence[str]) -> bool:

@@ -189,10 +189,10 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
     if width < 2:
         lines.insert(0, first[0])
     for pattern in _OTHER_MARKS if width < 2 else ():
-        found = [re.findall(pattern, line) for line in lines]
-        if len({*map(len, found)}) == 1 and found[0]:
+        marks = [re.findall(pattern, line) for line in lines]
+        if len({*map(len, marks)}) == 1 and marks[0]:
             raise ValueError(
-                f"{path}: {found[0][0]!r} seems to be the mark between the "
+                f"{path}: {marks[0][0]!r} seems to be the mark between the "
                 "cells. Replace it by a tab in the whole file, or set "
                 "--delimiter=tab if there is one column"
             )

@@ -172,10 +172,12 @@ def _read_json(
 
 
 class _Header:
-    # The names of the columns, and the rows below them. Before `set`, it
-    # `is_open`, unless the table has no header. Then `width` is the number of
-    # cells of a row, 0 = rows differ, None = the first rows tell. If they
-    # `may_be_wider`, some rows have further cells, as in STS benchmarks.
+    """The names of the columns, and the rows below them.
+
+    Before `set`, it `is_open`, unless the table has no header. Then `width` is
+    the number of cells of a row, 0 = rows differ, None = the first rows tell.
+    If they `may_be_wider`, some rows have further cells, as in STS benchmarks.
+    """
 
     def __init__(
         self,

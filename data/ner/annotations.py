@@ -120,7 +120,7 @@ def _compare(
     words, tags, text = sentence
     text = text or ""
     try:
-        places = find_words(text, words)
+        word_spans = find_words(text, words)
     except ValueError:
         raise _contradict(where, "words", words, "text", text) from None
     if any(tag.isdigit() for tag in tags):
@@ -128,7 +128,7 @@ def _compare(
     # The tags of adjacent entities can be read in two ways.
     readings = [
         {
-            (places[i][0], places[j - 1][1], entity_type)
+            (word_spans[i][0], word_spans[j - 1][1], entity_type)
             for entity_type, i, j in find_entities(each)
         }
         for each in (tags, to_scheme(tags))

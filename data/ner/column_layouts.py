@@ -102,12 +102,12 @@ def _layout_of_names(
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     # Returns the index of the first column whose name is such as sentence_id.
     pattern = column_names.SENTENCE_NUMBER
-    found = (i for i, name in enumerate(letters) if pattern.fullmatch(name))
-    at = next(found, None)
+    indexes = (i for i, name in enumerate(letters) if pattern.fullmatch(name))
+    at = next(indexes, None)
     # A column named sentence contains the words if no other column does.
     if at is not None and letters[at] == "sentence":
-        others = [*letters[:at], *letters[at + 1 :]]
-        return at if {*column_names.WORDS}.intersection(others) else None
+        other_names = [*letters[:at], *letters[at + 1 :]]
+        return at if {*column_names.WORDS}.intersection(other_names) else None
     return at
 
 

@@ -34,7 +34,7 @@ _Sentence = tuple[int, _Lines]
 
 
 @dataclasses.dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """What the flags and the set tell of a file. The first column is 0.
 
     Attributes:
@@ -51,7 +51,7 @@ class Columns:
 
 
 def read(
-    path: str, columns: Columns, written: tables.Layout = tables.DEFAULT
+    path: str, options: ColumnOptions, written: tables.Layout = tables.DEFAULT
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -64,7 +64,7 @@ def read(
         OSError: the file cannot be read.
         ValueError: a line is malformed, or no column contains tags.
     """
-    is_test = columns.name == "test"
+    is_test = options.name == "test"
     if tables.form_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: str | None = "tab"
@@ -72,22 +72,22 @@ def read(
         lines = [*text_files.read_numbered(path, written.encoding)]
         delimiter = written.delimiter
     layout = find_layout(path, lines, is_test, delimiter)
-    sentences = _find_sentences(path, lines, layout, columns)
+    sentences = _find_sentences(path, lines, layout, options)
     rows = (cells for _, words in sentences for _, cells in words)
     # The cells of each column.
     values = [*zip(*rows, strict=True)]
-    words_at, tags_at = _find_columns(path, values, layout, columns)
-    if layout.words_at is None and columns.words_at is None:
+    words_at, tags_at = _find_columns(path, values, layout, options)
+    if layout.words_at is None and options.words_at is None:
         _check_words(path, sentences, words_at, len(values))
-    if tags_at is not None and columns.tags_at is None:
+    if tags_at is not None and options.tags_at is None:
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, values, words_at, tags_at)
     language = _find_language(values[words_at], len(sentences))
     tags = {"": "O"}
     if tags_at is not None:
         counts = Counter(values[tags_at])
-        is_train = columns.name == "train"
-        tags = name_tags(path, counts, columns.labels, is_train)
+        is_train = options.name == "train"
+        tags = name_tags(path, counts, options.labels, is_train)
     for document, lines_of in sentences:
         words = []
         labels = []
@@ -122,11 +122,11 @@ def _find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
     layout: ColumnLayout,
-    columns: Columns,
+    options: ColumnOptions,
 ) -> list[_Sentence]:
     # Empty lines, a row each, or a column tell where a sentence ends.
-    sentences = [*_read_sentences(path, lines, layout, columns.tags_at)]
-    lists_at = _find_lists(sentences, layout, columns)
+    sentences = [*_read_sentences(path, lines, layout, options.tags_at)]
+    lists_at = _find_lists(sentences, layout, options)
     if lists_at is not None:
         return [*_expand(path, sentences, *lists_at)]
     if layout.sentence_at is not None:
@@ -246,13 +246,13 @@ def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
 
 
 def _find_lists(
-    sentences: Sequence[_Sentence], layout: ColumnLayout, columns: Columns
+    sentences: Sequence[_Sentence], layout: ColumnLayout, options: ColumnOptions
 ) -> tuple[int, int] | None:
     # If each row of a table contains a sentence, as its first row does, returns
     # the indexes of the columns with the sentence's words and with its tags. If
     # the user chose the column of the tags, each row contains a word.
     words_at, tags_at = layout.words_at, layout.tags_at
-    if words_at is None or tags_at is None or columns.tags_at is not None:
+    if words_at is None or tags_at is None or options.tags_at is not None:
         return None
     if not sentences:
         return None
@@ -305,19 +305,19 @@ def _find_columns(
     path: str,
     values: Sequence[Sequence[str]],
     layout: ColumnLayout,
-    columns: Columns,
+    options: ColumnOptions,
 ) -> tuple[int, int | None]:
     # Returns the indexes of the columns of the words and of the tags, None in a
     # test set without tags. What the user chose counts more than the names.
     width = len(values)
-    tags_at = _first_known(columns.tags_at, layout.tags_at)
-    is_test = columns.name == "test"
+    tags_at = _first_known(options.tags_at, layout.tags_at)
+    is_test = options.name == "test"
     if tags_at is None and not (is_test and layout.names):
-        may_be_first = columns.words_at is None
+        may_be_first = options.words_at is None
         tags_at = 0 if may_be_first and _is_first(values) else width - 1
     if is_test and tags_at is not None and (width == 1 or tags_at >= width):
         tags_at = None
-    words_at = _first_known(columns.words_at, layout.words_at)
+    words_at = _first_known(options.words_at, layout.words_at)
     if words_at is None:
         words_at = 1 if tags_at == 0 else 0
     is_missing = max(words_at, tags_at or 0) >= width

@@ -160,13 +160,13 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if form_of(path) == "jsonl":
             examples = spans.read(path, name, labels, options.encoding)
         else:
-            told = columns.Columns(
+            column_options = columns.ColumnOptions(
                 words_at=_index_of(options.text_column),
                 tags_at=_index_of(options.label_column),
                 labels=labels,
                 name=name,
             )
-            examples = [*columns.read(path, told, options.layout())]
+            examples = [*columns.read(path, column_options, options.layout())]
             self._check_number(path, examples)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")

@@ -223,10 +223,10 @@ def write_predictions(
         for example, labels, of_tags in predictions:
             words = example.words
             text = " ".join(words) if example.text is None else example.text
-            places = find_words(text, words)
+            word_spans = find_words(text, words)
             entities = find_entities(labels)
             spans = [
-                [places[i][0], places[j - 1][1], entity_type]
+                [word_spans[i][0], word_spans[j - 1][1], entity_type]
                 for entity_type, i, j in entities
             ]
             answer: JsonObject = {

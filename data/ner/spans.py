@@ -166,17 +166,22 @@ def _log(path: StrPath, counts: "_Counts", name: str) -> None:
 
 @dataclasses.dataclass
 class _Counts:
-    # What `read` counts in a file, to check the file at its end.
+    """What `read` counts in a file, to check the file at its end.
+
+    Attributes:
+        num_texts: number of texts.
+        num_empty: number of texts without words.
+        num_unknown: number of texts that were not annotated, or were rejected.
+        labels: the label of each span.
+        widened: for messages, each span that was widened to complete words.
+        spans: how each span fits the words.
+    """
+
     num_texts: int = 0
-    # Texts without words.
     num_empty: int = 0
-    # Texts that were not annotated, or were rejected.
     num_unknown: int = 0
-    # The label of each span.
     labels: list[str] = dataclasses.field(default_factory=list)
-    # For messages: each span that was widened to complete words.
     widened: list[str] = dataclasses.field(default_factory=list)
-    # How each span fits the words.
     spans: list[offsets.Fit] = dataclasses.field(default_factory=list)
 
 
@@ -189,13 +194,13 @@ def _tag_words(
 ) -> list[str]:
     # Returns the tags of a text's words, and adds its spans to `counts`.
     # `values` are the spans in the file.
-    places = find_words(text, words)
+    word_spans = find_words(text, words)
     spans = {read_span(value, text, where): value for value in values}
-    tags = ["O"] * len(places)
+    tags = ["O"] * len(word_spans)
     for start, end, label in sorted(spans):
         shown = f"{[start, end, label]} {text[start:end]!r}"
-        first = bisect.bisect_right(places, start, key=lambda place: place[1])
-        after = bisect.bisect_left(places, end, key=lambda place: place[0])
+        first = bisect.bisect_right(word_spans, start, key=lambda span: span[1])
+        after = bisect.bisect_left(word_spans, end, key=lambda span: span[0])
         if {*tags[first:after]} != {"O"}:
             raise ValueError(
                 f"{where}: the span {shown} contains no word, or overlaps "
@@ -204,7 +209,7 @@ def _tag_words(
         tags[first:after] = [f"I-{label}"] * (after - first)
         tags[first] = f"B-{label}"
         counts.labels.append(label)
-        complete = text[places[first][0] : places[after - 1][1]]
+        complete = text[word_spans[first][0] : word_spans[after - 1][1]]
         value = spans[start, end, label]
         has_text = isinstance(value, dict) and "text" in value
         fit = offsets.fit(text, start, end, where)

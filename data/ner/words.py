@@ -48,13 +48,13 @@ def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     Raises:
         ValueError: the text does not contain the words in this order.
     """
-    places = []
+    spans = []
     end = 0
     for word in words:
         start = text.index(word, end)
         end = start + len(word)
-        places.append((start, end))
-    return places
+        spans.append((start, end))
+    return spans
 
 
 def _is_punctuation(char: str) -> bool:

@@ -61,12 +61,12 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
             return {}
         answers = read_cell(row[column], context)
         start = row.get("answer_start")
-    found = list_answers(answers, read_cell(start))
-    is_impossible = not found
+    listed = list_answers(answers, read_cell(start))
+    is_impossible = not listed
     if row.get("is_impossible") not in (None, ""):
         is_impossible = str(row["is_impossible"]).strip().lower() in _IS_TRUE
     return {
-        "answers": [] if is_impossible else found,
+        "answers": [] if is_impossible else listed,
         "is_impossible": is_impossible,
     }
 

@@ -42,9 +42,25 @@ class NbestEntry(TypedDict):
 # candidate is "no answer".
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
-Span = collections.namedtuple(
-    "Span", ["feature", "start_index", "end_index", "start_logit", "end_logit"]
-)
+
+class Span(NamedTuple):
+    """The tokens of a window that may be the answer.
+
+    Attributes:
+        feature: the window, None for "no answer" of a question without windows.
+        start_index: index in the window of the first token.
+        end_index: index of the last token. Both are 0, that of [CLS], for no
+            answer.
+        start_logit: logit of the first token.
+        end_logit: logit of the last token.
+    """
+
+    feature: SquadFeatures | None
+    start_index: int
+    end_index: int
+    start_logit: float
+    end_logit: float
+
 
 # Three dicts whose keys are question ids. The first contains the text of each
 # answer, the second the n-best lists, best entry first, and the third, only for
@@ -330,7 +346,7 @@ def _create_candidate(
 ) -> Candidate:
     # Finds the text of a span.
     feature, start, end, *logits = span
-    if start == 0:
+    if feature is None or start == 0:
         return Candidate("", -1, -1, *logits)
     if feature.token_to_char_map is not None:
         first = feature.token_to_char_map[start][0]

@@ -100,13 +100,20 @@ class WindowOptions:
 
 @dataclasses.dataclass(frozen=True)
 class _Passage:
+    """A passage, split into tokens.
+
+    Attributes:
+        tokens: the WordPieces.
+        word_of_token: index of the word that contains each token.
+        first_tokens: index of each word's first token, then the number of all
+            tokens.
+        char_spans: the characters (start, end) of each token. None without
+            --use_char_offsets.
+    """
+
     tokens: list[str]
-    # The index of the word that contains each token.
     word_of_token: list[int]
-    # The index of each word's first token, then the number of all tokens.
     first_tokens: list[int]
-    # The characters (start, end) of each token. None without
-    # --use_char_offsets.
     char_spans: list[tuple[int, int]] | None
 
 

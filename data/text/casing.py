@@ -52,8 +52,8 @@ def find_casing(
     ]
     folder = os.path.dirname(vocab_file) or "."
     # The Preset states what the files in its own folder say.
-    places = [folder, preset.path] if preset else [folder]
-    if len({*map(os.path.realpath, places)}) == len(places):
+    folders = [folder, preset.path] if preset else [folder]
+    if len({*map(os.path.realpath, folders)}) == len(folders):
         stated.append(read_tokenizer(folder))
     if preset:
         stated.append(preset.tokenizer)

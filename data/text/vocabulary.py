@@ -132,8 +132,8 @@ def _learn_by_search(
             if low > high or wanted <= len(learned) <= 1.05 * wanted:
                 break
             least_count = (low + high) // 2
-            found = learn(lower_thresh=least_count, upper_thresh=least_count)
-            tokens = [token for token in found if _can_occur(token)]
+            pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
+            tokens = [token for token in pieces if _can_occur(token)]
             if bar.due(number):
                 bar.update(number, WordPieces=len(tokens))
             if len(tokens) < wanted:

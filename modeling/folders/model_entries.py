@@ -6,12 +6,14 @@ they can be written as JSON again. Each entry may be missing.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from files.paths import StrPath
 
 # [name, bytes, checksums] of a file, as model.json records it.
 Fingerprint: TypeAlias = list[str | int]
+# What a classifier's labels are: one for each text, any number, or a number.
+OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
 
 
 class StatedCasing(TypedDict, total=False):
@@ -40,8 +42,7 @@ class HeadSettings(TypedDict, total=False):
     name: str | None
     # Value of --task_name, such as "cola".
     task_name: str | None
-    # "classification", "multilabel" or "regression".
-    output_mode: str | None
+    output_mode: OutputMode | None
     # The same in transformers, a value of `kinds.PROBLEM_TYPES`.
     problem_type: str | None
     # Names of the outputs, in order. None if they have no names.

@@ -32,6 +32,8 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         reader: reads the pairs of texts.
         has_scores: {"train" or "eval": True if the pairs of this split have
             scores}, for the splits that the command reads.
+        score_unit: largest score of the scale that all sets use, None to find
+            it in a test set, which is then the only set.
         temperature: temperature that divides the cosines of pairs without
             scores, in training.
     """
@@ -43,6 +45,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         start: Start[DataFileConfig],
         reader: pairs.PairProcessor,
         has_scores: Mapping[str, bool],
+        score_unit: float | None,
         temperature: float,
     ) -> None:
         super().__init__(start)
@@ -51,6 +54,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self.decoder = pairs.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
+        self.score_unit = score_unit
         evaluates_scores = has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
@@ -80,7 +84,8 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
-        unit = self.reader.score_unit(split, examples)
+        unit = self.score_unit or pairs.find_score_unit(examples)
+        pairs.check_scores(split, examples, unit)
         created = pairs.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, unit
         )

@@ -1,4 +1,4 @@
-"""Flags of the classifier, and weights of classes."""
+"""Flags of the classifier."""
 
 import json
 
@@ -7,22 +7,15 @@ import pytest
 import run_classifier
 from command_line import config_values
 from data.classification import classifier_flags as cf
-from data.classification.features import InputExample
 from data.classification.table_task import TableProcessor
+from data.io.column_names import guess_columns
 from data.io.dev_split import DataFileOptions
 from data.io.tables import Table
 
 
-def test_balanced_weights_let_all_classes_count_the_same():
-    examples = [InputExample(0, "", label=each) for each in "aaaaaabbb"]
-    weights = cf.balance_classes(["a", "b", "c"], examples)
-    # A class that no example has gets a finite weight too.
-    assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
-
-
 def test_names_that_differ_only_in_case_are_two_columns():
     for names, text in (["Text", "text"], "Text"), (["A", "a"], None):
-        found = cf.guess_columns([*names, "label"])
+        found = guess_columns([*names, "label"])
         assert found == {"text_column": text, "label_column": "label"}
 
 

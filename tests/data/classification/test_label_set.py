@@ -7,7 +7,7 @@ import pytest
 
 from data.classification.classifier_flags import TableOptions
 from data.classification.features import InputExample
-from data.classification.label_set import LabelSet
+from data.classification.label_set import LabelSet, balance_classes
 
 
 def label_set(mode="classification", columns=("label",), **kwargs):
@@ -61,3 +61,10 @@ def test_a_column_of_texts_is_an_error():
     with pytest.raises(ValueError, match="contains 30 labels in 30 rows"):
         label_set().check_column("train.csv", texts)
     label_set("regression").check_column("train.csv", texts)
+
+
+def test_balanced_weights_let_all_classes_count_the_same():
+    rows = examples(*"aaaaaabbb")
+    weights = balance_classes(["a", "b", "c"], rows)
+    # A class that no example has gets a finite weight too.
+    assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}

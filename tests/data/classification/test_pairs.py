@@ -142,7 +142,8 @@ def test_features_are_of_both_texts(scores, expected):
     examples = [
         InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
     ]
-    unit = create("embedding", "").score_unit("x", examples)
+    unit = pairs.find_score_unit(examples)
+    pairs.check_scores("train", examples, unit)
     features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
     assert [each.label_id for each in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
@@ -156,13 +157,13 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         [InputExample(0, "a", "b", score) for score in scores]
         for scores in ([0, 1], [1, 4.5])
     )
-    processor = create("embedding", "")
-    assert processor.score_unit("train", many) == 5
-    assert processor.score_unit("eval", few) == 5
-    processor = create("embedding", "")
-    assert processor.score_unit("train", few) == 1
+    unit = pairs.find_score_unit(many)
+    assert unit == 5
+    pairs.check_scores("eval", few, unit)
+    unit = pairs.find_score_unit(few)
+    assert unit == 1
     with pytest.raises(ValueError, match="eval set"):
-        processor.score_unit("eval", many)
+        pairs.check_scores("eval", many, unit)
 
 
 def test_recall_counts_who_finds_the_partner():

@@ -2,14 +2,14 @@
 
 import weakref
 
-from data.io.held_sets import HoldingReader
+from data.io.set_cache import CachingReader
 
 
 class Example:
     """An example that tells when it is freed, unlike a text."""
 
 
-class Reader(HoldingReader[Example]):
+class Reader(CachingReader[Example]):
     """Counts how often it reads."""
 
     num_loads = 0

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 ExampleT = TypeVar("ExampleT")
 
 
-class HoldingReader(abc.ABC, Generic[ExampleT]):
+class CachingReader(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
@@ -17,7 +17,7 @@ class HoldingReader(abc.ABC, Generic[ExampleT]):
 
     def __init__(self) -> None:
         # {split that was read, and not yet taken: its examples}
-        self._held: dict[str, list[ExampleT]] = {}
+        self._cached: dict[str, list[ExampleT]] = {}
 
     def read(self, split: str) -> list[ExampleT]:
         """Returns the split "train", "eval" or "predict", and holds it.
@@ -27,14 +27,14 @@ class HoldingReader(abc.ABC, Generic[ExampleT]):
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
         """
-        if split not in self._held:
-            self._held[split] = self.load(split)
-        return self._held[split]
+        if split not in self._cached:
+            self._cached[split] = self.load(split)
+        return self._cached[split]
 
     def take(self, split: str) -> list[ExampleT]:
         """Returns a split as `read` does, and holds it no longer."""
         examples = self.read(split)
-        del self._held[split]
+        del self._cached[split]
         return examples
 
     @abc.abstractmethod

@@ -1,0 +1,52 @@
+"""Defines what reads the labels and the sets of a classification task."""
+
+import abc
+from collections.abc import Sequence
+
+import numpy as np
+
+from data.classification import metrics
+from data.classification.features import InputExample
+from data.io.set_cache import CachingReader
+from modeling.folders.model_entries import NO_SETTINGS, HeadSettings, OutputMode
+
+
+class ClassificationProcessor(CachingReader[InputExample]):
+    """Reads the labels and the sets of examples of a classification task.
+
+    Attributes:
+        output_mode: "classification", "multilabel" or "regression".
+        metrics: names of the metrics that score the task (metrics.py), the main
+            metric first.
+        text_columns: column of the text, or the two columns of a pair.
+        test_set_has_labels: False if the labels of the test set are only
+            placeholders, as in GLUE.
+        settings: settings to record with the weights.
+    """
+
+    output_mode: OutputMode = "classification"
+    metrics: tuple[str, ...] = ("eval_accuracy",)
+    text_columns: Sequence[str | int]
+    test_set_has_labels = False
+    settings: HeadSettings = NO_SETTINGS
+
+    @abc.abstractmethod
+    def labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression."""
+
+    def score(
+        self,
+        examples: Sequence[InputExample],
+        labels: np.ndarray,
+        predictions: np.ndarray,
+    ) -> dict[str, float]:
+        """Computes the task's metrics and each label's scores, {name: value}.
+
+        Args:
+            examples: the examples whose label is known.
+            labels: right label of each example.
+            predictions: predicted label of each example.
+        """
+        return metrics.compute_metrics(
+            self.metrics, labels, predictions, self.labels()
+        )
