@@ -1,61 +1,11 @@
 """SQuAD's windows and answers, on small passages."""
 
-import dataclasses
 import json
 
-import numpy as np
 import pytest
 
-from data.squad import decoding, passage_windows, reading, scoring
-from data.text import tokenization
-from tests.support.squad_files import write_squad
-
-
-@pytest.fixture
-def tokenizer(create_tokenizer):
-    """A tokenizer of single letters, and of Chinese characters."""
-    words = "[PAD] [UNK] [CLS] [SEP] a b c d . , ##d ##e q"
-    return create_tokenizer([*words.split(), *"黑豹队丢了分多少"])
-
-
-TOKENIZER = tokenization.BasicTokenizer()
-OPTIONS = passage_windows.WindowOptions(
-    max_seq_length=12, doc_stride=4, max_query_length=4
-)
-
-
-def read(tmp_path, questions, context, training=True, **options):
-    """Writes questions about a passage, and returns their examples."""
-    path = write_squad(tmp_path / "squad.json", questions, context)
-    return reading.read_squad_examples(
-        reading.SquadFile(path), training, **options
-    )
-
-
-def create(tmp_path, tokenizer, context, *answers, training=False, **options):
-    """Returns the examples and the windows of a passage with one question."""
-    examples = read(tmp_path, [[*answers]], context, training)
-    options = dataclasses.replace(OPTIONS, **options)
-    windows = passage_windows.create_features(
-        examples, tokenizer, options, training
-    )
-    return examples, list(windows)
-
-
-def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
-    """Decodes where the tokens named in `best` have the highest logits."""
-    results = []
-    for feature in features:
-        logits = np.zeros((2, len(feature.input_ids)))
-        for i, (token, value) in enumerate(best):
-            if token in feature.tokens:
-                logits[i, feature.tokens.index(token)] = value
-        results.append(decoding.RawResult(feature.unique_id, *logits))
-    options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
-    options = dataclasses.replace(options, **kwargs)
-    return decoding.decode_predictions(
-        examples, features, results, options, tokenizer
-    )
+from data.squad import reading, scoring
+from tests.support.squad_passages import create_windows, read_examples
 
 
 @pytest.mark.parametrize(
@@ -75,11 +25,13 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
 
 def test_training_needs_one_answer(tmp_path):
     with pytest.raises(ValueError, match=r"qas\[0\]"):
-        read(tmp_path, [[]], "a b")
+        read_examples(tmp_path, [[]], "a b")
     with pytest.raises(ValueError, match="is_impossible"):
-        read(tmp_path, [[]], "a b", version_2_with_negative=True)
+        read_examples(tmp_path, [[]], "a b", version_2_with_negative=True)
     question = {"answers": [], "is_impossible": True}
-    (example,) = read(tmp_path, [question], "a b", version_2_with_negative=True)
+    (example,) = read_examples(
+        tmp_path, [question], "a b", version_2_with_negative=True
+    )
     assert (example.start_position, example.end_position) == (-1, -1)
 
 
@@ -91,7 +43,7 @@ def test_answers_that_are_not_there_are_skipped(
     wrong = [(0, "x"), (9, "a"), (-1, "b"), (1, " ")]
     answers = [[answer] for answer in (*wrong, (2, "b"))]
     args = tmp_path, answers, "a b\u00a0 c"
-    (example,) = read(*args, use_char_offsets=use_char_offsets)
+    (example,) = read_examples(*args, use_char_offsets=use_char_offsets)
     assert example.orig_answer_text == "b"
     assert "qas[3]" in caplog.text
     assert "skipped 4 of 5 questions" in caplog.text
@@ -100,7 +52,7 @@ def test_answers_that_are_not_there_are_skipped(
 def test_answers_near_their_place_are_counted(tmp_path, caplog):
     """As in Google's code they are used, with all the words that they touch."""
     answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
-    moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
+    moved, *_ = read_examples(tmp_path, answers, "\u00e9 Anna Holm")
     assert (moved.start_position, moved.end_position) == (1, 2)
     assert "1 of 3 answers do not begin exactly at" in caplog.text
 
@@ -109,7 +61,7 @@ def test_answers_near_their_place_are_counted(tmp_path, caplog):
 def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     answer = f"10{space}000"
     args = tmp_path, [[(9, answer)]], f"Il reste {answer} bateaux."
-    (example,) = read(*args, use_char_offsets=True)
+    (example,) = read_examples(*args, use_char_offsets=True)
     words = example.doc_tokens[
         example.start_position : example.end_position + 1
     ]
@@ -208,68 +160,26 @@ def test_a_table_to_answer_needs_no_answers(tmp_path):
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
-    args = (tmp_path, tokenizer, " 黑豹队了丢了分。", (5, "丢了"))
-    _, (feature,) = create(*args, training=True, use_char_offsets=True)
+    _, (feature,) = create_windows(
+        tmp_path,
+        tokenizer,
+        " 黑豹队了丢了分。",
+        (5, "丢了"),
+        training=True,
+        use_char_offsets=True,
+    )
     answer = slice(feature.start_position, feature.end_position + 1)
     assert feature.tokens[answer] == ["丢", "了"]
-    examples, features = create(*args, use_char_offsets=True)
-    answers, _, _ = decode(examples, features, [("豹", 5), ("队", 5)])
-    assert answers == {"q0": "豹队"}
 
 
-def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
-    text = "a. B\u0301de\u0301! Ünd, c"
-    examples, features = create(
-        tmp_path, tokenizer, text, use_char_offsets=True
+def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
+    (example,), (feature, *_) = create_windows(
+        tmp_path,
+        tokenizer,
+        "a. B\u0301de\u0301! Ünd, c",
+        use_char_offsets=True,
     )
-    assert features[0].tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
-    for first, last, text in [
-        ("b", "##e", "B\u0301de\u0301"),
-        ("##d", "##d", "d"),
-        ("##e", "##e", "e\u0301"),
-    ]:
-        answers, _, _ = decode(examples, features, [(first, 5), (last, 5)])
-        assert answers == {"q0": text}
-    spans = features[0].token_to_char_map
-    context = examples[0].context
-    assert [context[slice(*spans[i])] for i in (8, 9)] == ["!", "Ünd"]
-
-
-def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
-    examples, features = create(tmp_path, tokenizer, "a b")
-    best = [("b", 2), ("[CLS]", 3)]
-    options = {"n_best_size": 12, "version_2_with_negative": True}
-    for threshold, answer in [(0.5, ""), (1.5, "b")]:
-        options["null_score_diff_threshold"] = threshold
-        answers, _, odds = decode(examples, features, best, **options)
-        assert answers == {"q0": answer}
-        assert odds == {"q0": 1.0}
-
-
-@pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
-def test_passages_without_a_wordpiece_have_no_answer(
-    tmp_path, tokenizer, context
-):
-    examples, features = create(tmp_path, tokenizer, context)
-    assert not features
-    texts, nbest, _ = decode(examples, [], [])
-    assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
-    answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
-    assert answers == {"q0": ""}
-
-
-def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
-    texts = []
-
-    class Counting(tokenization.BasicTokenizer):
-        def tokenize(self, text):
-            texts.append(text)
-            return super().tokenize(text)
-
-    word = "." * 400
-    examples, features = create(tmp_path, tokenizer, f"a {word} b")
-    options = {"n_best_size": 20, "max_answer_length": 3}
-    _, nbest, _ = decode(examples, features, [], Counting(), **options)
-    found = {each["text"] for each in nbest["q0"]}
-    assert {".", "..", "..."} < found
-    assert texts.count(word) == 1
+    assert feature.tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
+    spans = feature.token_to_char_map
+    found = [example.context[slice(*spans[i])] for i in (8, 9)]
+    assert found == ["!", "Ünd"]
