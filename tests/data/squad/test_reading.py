@@ -1,11 +1,14 @@
-"""SQuAD's windows and answers, on small passages."""
+"""Questions and answers that are read from files in SQuAD's layout.
+
+test_tables.py reads tables as other tools write them.
+"""
 
 import json
 
 import pytest
 
 from data.squad import reading, scoring
-from tests.support.squad_passages import create_windows, read_examples
+from tests.support.squad_passages import read_examples
 
 
 @pytest.mark.parametrize(
@@ -157,29 +160,3 @@ def test_a_table_to_answer_needs_no_answers(tmp_path):
     path.write_text(f"question,context\nq?,{PASSAGE}\n")
     (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
     assert example.context == PASSAGE
-
-
-def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
-    _, (feature,) = create_windows(
-        tmp_path,
-        tokenizer,
-        " 黑豹队了丢了分。",
-        (5, "丢了"),
-        training=True,
-        use_char_offsets=True,
-    )
-    answer = slice(feature.start_position, feature.end_position + 1)
-    assert feature.tokens[answer] == ["丢", "了"]
-
-
-def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
-    (example,), (feature, *_) = create_windows(
-        tmp_path,
-        tokenizer,
-        "a. B\u0301de\u0301! Ünd, c",
-        use_char_offsets=True,
-    )
-    assert feature.tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
-    spans = feature.token_to_char_map
-    found = [example.context[slice(*spans[i])] for i in (8, 9)]
-    assert found == ["!", "Ünd"]
