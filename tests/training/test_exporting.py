@@ -19,7 +19,9 @@ NAN = float("nan")
 def check(folder, score, expected=0.9, **flags):
     """Compares the score of a LiteRT file with a model's."""
     flags |= {"export_dir": f"{folder}/export", "export_format": "litert"}
-    task = toy_task.ToyTask(toy_task.create_config(folder, **flags))
+    config = toy_task.create_config(folder, **flags)
+    start = toy_task.create_start(config, None, toy_task.load_tokenizer())
+    task = toy_task.ToyTask(start)
     exporting.check_scores(
         task, SPLITS, {"accuracy": expected}, {"litert_accuracy": score}
     )
@@ -54,8 +56,8 @@ class WorseExport(toy_task.ToyTask):
 
     labels = ("no", "yes")
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, start):
+        super().__init__(start)
         self.scores = iter([0.9, 0.8])
 
     def evaluate(self, split, batches):
@@ -78,7 +80,7 @@ def test_a_worse_export_replaces_nothing(tmp_path):
         export_format="saved_model",
     )
     with pytest.raises(ValueError, match=f"{export} was not written"):
-        toy_task.run(WorseExport(), options)
+        toy_task.run(WorseExport, options)
     assert snapshot(export) == before
     assert [*tmp_path.glob("export*")] == [export]
     # The scores say why.

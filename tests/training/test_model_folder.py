@@ -38,7 +38,7 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     def train(epochs, **changes):
         changes["num_train_epochs"] = epochs
         caplog.clear()
-        toy_task.run(toy_task.ToyTask(), options | changes)
+        toy_task.run(toy_task.ToyTask, options | changes)
         return str(results) in caplog.text
 
     assert not train(1)
