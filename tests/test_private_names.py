@@ -3,21 +3,26 @@
 They have no promise of stability, so an upgrade may remove or change them.
 """
 
+import ast
 import re
 
 from tests.support.golden import ROOT
 from tests.support.source_files import PACKAGES, sources
 
 MODULES = {
-    "_flatten_layers": "modeling/layers.py",
-    "StatelessScope": "modeling/accelerated/tracing.py",
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
+    "_compile_metrics": "modeling/base_model.py",
+    "_flatten_layers": "modeling/layers.py",
+    "_get_variable_index": "training/optimizers/adamw.py",
+    "_initial_seed": "modeling/ops.py",
+    "StatelessScope": "modeling/accelerated/tracing.py",
     "tensor_bundle_pb2": "modeling/checkpoints/bundle_index.py",
     "trackable_object_graph_pb2": "modeling/checkpoints/object_entries.py",
 }
+# Private names of the standard library, and public ones that look private.
+OTHERS = {"_actions", "_asdict", "_exit"}
 PRIVATE = re.compile(
-    r"\b(?:_flatten_layers|_all_reduce_sum_gradients"
-    r"|StatelessScope|tensor_bundle_pb2|trackable_object_graph_pb2"
+    rf"\b(?:{'|'.join(MODULES)}"
     r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
 )
 
@@ -30,3 +35,35 @@ def test_each_private_name_has_one_module():
         for match in PRIVATE.finditer(path.read_text())
     }
     assert sorted(uses) == sorted(MODULES.items())
+
+
+def private_names(path):
+    """Yields (name, whether it is defined) for each place of a name in a file.
+
+    Uses are only of private attributes.
+    """
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                yield name, True
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name, True
+            case ast.Attribute(attr=name, ctx=context):
+                if name.startswith("_") and not name.startswith("__"):
+                    yield name, isinstance(context, ast.Store)
+
+
+def test_each_private_name_that_is_not_ours_is_listed():
+    names = {
+        each
+        for package in PACKAGES
+        for path in sources(package)
+        for each in private_names(path)
+    }
+    ours = {name for name, is_defined in names if is_defined}
+    used = {name for name, _ in names}
+    assert used - ours - OTHERS <= {*MODULES}

@@ -1,4 +1,7 @@
-"""One layer at the width of BERT-Base, against transformers' numbers."""
+"""One layer at the width of BERT-Base, against transformers' numbers.
+
+Tests attention.py and encoder.py.
+"""
 
 import keras
 import pytest

@@ -1,4 +1,7 @@
-"""The network against recordings of the original code."""
+"""The network against recordings of the original code.
+
+Tests attention.py, bert.py, embeddings.py, encoder.py and heads.py.
+"""
 
 import dataclasses
 import shutil

@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-Tests task_models.py.
+Tests bert.py and task_models.py.
 """
 
 import functools

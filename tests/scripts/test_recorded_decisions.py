@@ -139,25 +139,53 @@ def texts_in(folder):
         return {row["text"].upper() for row in csv.DictReader(file)}
 
 
+@pytest.fixture(scope="module")
+def chain(trained, model_flags):
+    """Three runs, each of which starts from the one before.
+
+    The first holds out 0.2 of the table, and the second 0.5, which the third
+    inherits.
+
+    Returns:
+        {name of the run's folder: its Done}.
+    """
+    flags = {
+        "a": {},
+        "b": {"init_checkpoint": "a", "dev_fraction": 0.5},
+        "c": {"init_checkpoint": "b"},
+    }
+    return {
+        name: train(trained, model_flags, output_dir=name, **more)
+        for name, more in flags.items()
+    }
+
+
 @pytest.mark.slow
-def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(
-    trained, model_flags, rows
-):
-    train(trained, model_flags, output_dir="a")
-    after = {"init_checkpoint": "a", "output_dir": "b", "dev_fraction": 0.5}
-    (doubt,) = doubts(train(trained, model_flags, **after))
+def test_a_start_that_held_out_less_is_in_doubt(trained, chain):
+    (doubt,) = doubts(chain["b"])
     assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in doubt
     assert split_of(trained / "b")["clean_fraction"] == 0.2
-    # The third inherits 0.5.
-    after = {"init_checkpoint": "b", "output_dir": "c"}
-    (doubt,) = doubts(train(trained, model_flags, **after))
+
+
+@pytest.mark.slow
+def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(trained, chain):
+    (doubt,) = doubts(chain["c"])
     assert "a start of --init_checkpoint=b" in doubt
     assert split_of(trained / "c")["dev_fraction"] == 0.5
     assert len(doubts(run_later(trained, output_dir="c").check())) == 1
-    # Without these rows nothing is in doubt.
+
+
+@pytest.mark.slow
+def test_what_all_of_a_chain_held_out_is_not_in_doubt(
+    trained, chain, model_flags
+):
     after = {"init_checkpoint": "c", "output_dir": "d", "dev_fraction": 0.2}
     assert not doubts(train(trained, model_flags, **after))
-    # A run on sets of its own passes it on, and so does a copy of the weights.
+
+
+@pytest.fixture(scope="module")
+def on_own_sets(trained, chain, rows):
+    """The folder of a run on the user's own sets, after the chain."""
     (trained / "sets").mkdir()
     for name in ("train", "dev"):
         write_table(trained / f"sets/{name}.csv", rows[:60])
@@ -172,11 +200,27 @@ def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(
         max_seq_length=32,
         num_train_epochs=1,
     ).check()
-    assert split_of(trained / "e") == split_of(trained / "c")
-    # These sets may be of the table's rows.
-    flags = {"dev_fraction": 0.2, "init_checkpoint": "e", "output_dir": "f"}
+    return trained / "e"
+
+
+@pytest.mark.slow
+def test_a_run_on_own_sets_passes_on_the_split_of_its_start(
+    trained, on_own_sets
+):
+    assert split_of(on_own_sets) == split_of(trained / "c")
+
+
+@pytest.mark.slow
+def test_own_sets_between_two_tables_are_in_doubt(trained, on_own_sets):
+    """They may be of the table's rows."""
+    flags = {"dev_fraction": 0.2, "output_dir": "f"}
+    flags["init_checkpoint"] = on_own_sets.name
     (doubt,) = doubts(run_later(trained, **flags).check())
     assert "--init_checkpoint=e chose its dev set in another way" in doubt
+
+
+@pytest.mark.slow
+def test_a_copy_of_the_weights_passes_on_their_split(trained, chain):
     script_runner.run(
         "tools.convert_checkpoint",
         trained,

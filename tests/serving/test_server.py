@@ -156,68 +156,85 @@ def test_hostile_requests_cost_no_other_its_answer(server):
     assert "Traceback" not in server.script.stderr()
 
 
-def test_a_token_slow_clients_and_the_end(tmp_path, folders):
-    token = tmp_path / "token"
-    token.write_text("a-secret-word\n")
-    flags = {"token_file": token, "timeout_s": 2}
-    with running(tmp_path, {"ner": folders["ner"]}, **flags) as server:
-        proof = {"Authorization": "Bearer a-secret-word"}
-        check_token(server, proof)
-        check_slow_clients(server)
-        check_end(server, proof)
+SECRET = "a-secret-word"
+PROOF = {"Authorization": f"Bearer {SECRET}"}
 
 
-def check_token(server, proof):
-    for headers in (
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, folders):
+    """A server that asks for a token, and waits two seconds for a request."""
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "token").write_text(f"{SECRET}\n")
+    flags = {"token_file": "token", "timeout_s": 2}
+    with running(folder, {"ner": folders["ner"]}, **flags) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
         {},
         {"Authorization": "Bearer b"},
-        {"Authorization": "a-secret-word"},
+        {"Authorization": SECRET},
         {"Authorization": "Bearer \xe9"},
-    ):
-        for path in ("/api/models", "/openapi.json", "/v1/models/ner"):
-            status, answer = server.ask("GET", path, None, headers)
-            assert status == 401 and "TOKEN" in answer["error"]
-    for path in ("/healthz", "/", "/page.js"):
-        assert server.ask("GET", path)[0] == 200
-    # HTTP ignores the case of the scheme, but not that of the token.
-    for word, status in (
+    ],
+)
+def test_without_the_token_nothing_is_told(guarded, headers):
+    for path in ("/api/models", "/openapi.json", "/v1/models/ner"):
+        status, answer = guarded.ask("GET", path, None, headers)
+        assert status == 401 and "TOKEN" in answer["error"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
+def test_health_and_page_need_no_token(guarded, path):
+    assert guarded.ask("GET", path)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "word, status",
+    [
         ("Bearer a-secret-word", 200),
         ("bearer a-secret-word", 200),
         ("BEARER  a-secret-word", 200),
         ("Bearer A-secret-word", 401),
         ("Basic a-secret-word", 401),
-    ):
-        sent = {"Authorization": word}
-        assert server.ask("GET", "/api/models", None, sent)[0] == status
-    # The log shows how to ask.
-    command = re.search("curl .*", server.script.stderr())[0]
+    ],
+)
+def test_the_case_of_the_scheme_is_ignored_and_that_of_the_token_is_not(
+    guarded, word, status
+):
+    sent = {"Authorization": word}
+    assert guarded.ask("GET", "/api/models", None, sent)[0] == status
+
+
+def test_the_log_shows_how_to_ask_with_a_token(guarded):
+    command = re.search("curl .*", guarded.script.stderr())[0]
     *_, header, _, body, url = shlex.split(command)
     assert header == "Authorization: Bearer TOKEN"
-    assert url == f"http://127.0.0.1:{server.port}{TAG}"
-    assert server.ask("POST", TAG, body, proof)[0] == 200
+    assert url == f"http://127.0.0.1:{guarded.port}{TAG}"
+    assert guarded.ask("POST", TAG, body, PROOF)[0] == 200
 
 
-def check_slow_clients(server):
-    """Neither a body nor a head that does not come keeps a connection."""
-    token = b"Authorization: Bearer a-secret-word\r\n"
+def test_a_body_or_head_that_does_not_come_keeps_no_connection(guarded):
+    token = f"Authorization: {PROOF['Authorization']}\r\n".encode()
     head = HEAD + token + b"Content-Length: 9\r\n"
     with ThreadPoolExecutor(2) as pool:
         body, none = pool.map(
-            lambda data: send(server, data, shut=False), [head + b"\r\n{", head]
+            lambda data: send(guarded, data, shut=False),
+            [head + b"\r\n{", head],
         )
     assert b"408" in body.split(b"\r\n")[0] and none == b""
 
 
-def check_end(server, proof):
-    """At SIGTERM every accepted request gets its whole answer."""
+def test_at_sigterm_every_accepted_request_gets_its_answer(tmp_path, folders):
     data = json.dumps([TEXT] * 3).encode()
     with contextlib.ExitStack() as stack:
+        server = stack.enter_context(running(tmp_path, {"ner": folders["ner"]}))
         clients = [stack.enter_context(server.connect()) for _ in range(3)]
         for client in clients:
             # The server has taken what it has read the head of.
             client.putrequest("POST", TAG)
             client.putheader("Content-Length", str(len(data)))
-            client.putheader("Authorization", proof["Authorization"])
             client.endheaders(data[:5])
         time.sleep(0.5)
         server.script.send(signal.SIGTERM)
@@ -228,7 +245,7 @@ def check_end(server, proof):
         for client in clients:
             response = client.getresponse()
             assert response.status == 200 and len(json.load(response)) == 3
-    assert server.stop() == 0, server.script.stderr()
+        assert server.stop() == 0, server.script.stderr()
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):
         server.ask("GET", "/healthz")

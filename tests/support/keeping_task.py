@@ -16,7 +16,12 @@ class Keeping(toy_task.ToyTask):
         self.lengths, self.num_examples = lengths, len(lengths)
         self.max_seq_length = max_seq_length
         flags = {"max_seq_length": max_seq_length, "do_eval": True}
-        super().__init__(toy_task.create_config(folder, **flags))
+        self.start = toy_task.create_start(
+            toy_task.create_config(folder, **flags),
+            BertConfig(vocab_size=1600),
+            toy_task.load_tokenizer(),
+        )
+        super().__init__(self.start)
 
     def length(self, number):
         return self.lengths[number]
@@ -27,8 +32,7 @@ class Keeping(toy_task.ToyTask):
 
     def evaluate_export(self, folder):
         """Returns the scores of an export on the task's records."""
-        bert_config = BertConfig(vocab_size=1600)
-        start = toy_task.create_start(self.config, bert_config)
-        found = splits.write_splits(self, start, RunFolder(start).state)
+        state = RunFolder(self.start).state
+        found = splits.write_splits(self, self.start, state)
         kind = presets.read(folder).head
         return exporting.evaluate_export(self, kind, folder, [*found.values()])

@@ -6,6 +6,7 @@ import modeling
 from command_line import config_values, flags
 from data.io import feature_specs
 from data.io.records import encode_example
+from data.text.tokenization import FullTokenizer
 from modeling import losses
 from tests.support import script_runner
 from tests.support.models import write_config
@@ -53,12 +54,26 @@ def create_start(config, bert_config, tokenizer=None):
     )
 
 
-def run(task, options):
-    """Runs a task as a script does that sets the flags `options`."""
+def load_tokenizer():
+    """Returns the tokenizer of the samples, as every task has one."""
+    return FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+
+
+def run(task_class, options, *arguments):
+    """Runs a task as a script does that sets the flags `options`.
+
+    Args:
+        task_class: class of the task.
+        options: {flag: value}.
+        *arguments: further arguments of the class, after the start.
+
+    Returns:
+        the task.
+    """
     start = read_start(parse(options))
-    # A script passes them to the constructor. A test creates its task first.
-    task.config, task.tokenizer = start.config, start.tokenizer
-    fine_tuning.run(task, start)
+    created = task_class(start, *arguments)
+    fine_tuning.run(created, start)
+    return created
 
 
 def create_run(folder, num_hidden_layers=1, **changes):
@@ -101,9 +116,6 @@ class ToyTask(task.Task):
     metrics = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
-
-    def __init__(self, config=None):
-        self.config = config
 
     def read_examples(self, split):
         return range(self.num_examples)

@@ -38,41 +38,63 @@ def test_int8_is_litert_by_default():
         ExportFlags(quantize="int8").check()
 
 
-def test_weights_of_another_network_are_refused(tmp_path):
+@pytest.fixture
+def left_to_right(tmp_path):
+    """The folder of a run that was trained with --left_to_right."""
     folder = tmp_path / "trained"
     folder.mkdir()
     origin = {"settings": {"seed": 1, "left_to_right": True}}
     text = json.dumps({"version": 1, "origin": origin})
     (folder / model_json.FILE).write_text(text)
     (folder / "model.ckpt-3.index").write_text("")
-    for path in (folder, folder / "model.ckpt-3"):
-        network = presets.read(path).network
-        assert network == {"left_to_right": True, "bilstm": False}
-    new = tmp_path / "new"
-    start = {"init_checkpoint": str(folder)}
-    # A flag that is not given is taken from the folder.
-    assert resolve_config(new, do_eval=True, **start).training.left_to_right
+    return folder
 
-    def check(folder, **changes):
-        config = create_config(folder, **changes)
-        identity.check(
-            read_preset(config),
-            tiny_config(),
-            None,
-            config.network,
-            config.training.do_train,
-        )
 
-    for place, changes in ((folder, {}), (new, start)):
+def check_network(folder, **changes):
+    """Checks the network of a command against that of its weights."""
+    config = create_config(folder, **changes)
+    identity.check(
+        read_preset(config),
+        tiny_config(),
+        None,
+        config.network,
+        config.training.do_train,
+    )
+
+
+@pytest.mark.parametrize("path", [".", "model.ckpt-3"])
+def test_a_folder_states_the_network_of_its_weights(left_to_right, path):
+    network = presets.read(left_to_right / path).network
+    assert network == {"left_to_right": True, "bilstm": False}
+
+
+def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
+    left_to_right, tmp_path
+):
+    config = resolve_config(
+        tmp_path / "new", do_eval=True, init_checkpoint=str(left_to_right)
+    )
+    assert config.training.left_to_right
+
+
+def test_weights_of_another_network_are_not_evaluated(left_to_right, tmp_path):
+    start = {"init_checkpoint": str(left_to_right)}
+    for folder, changes in ((left_to_right, {}), (tmp_path / "new", start)):
         with pytest.raises(ValueError, match="left_to_right=True"):
-            check(place, do_eval=True, **changes)
-    # A training adds a BiLSTM to what it starts from, and keeps the network.
-    with pytest.raises(ValueError, match="left_to_right=True"):
-        check(new, do_train=True, **start)
+            check_network(folder, do_eval=True, **changes)
     both = {"left_to_right": True, "bilstm": True}
-    check(new, do_train=True, **start, **both)
     with pytest.raises(ValueError, match="bilstm=False"):
-        check(folder, do_eval=True, **both)
+        check_network(left_to_right, do_eval=True, **both)
+
+
+def test_a_training_keeps_the_network_and_may_add_a_bilstm(
+    left_to_right, tmp_path
+):
+    flags = {"do_train": True, "init_checkpoint": str(left_to_right)}
+    with pytest.raises(ValueError, match="left_to_right=True"):
+        check_network(tmp_path / "new", **flags)
+    flags |= {"left_to_right": True, "bilstm": True}
+    check_network(tmp_path / "new", **flags)
 
 
 def test_litert_has_no_lstm_of_any_length(tmp_path):

@@ -29,7 +29,12 @@ class ToyTask(toy_task.ToyTask):
         return number % 2
 
     def create_model(self, config, **options):
-        return modeling.BertClassifier(config, 2, **options)
+        return create_model(config, **options)
+
+
+def create_model(config, **options):
+    """Returns a classifier of two labels."""
+    return modeling.BertClassifier(config, 2, **options)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     options, teacher, tmp_path, hidden
 ):
     options = options | {"distill_hidden": hidden}
-    toy_task.run(ToyTask(), options)
+    toy_task.run(ToyTask, options)
     run = tmp_path / "run"
     expected = values(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == hidden
@@ -79,11 +84,11 @@ def test_a_resumed_run_ends_with_the_same_bits(
         if "ckpt-2." in file.name or file.name == model_json.FILE:
             shutil.copy(file, killed)
     resumed = options | {"output_dir": str(killed)}
-    toy_task.run(ToyTask(), resumed)
+    toy_task.run(ToyTask, resumed)
     assert_same_bits(values(killed, 6), expected)
     other = resumed | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
-        toy_task.run(ToyTask(), other)
+        toy_task.run(ToyTask, other)
 
 
 def create_start(options, bert_config):
@@ -99,19 +104,19 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     (folder / model_json.FILE).write_text(text)
     made = []
 
-    def create_model(config, **options):
+    def note(config, **options):
         made.append(options)
-        return modeling.BertClassifier(config, 2, **options)
+        return create_model(config, **options)
 
     options = options | {"teacher": str(folder)}
     config = modeling.load_config(folder)
     start = create_start(options, config)
-    distillation.load_teacher(start, create_model)
+    distillation.load_teacher(start, note)
     assert made[0]["left_to_right"]
     other = dataclasses.replace(config, vocab_size=9)
     start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):
-        distillation.load_teacher(start, create_model)
+        distillation.load_teacher(start, note)
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
@@ -168,9 +173,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     def load(**changes):
         flags = create(run_classifier.Config, **options, **changes)
         start = toy_task.create_start(flags, config)
-        return distillation.load_teacher(
-            start, ToyTask().create_model, [labels]
-        )
+        return distillation.load_teacher(start, create_model, [labels])
 
     with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
         load()

@@ -1,4 +1,7 @@
-"""The settings in a folder of weights, which a resume must share."""
+"""The files that describe a run's model: what is read, replaced and kept.
+
+Tests run_folder.py and model_json.py. test_resuming.py compares settings.
+"""
 
 import contextlib
 import json
@@ -10,59 +13,19 @@ from modeling.folders import model_json, presets
 from modeling.folders.checkpoint_folders import find_best
 from tests.support import models, toy_task
 from tests.support.golden import ROOT
-from training.resuming import check_resumed
+from tests.support.run_settings import (
+    RECORDS,
+    begin,
+    start_or_resume,
+    touch_checkpoint,
+)
 from training.run_folder import RunFolder
-
-RECORDS = [["eval.tfrecord", 5, 1]]
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a checkpoint, so that its settings count."""
-    for end in ("index", "data-00000-of-00001"):
-        (tmp_path / f"model.ckpt-1.{end}").touch()
-    return tmp_path
-
-
-def begin(config, model, settings, labels=None):
-    """Describes a model in a run's folder, as the start of a run does."""
-    folder = RunFolder(toy_task.create_start(config, model.config), labels)
-    folder.record(settings, dev_set=0)
-    folder.begin(model)
-
-
-def check(folder, settings, **flags):
-    """Compares settings with those of a run, and records them."""
-    config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    preset = presets.read(folder, "--output_dir")
-    if not (folder / model_json.FILE).exists():
-        # The run begins.
-        preset = None
-    settings = check_resumed(config, preset, settings)
-    bert_config = modeling.BertConfig(**models.TINY)
-    begin(config, modeling.BertClassifier(bert_config, 2), settings)
-
-
-def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
-    check(folder, {"seed": 1})
-    before = {"seed": 1, "eval_input_file": RECORDS}
-    check(folder, before)
-    check(folder, {"seed": 1})
-    assert presets.read(folder).training.items() >= before.items()
-    for other in (["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]):
-        with pytest.raises(ValueError, match="eval_input_file="):
-            check(folder, {"seed": 1, "eval_input_file": [other]})
-
-
-def test_more_epochs_resume_and_another_training_does_not(folder):
-    flags = {"learning_rate": 1e-4, "num_train_epochs": 2}
-    check(folder, {}, **flags)
-    flags["num_train_epochs"] = 3
-    check(folder, {}, **flags)
-    for name, value in (("learning_rate", 2e-4), ("num_train_epochs", 2.0)):
-        way = f"--{name}=.*--init_checkpoint={folder}"
-        with pytest.raises(ValueError, match=way):
-            check(folder, {}, **flags | {name: value})
+    return touch_checkpoint(tmp_path)
 
 
 def test_results_of_earlier_weights_are_named(tmp_path, caplog):
@@ -75,7 +38,7 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     def train(epochs, **changes):
         changes["num_train_epochs"] = epochs
         caplog.clear()
-        toy_task.run(toy_task.ToyTask(), options | changes)
+        toy_task.run(toy_task.ToyTask, options | changes)
         return str(results) in caplog.text
 
     assert not train(1)
@@ -84,18 +47,6 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     assert train(2, do_eval=False)
     assert "global_step = 3" in results.read_text()
     assert not train(3)
-
-
-def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
-    with pytest.raises(ValueError, match=r"model\.json"):
-        toy_task.resolve_config(folder, do_train=True)
-
-
-def test_a_start_that_has_moved_on_can_be_left_out(folder):
-    check(folder, {"init_checkpoint": RECORDS})
-    with pytest.raises(ValueError, match="--init_checkpoint"):
-        check(folder, {"init_checkpoint": [["eval.tfrecord", 5, 2]]})
-    check(folder, {})
 
 
 @pytest.mark.parametrize(
@@ -131,7 +82,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
         "tokenizer": {"do_lower_case": True, "vocab": [5, 1]},
         "labels": ["no", "yes"],
     }
-    check(folder, settings)
+    start_or_resume(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
     RunFolder(start).set_best_step(1)
     path = folder / model_json.FILE
@@ -147,7 +98,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
                 for each in ({"do_eval": True}, {"do_train": True}):
                     toy_task.resolve_config(folder, max_seq_length=8, **each)
                 find_best(folder)
-                check(folder, settings)
+                start_or_resume(folder, settings)
 
 
 def write(folder, labels=None, **changes):

@@ -1,7 +1,12 @@
 """The records of a task's splits."""
 
 from modeling import BertConfig
-from tests.support.toy_task import ToyTask, create_config, create_start
+from tests.support.toy_task import (
+    ToyTask,
+    create_config,
+    create_start,
+    load_tokenizer,
+)
 from training.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
@@ -9,11 +14,11 @@ BERT_CONFIG = BertConfig(vocab_size=100)
 
 def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
     def describe(folder="a", **changes):
-        task = ToyTask()
+        config = create_config(tmp_path / folder, do_eval=True)
+        start = create_start(config, BERT_CONFIG, load_tokenizer())
+        task = ToyTask(start)
         for name, value in changes.items():
             setattr(task, name, value)
-        config = create_config(tmp_path / folder, do_eval=True)
-        start = create_start(config, BERT_CONFIG)
         splits = write_splits(task, start, tmp_path / folder / "state")
         return dev_set_checksum(task, splits)
 

@@ -1,6 +1,8 @@
 """Tables that a reader of cells and marks may read wrong in silence.
 
 Each is read right, or an error says what is wrong and what to do.
+
+Tests headers.py.
 """
 
 import pytest

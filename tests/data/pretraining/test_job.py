@@ -116,8 +116,6 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         with pytest.raises(Stop):
             create(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()
-    with pytest.raises(ValueError, match="dupe_factor=3"):
-        create(tmp_path, dupe_factor=4)
     manifest = create(tmp_path)
     assert written == [0, 1, 2, 0, 2]
     assert digests(manifest) == digests(whole)
@@ -126,7 +124,18 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     assert len(written) == 5
 
 
-def test_changed_input_is_noticed(tmp_path):
+def test_another_dupe_factor_is_refused_on_resume(
+    tmp_path, monkeypatch, small_parts, written
+):
+    interrupt(tmp_path, monkeypatch)
+    with pytest.raises(ValueError, match="dupe_factor=3"):
+        create(tmp_path, dupe_factor=4)
+    # What was done is kept for the command that began it.
+    create(tmp_path)
+    assert written == [0, 1, 2]
+
+
+def test_another_input_is_refused(tmp_path):
     text = "The harbor.\nThe keeper.\n\nA light.\nThe end.\n"
     create(tmp_path, text)
     with pytest.raises(ValueError, match="other input"):

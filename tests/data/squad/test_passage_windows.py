@@ -1,275 +1,32 @@
-"""SQuAD's windows and answers, on small passages."""
+"""The windows of small passages, and their characters.
 
-import dataclasses
-import json
+test_golden.py compares windows with those that the original recorded.
+"""
 
-import numpy as np
-import pytest
-
-from data.squad import decoding, passage_windows, reading, scoring
-from data.text import tokenization
-from tests.support.squad_files import write_squad
-
-
-@pytest.fixture
-def tokenizer(create_tokenizer):
-    """A tokenizer of single letters, and of Chinese characters."""
-    words = "[PAD] [UNK] [CLS] [SEP] a b c d . , ##d ##e q"
-    return create_tokenizer([*words.split(), *"黑豹队丢了分多少"])
-
-
-TOKENIZER = tokenization.BasicTokenizer()
-OPTIONS = passage_windows.WindowOptions(
-    max_seq_length=12, doc_stride=4, max_query_length=4
-)
-
-
-def read(tmp_path, questions, context, training=True, **options):
-    """Writes questions about a passage, and returns their examples."""
-    path = write_squad(tmp_path / "squad.json", questions, context)
-    return reading.read_squad_examples(
-        reading.SquadFile(path), training, **options
-    )
-
-
-def create(tmp_path, tokenizer, context, *answers, training=False, **options):
-    """Returns the examples and the windows of a passage with one question."""
-    examples = read(tmp_path, [[*answers]], context, training)
-    options = dataclasses.replace(OPTIONS, **options)
-    windows = passage_windows.create_features(
-        examples, tokenizer, options, training
-    )
-    return examples, list(windows)
-
-
-def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
-    """Decodes where the tokens named in `best` have the highest logits."""
-    results = []
-    for feature in features:
-        logits = np.zeros((2, len(feature.input_ids)))
-        for i, (token, value) in enumerate(best):
-            if token in feature.tokens:
-                logits[i, feature.tokens.index(token)] = value
-        results.append(decoding.RawResult(feature.unique_id, *logits))
-    options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
-    options = dataclasses.replace(options, **kwargs)
-    return decoding.decode_predictions(
-        examples, features, results, options, tokenizer
-    )
-
-
-@pytest.mark.parametrize(
-    "content, culprit",
-    [
-        ("{'data': 1}", "not valid JSON"),
-        ('{"data": [{"paragraphs": [{"qas": []}]}]}', "'context'"),
-        ('{"data": []}', "no question"),
-    ],
-)
-def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
-    path = tmp_path / "squad.json"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=f"squad.json.*{culprit}"):
-        reading.read_squad_examples(reading.SquadFile(path), is_training=False)
-
-
-def test_training_needs_one_answer(tmp_path):
-    with pytest.raises(ValueError, match=r"qas\[0\]"):
-        read(tmp_path, [[]], "a b")
-    with pytest.raises(ValueError, match="is_impossible"):
-        read(tmp_path, [[]], "a b", version_2_with_negative=True)
-    question = {"answers": [], "is_impossible": True}
-    (example,) = read(tmp_path, [question], "a b", version_2_with_negative=True)
-    assert (example.start_position, example.end_position) == (-1, -1)
-
-
-@pytest.mark.parametrize("use_char_offsets", [False, True])
-def test_answers_that_are_not_there_are_skipped(
-    tmp_path, caplog, use_char_offsets
-):
-    # The last of the wrong answers has no word.
-    wrong = [(0, "x"), (9, "a"), (-1, "b"), (1, " ")]
-    answers = [[answer] for answer in (*wrong, (2, "b"))]
-    args = tmp_path, answers, "a b\u00a0 c"
-    (example,) = read(*args, use_char_offsets=use_char_offsets)
-    assert example.orig_answer_text == "b"
-    assert "qas[3]" in caplog.text
-    assert "skipped 4 of 5 questions" in caplog.text
-
-
-def test_answers_near_their_place_are_counted(tmp_path, caplog):
-    """As in Google's code they are used, with all the words that they touch."""
-    answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
-    moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
-    assert (moved.start_position, moved.end_position) == (1, 2)
-    assert "1 of 3 answers do not begin exactly at" in caplog.text
-
-
-@pytest.mark.parametrize("space", ["\u00a0", "\u200b", "  "])
-def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
-    answer = f"10{space}000"
-    args = tmp_path, [[(9, answer)]], f"Il reste {answer} bateaux."
-    (example,) = read(*args, use_char_offsets=True)
-    words = example.doc_tokens[
-        example.start_position : example.end_position + 1
-    ]
-    assert "".join(words).replace(space, "") == "10000"
-
-
-# As in transformers' examples, in KorQuAD 2, and in SQuAD.
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"answers": {"text": ["nine"], "answer_start": [27]}},
-        {"answer": {"text": "nine", "answer_start": 27}},
-        {"answers": [{"text": "nine", "answer_start": 27}]},
-    ],
-)
-@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, 51870)])
-def test_questions_of_flat_files_and_ids_that_are_numbers(
-    tmp_path, answer, is_flat, qas_id
-):
-    context = "The ferry leaves Corrin at nine."
-    qa = {"id": qas_id, "question": "When?", **answer}
-    entry = {"context": context, **(qa if is_flat else {"qas": [qa]})}
-    path = tmp_path / "flat.json"
-    path.write_text(json.dumps({"data": [entry]}))
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), True)
-    # Without `data`: a list, and lines.
-    path.write_text(json.dumps([entry]))
-    assert reading.read_squad_examples(reading.SquadFile(path), True) == [
-        example
-    ]
-    lines = tmp_path / "flat.jsonl"
-    lines.write_text("\n" + json.dumps(entry) + "\n")
-    assert reading.read_squad_examples(reading.SquadFile(lines), True) == [
-        example
-    ]
-    assert (example.qas_id, example.context) == (str(qas_id), context)
-    assert context[example.answer_start :] == "nine."
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), {str(qas_id): "nine"}
-    )
-    assert scores["exact_match"] == 100
-    for bad in ({}, {"answer_start": 1}, {"text": ["nine", "ten"]}):
-        qa.update(answers={"text": ["nine"]} | bad)
-        path.write_text(json.dumps([{"context": context, "qas": [qa]}]))
-        with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
-            reading.read_squad_examples(reading.SquadFile(path), True)
-
-
-PASSAGE = "A boat met a boat."
-
-
-@pytest.fixture
-def read_rows(tmp_path):
-    """(*rows) -> the examples of a table to train on."""
-    path = tmp_path / "a.csv"
-    header = "question,context,answer,answer_start\n"
-
-    def read_rows(*rows, **options):
-        lines = "".join(f"q?,{PASSAGE},{row}\n" for row in rows)
-        path.write_text(header + lines)
-        file = reading.SquadFile(path)
-        return reading.read_squad_examples(file, True, **options)
-
-    return read_rows
-
-
-def test_an_answer_of_a_table_is_found_in_its_passage(read_rows):
-    first, second = read_rows("met,", "boat,13")
-    found = first.qas_id, first.answer_start, first.start_position
-    assert found == ("2", 7, 2)
-    assert (second.answer_start, second.end_position) == (13, 4)
-    assert first.doc_tokens is second.doc_tokens
-
-
-@pytest.mark.parametrize(
-    "row, says", [("boat,", "more than once"), ("ship,", "not in the")]
-)
-def test_an_answer_of_a_table_has_one_place(read_rows, row, says):
-    with pytest.raises(ValueError, match=f"a.csv, line 3.*{says}"):
-        read_rows("met,", row)
-
-
-def test_a_row_without_answer_is_impossible_in_v2(read_rows, tmp_path):
-    _, none = read_rows("met,", ",", version_2_with_negative=True)
-    assert none.is_impossible
-    file = reading.SquadFile(tmp_path / "a.csv")
-    scores = scoring.score_predictions(file, {"2": "met", "3": ""}, True)
-    assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
-
-
-def test_a_table_to_answer_needs_no_answers(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(f"question,context\nq?,{PASSAGE}\n")
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
-    assert example.context == PASSAGE
+from tests.support.squad_passages import create_windows
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
-    args = (tmp_path, tokenizer, " 黑豹队了丢了分。", (5, "丢了"))
-    _, (feature,) = create(*args, training=True, use_char_offsets=True)
+    _, (feature,) = create_windows(
+        tmp_path,
+        tokenizer,
+        " 黑豹队了丢了分。",
+        (5, "丢了"),
+        training=True,
+        use_char_offsets=True,
+    )
     answer = slice(feature.start_position, feature.end_position + 1)
     assert feature.tokens[answer] == ["丢", "了"]
-    examples, features = create(*args, use_char_offsets=True)
-    answers, _, _ = decode(examples, features, [("豹", 5), ("队", 5)])
-    assert answers == {"q0": "豹队"}
 
 
-def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
-    text = "a. B\u0301de\u0301! Ünd, c"
-    examples, features = create(
-        tmp_path, tokenizer, text, use_char_offsets=True
+def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
+    (example,), (feature, *_) = create_windows(
+        tmp_path,
+        tokenizer,
+        "a. B\u0301de\u0301! Ünd, c",
+        use_char_offsets=True,
     )
-    assert features[0].tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
-    for first, last, text in [
-        ("b", "##e", "B\u0301de\u0301"),
-        ("##d", "##d", "d"),
-        ("##e", "##e", "e\u0301"),
-    ]:
-        answers, _, _ = decode(examples, features, [(first, 5), (last, 5)])
-        assert answers == {"q0": text}
-    spans = features[0].token_to_char_map
-    context = examples[0].context
-    assert [context[slice(*spans[i])] for i in (8, 9)] == ["!", "Ünd"]
-
-
-def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
-    examples, features = create(tmp_path, tokenizer, "a b")
-    best = [("b", 2), ("[CLS]", 3)]
-    options = {"n_best_size": 12, "version_2_with_negative": True}
-    for threshold, answer in [(0.5, ""), (1.5, "b")]:
-        options["null_score_diff_threshold"] = threshold
-        answers, _, odds = decode(examples, features, best, **options)
-        assert answers == {"q0": answer}
-        assert odds == {"q0": 1.0}
-
-
-@pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
-def test_passages_without_a_wordpiece_have_no_answer(
-    tmp_path, tokenizer, context
-):
-    examples, features = create(tmp_path, tokenizer, context)
-    assert not features
-    texts, nbest, _ = decode(examples, [], [])
-    assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
-    answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
-    assert answers == {"q0": ""}
-
-
-def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
-    texts = []
-
-    class Counting(tokenization.BasicTokenizer):
-        def tokenize(self, text):
-            texts.append(text)
-            return super().tokenize(text)
-
-    word = "." * 400
-    examples, features = create(tmp_path, tokenizer, f"a {word} b")
-    options = {"n_best_size": 20, "max_answer_length": 3}
-    _, nbest, _ = decode(examples, features, [], Counting(), **options)
-    found = {each["text"] for each in nbest["q0"]}
-    assert {".", "..", "..."} < found
-    assert texts.count(word) == 1
+    assert feature.tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
+    spans = feature.token_to_char_map
+    found = [example.context[slice(*spans[i])] for i in (8, 9)]
+    assert found == ["!", "Ünd"]

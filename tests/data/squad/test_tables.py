@@ -1,4 +1,7 @@
-"""Questions in tables, with the columns and notations that tools write."""
+"""Questions in tables, with the columns and notations that tools write.
+
+Tests cells.py.
+"""
 
 import csv
 import io

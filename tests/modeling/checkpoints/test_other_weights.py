@@ -1,4 +1,7 @@
-"""Weights that are not read: one line says what they are, and what to do."""
+"""Weights that are not read: one line says what they are, and what to do.
+
+Tests loading.py.
+"""
 
 import json
 import shutil

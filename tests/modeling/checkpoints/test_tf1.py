@@ -1,4 +1,7 @@
-"""TF1 checkpoints: Google's format and names, in and out."""
+"""TF1 checkpoints: Google's format and names, in and out.
+
+Tests loading.py and restore.py.
+"""
 
 import resource
 import shutil

@@ -36,10 +36,11 @@ class ScriptedTask(toy_task.ToyTask):
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
-    def __init__(self, accuracies):
+    def __init__(self, start, accuracies, eval_labels):
+        super().__init__(start)
         self.accuracies = iter(accuracies)
         self.num_evaluations = 0
-        self.eval_labels = 0
+        self.eval_labels = eval_labels
 
     def encode(self, split, examples):
         self._shift = self.eval_labels if split == "eval" else 0
@@ -95,12 +96,11 @@ def run_task(options, accuracies, eval_labels=0, **changes):
     Returns:
         The task, which has counted its evaluations.
     """
-    task = ScriptedTask(accuracies)
-    task.eval_labels = eval_labels
     for file in Path(options["export_dir"]).iterdir():
         file.unlink()
-    toy_task.run(task, options | changes)
-    return task
+    return toy_task.run(
+        ScriptedTask, options | changes, accuracies, eval_labels
+    )
 
 
 def run_later(options, accuracies, **changes):
@@ -265,9 +265,8 @@ def test_a_best_step_that_was_not_copied_is_warned_of(
     run_later(options, [0.3])
     assert warning in caplog.text
     caplog.clear()
-    model = toy_task.ToyTask().create_model(
-        modeling.load_config(tmp_path / "run")
-    )
+    config = modeling.load_config(tmp_path / "run")
+    model = toy_task.BertClassifier(config, 2)
     modeling.load_checkpoint(model, tmp_path / "run", best=False)
     assert warning not in caplog.text
     modeling.load_checkpoint(model, tmp_path / "run")

@@ -1,0 +1,100 @@
+"""Answers that the logits of small passages give.
+
+test_golden.py compares answers with those that the original recorded.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from data.squad import decoding
+from data.text import tokenization
+from tests.support.squad_passages import create_windows
+
+TOKENIZER = tokenization.BasicTokenizer()
+
+
+def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
+    """Decodes where the tokens named in `best` have the highest logits."""
+    results = []
+    for feature in features:
+        logits = np.zeros((2, len(feature.input_ids)))
+        for i, (token, value) in enumerate(best):
+            if token in feature.tokens:
+                logits[i, feature.tokens.index(token)] = value
+        results.append(decoding.RawResult(feature.unique_id, *logits))
+    options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
+    options = dataclasses.replace(options, **kwargs)
+    return decoding.decode_predictions(
+        examples, features, results, options, tokenizer
+    )
+
+
+def test_null_score_diff_threshold_decides_on_no_answer(tmp_path, tokenizer):
+    examples, features = create_windows(tmp_path, tokenizer, "a b")
+    best = [("b", 2), ("[CLS]", 3)]
+    options = {"n_best_size": 12, "version_2_with_negative": True}
+    for threshold, answer in [(0.5, ""), (1.5, "b")]:
+        options["null_score_diff_threshold"] = threshold
+        answers, _, odds = decode(examples, features, best, **options)
+        assert answers == {"q0": answer}
+        assert odds == {"q0": 1.0}
+
+
+@pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
+def test_passages_without_a_wordpiece_have_no_answer(
+    tmp_path, tokenizer, context
+):
+    examples, features = create_windows(tmp_path, tokenizer, context)
+    assert not features
+    texts, nbest, _ = decode(examples, [], [])
+    assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
+    answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
+    assert answers == {"q0": ""}
+
+
+def test_char_offsets_cut_answers_from_text_without_spaces(tmp_path, tokenizer):
+    examples, features = create_windows(
+        tmp_path, tokenizer, " 黑豹队了丢了分。", use_char_offsets=True
+    )
+    answers, _, _ = decode(examples, features, [("豹", 5), ("队", 5)])
+    assert answers == {"q0": "豹队"}
+
+
+@pytest.mark.parametrize(
+    "first, last, text",
+    [
+        ("b", "##e", "B\u0301de\u0301"),
+        ("##d", "##d", "d"),
+        ("##e", "##e", "e\u0301"),
+    ],
+)
+def test_char_offsets_cut_answers_with_their_accents(
+    tmp_path, tokenizer, first, last, text
+):
+    examples, features = create_windows(
+        tmp_path,
+        tokenizer,
+        "a. B\u0301de\u0301! Ünd, c",
+        use_char_offsets=True,
+    )
+    answers, _, _ = decode(examples, features, [(first, 5), (last, 5)])
+    assert answers == {"q0": text}
+
+
+def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
+    texts = []
+
+    class Counting(tokenization.BasicTokenizer):
+        def tokenize(self, text):
+            texts.append(text)
+            return super().tokenize(text)
+
+    word = "." * 400
+    examples, features = create_windows(tmp_path, tokenizer, f"a {word} b")
+    options = {"n_best_size": 20, "max_answer_length": 3}
+    _, nbest, _ = decode(examples, features, [], Counting(), **options)
+    found = {each["text"] for each in nbest["q0"]}
+    assert {".", "..", "..."} < found
+    assert texts.count(word) == 1

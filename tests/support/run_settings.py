@@ -1,0 +1,36 @@
+"""Runs of which only the settings are recorded, as a run does at its start."""
+
+import modeling
+from modeling.folders import model_json, presets
+from tests.support import models, toy_task
+from training.resuming import check_resumed
+from training.run_folder import RunFolder
+
+# Records of a dev set, as a run records them: (name, size, checksum).
+RECORDS = [["eval.tfrecord", 5, 1]]
+
+
+def touch_checkpoint(folder):
+    """Makes a folder one with a checkpoint, so that its settings count."""
+    for end in ("index", "data-00000-of-00001"):
+        (folder / f"model.ckpt-1.{end}").touch()
+    return folder
+
+
+def begin(config, model, settings, labels=None):
+    """Describes a model in a run's folder, as the start of a run does."""
+    folder = RunFolder(toy_task.create_start(config, model.config), labels)
+    folder.record(settings, dev_set=0)
+    folder.begin(model)
+
+
+def start_or_resume(folder, settings, **flags):
+    """Checks settings against those of a run, if it has any; records them."""
+    config = toy_task.create_config(folder, max_seq_length=8, **flags)
+    preset = presets.read(folder, "--output_dir")
+    if not (folder / model_json.FILE).exists():
+        # The run begins.
+        preset = None
+    settings = check_resumed(config, preset, settings)
+    bert_config = modeling.BertConfig(**models.TINY)
+    begin(config, modeling.BertClassifier(bert_config, 2), settings)

@@ -1,0 +1,30 @@
+"""Questions about small passages: their examples and their windows."""
+
+import dataclasses
+
+from data.squad import passage_windows, reading
+from tests.support.squad_files import write_squad
+
+OPTIONS = passage_windows.WindowOptions(
+    max_seq_length=12, doc_stride=4, max_query_length=4
+)
+
+
+def read_examples(folder, questions, context, training=True, **options):
+    """Writes questions about a passage, and returns their examples."""
+    path = write_squad(folder / "squad.json", questions, context)
+    return reading.read_squad_examples(
+        reading.SquadFile(path), training, **options
+    )
+
+
+def create_windows(
+    folder, tokenizer, context, *answers, training=False, **options
+):
+    """Returns the examples and the windows of a passage with one question."""
+    examples = read_examples(folder, [[*answers]], context, training)
+    options = dataclasses.replace(OPTIONS, **options)
+    windows = passage_windows.create_features(
+        examples, tokenizer, options, training
+    )
+    return examples, list(windows)

@@ -1,0 +1,180 @@
+"""Rows of a dev set that the weights may have been trained on are named.
+
+tests/scripts/test_recorded_decisions.py tests it with real runs.
+"""
+
+import dataclasses
+
+import pytest
+
+import run_classifier
+from command_line import config_values
+from data.io.row_keys import RULE
+from modeling import kinds
+from modeling.folders.presets import Preset
+from modeling.folders.recorded_splits import RecordedSet, TableSplit
+from tests.support import toy_task
+from training.held_out import check_train_set, with_table_split
+
+FRACTION = 0.2
+KEY = ("text",)
+
+
+class Reader:
+    """All that the split needs to know of the reader of a table."""
+
+    key_names = KEY
+
+
+def create_start(preset):
+    """Returns the start of a command that holds out FRACTION of a table."""
+    flags = toy_task.create_flags(
+        "run",
+        data_dir=None,
+        data_file="table.csv",
+        dev_fraction=FRACTION,
+        task_name="csv",
+    )
+    config = config_values.create(run_classifier.Config, **flags)
+    start = toy_task.create_start(config, None)
+    return dataclasses.replace(start, preset=preset)
+
+
+def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
+    """Returns weights of a run on sets that the user made.
+
+    `split` is that of a run that it started from.
+    """
+    return Preset(
+        "run",
+        weights="run",
+        flag="--init_checkpoint",
+        head=head,
+        training={
+            "task_name": task_name,
+            "data": [["train", "train.csv", 9, 5]],
+        },
+        table_split=split,
+        described={"origin": {"command": dict(command)}},
+    )
+
+
+def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
+    """Returns weights of a run that held out a part of its table."""
+    split = TableSplit(rule, dev_fraction, key, clean_fraction)
+    return on_sets(split, command={"data_file": "table.csv"})
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(None, id="random weights"),
+        pytest.param(Preset("bert"), id="weights that no run wrote"),
+        pytest.param(on_sets(task_name="MRPC"), id="another task"),
+        pytest.param(on_sets(head=kinds.TOKEN_CLASSIFIER), id="another head"),
+        pytest.param(on_table(0.2, 0.2), id="the same part"),
+        pytest.param(on_table(0.5, 0.5), id="a larger part"),
+        pytest.param(on_table(0.5, 0.2), id="the same part, by its start"),
+        pytest.param(
+            on_sets(TableSplit(RULE, 0.3, KEY, 0.3), task_name="MRPC"),
+            id="another task, after a larger part",
+        ),
+    ],
+)
+def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
+    start = with_table_split(create_start(preset), Reader())
+    assert start.table_split == TableSplit(RULE, FRACTION, KEY, FRACTION)
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("preset", "clean_fraction", "reason"),
+    [
+        pytest.param(
+            on_sets(),
+            0.0,
+            "--init_checkpoint=run chose its dev set in another way",
+            id="sets of the user",
+        ),
+        pytest.param(
+            on_sets(TableSplit(RULE, 0.3, KEY, 0.3)),
+            0.0,
+            "--init_checkpoint=run chose its dev set in another way",
+            id="sets of the user, after a larger part",
+        ),
+        pytest.param(
+            on_table(0.2, 0.2, rule=RULE + 1),
+            0.0,
+            "--init_checkpoint=run chose its dev set in another way",
+            id="another rule",
+        ),
+        pytest.param(
+            on_table(0.2, 0.2, key=("a", "b")),
+            0.0,
+            "chose its dev set by 'a' and 'b', and this command chooses by "
+            "'text'",
+            id="other columns",
+        ),
+        pytest.param(
+            on_table(0.1, 0.1),
+            0.1,
+            "--init_checkpoint=run was trained with --dev_fraction=0.1, and "
+            "this dev set is of --dev_fraction=0.2",
+            id="a smaller part",
+        ),
+        pytest.param(
+            on_table(0.5, 0.1),
+            0.1,
+            "a start of --init_checkpoint=run was trained with "
+            "--dev_fraction=0.1",
+            id="a smaller part, by its start",
+        ),
+        pytest.param(
+            on_table(0.5, 0.0),
+            0.0,
+            "a start of --init_checkpoint=run chose its dev set in another way",
+            id="sets of the user, by its start",
+        ),
+    ],
+)
+def test_what_weights_may_have_been_trained_on_is_in_doubt(
+    preset, clean_fraction, reason, caplog
+):
+    start = with_table_split(create_start(preset), Reader())
+    expected = TableSplit(RULE, FRACTION, KEY, clean_fraction)
+    assert start.table_split == expected and expected.is_doubtful
+    assert "Rows of this dev set may have been trained on" in caplog.text
+    assert reason in caplog.text
+
+
+THEN = [["train-1.tf_record", 5, 1]]
+RESUMED = Preset(
+    "run",
+    weights="run",
+    flag="--output_dir",
+    training={
+        "data": [["train", "table.csv", 9, 5]],
+        "train_records": THEN,
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("train_set", "says"),
+    [
+        (("other.csv", 9, 6), "on table.csv, 9 rows, and other.csv has 9"),
+        (("table.csv", 12, 6), "has changed: 9 rows then, 12 now"),
+        (("table.csv", 9, 6), "although it has 9 rows as then"),
+        (("table.csv", 9, 5), "is read in another way than by this run"),
+    ],
+)
+def test_a_resume_on_another_train_set_is_refused(train_set, says):
+    sets = [RecordedSet("train", *train_set)]
+    now = [["train-1.tf_record", 5, 2]]
+    with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
+        check_train_set(create_start(RESUMED), sets, now)
+
+
+def test_a_resume_on_the_same_records_may_read_another_file():
+    sets = [RecordedSet("train", "other.csv", 9, 6)]
+    check_train_set(create_start(RESUMED), sets, THEN)
