@@ -290,16 +290,16 @@ def write_answers(
         signals.stoppable() as ignore_signals,
         Progress(num_items, 0, "row", 1, "Predicting") as progress,
     ):
-        answered = batch_prediction.Answered(progress if path else None)
+        counter = batch_prediction.RowCounter(progress if path else None)
         rows = batch_prediction.answer(
-            model, task, config.options, items, row_options, answered
+            model, task, config.options, items, row_options, counter
         )
         try:
             counts = answer_writer.write(path, form, rows, ignore_signals)
         except signals.Stopped as stopped:
-            said = f"after {answered.num_yielded} rows"
+            said = f"after {counter.num_yielded} rows"
             if path:
-                said = f"after {answered.num_rows} rows; nothing was written"
+                said = f"after {counter.num_rows} rows; nothing was written"
             raise stopped.saying(said) from None
     num_failed = counts[answer_writer.Failed]
     num_empty = counts[answer_writer.Empty]

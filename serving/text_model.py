@@ -139,8 +139,8 @@ class TextModel:
         allocates memory or compiles the network.
         """
         for length in self.engine.lengths(self.max_seq_length, self.pads):
-            each = engines.Input([0] * length, length)
-            self.engine.run(engines.pad_batch([each], length))
+            padding = engines.Input([0] * length, length)
+            self.engine.run(engines.pad_batch([padding], length))
 
     @property
     def tasks(self) -> list[str]:
