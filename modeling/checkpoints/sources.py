@@ -79,11 +79,11 @@ def load_entries(
         layers=layers,
         new_head=new_head,
     )
-    if others := [x for x in report.unused if not _OURS.match(x)]:
+    if unread := [x for x in report.unused if not _OURS.match(x)]:
         logging.warning(
             "%s also contains a head that is not read: %s",
             path,
-            ", ".join(others),
+            ", ".join(unread),
         )
     return report
 
