@@ -43,12 +43,12 @@ from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
-from serving.bulk.answer_settings import AnswerSettings, load_model
+from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.engines import EngineFlags
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
-from serving.text_model import TextModel
+from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -353,7 +353,7 @@ def answer_in_bulk(
     if beam_options is not None:
         run = functools.partial(beam_workers.run, options=beam_options)
     engine = config.engine
-    model = load_model(config.model, engine.num_threads or 1, engine.engine)
+    model = load_once(config.model, engine.num_threads or 1, engine.engine)
     settings = AnswerSettings(
         model=model.path,
         checksum=model.checksum,
