@@ -106,6 +106,7 @@ class Output:
         self,
         output_file: str,
         version: int,
+        *,
         flags: Mapping[str, object],
         inputs: Iterable[str],
         ending: str = "",

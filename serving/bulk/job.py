@@ -82,8 +82,8 @@ def answer_files(
         output = Output(
             output_file,
             _VERSION,
-            {**settings.flags(), "num_shards": num_shards},
-            paths,
+            flags={**settings.flags(), "num_shards": num_shards},
+            inputs=paths,
             ending=_find_ending(output_file),
             more={"model": checksums.measure(folder, settings.engine)},
         )
