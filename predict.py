@@ -43,12 +43,12 @@ from data.io import beam_workers, tables, text_files, workers
 from data.io.sharded_job import RunTasks
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
-from serving.bulk.answer_settings import AnswerSettings, load_model
+from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.engines import EngineFlags
 from serving.tasks import TASKS, TOKENIZE
 from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
-from serving.text_model import TextModel
+from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -290,16 +290,16 @@ def write_answers(
         signals.stoppable() as ignore_signals,
         Progress(num_items, 0, "row", 1, "Predicting") as progress,
     ):
-        answered = batch_prediction.Answered(progress if path else None)
+        counter = batch_prediction.RowCounter(progress if path else None)
         rows = batch_prediction.answer(
-            model, task, config.options, items, row_options, answered
+            model, task, config.options, items, row_options, counter
         )
         try:
             counts = answer_writer.write(path, form, rows, ignore_signals)
         except signals.Stopped as stopped:
-            said = f"after {answered.num_yielded} rows"
+            said = f"after {counter.num_yielded} rows"
             if path:
-                said = f"after {answered.num_rows} rows; nothing was written"
+                said = f"after {counter.num_rows} rows; nothing was written"
             raise stopped.saying(said) from None
     num_failed = counts[answer_writer.Failed]
     num_empty = counts[answer_writer.Empty]
@@ -353,7 +353,7 @@ def answer_in_bulk(
     if beam_options is not None:
         run = functools.partial(beam_workers.run, options=beam_options)
     engine = config.engine
-    model = load_model(config.model, engine.num_threads or 1, engine.engine)
+    model = load_once(config.model, engine.num_threads or 1, engine.engine)
     settings = AnswerSettings(
         model=model.path,
         checksum=model.checksum,

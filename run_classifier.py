@@ -281,11 +281,11 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         report.write_labels(
             os.path.join(output_dir, f"report{suffix}.html"),
             report.create_heading(self.decoder.output_mode, data, scores),
-            split.examples,
-            outputs,
-            self.decoder,
-            self.tokenizer,
-            length,
+            examples=split.examples,
+            outputs=outputs,
+            decoder=self.decoder,
+            tokenizer=self.tokenizer,
+            max_seq_length=length,
         )
 
     def write_predictions(

@@ -91,6 +91,7 @@ def create_heading(
 def write_labels(
     output_file: StrPath,
     heading: Heading,
+    *,
     examples: Sequence[InputExample],
     outputs: np.ndarray,
     decoder: LabelDecoder,

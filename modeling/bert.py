@@ -267,11 +267,12 @@ def _check_same_shape(
     # A single row or column would silently be repeated for all others.
     if tensor is None:
         return
-    # An `input_mask` may have the shape [B, F, T].
+    # Only an `input_mask` may have the shape [B, F, T].
+    ranks = (2, 3) if name == "input_mask" else (2,)
     expected = tuple(input_ids.shape)
     shape = tuple(tensor.shape)
     ends = (*shape[:1], *shape[-1:])
-    if len(shape) < 2 or any(
+    if len(shape) not in ranks or any(
         None not in pair and pair[0] != pair[1]
         for pair in zip(expected, ends, strict=True)
     ):

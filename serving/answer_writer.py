@@ -171,8 +171,9 @@ def write(
                 output.writelines(map(to_json_line, rows))
                 output.flush()
         else:
-            each = itertools.chain.from_iterable(count())
-            (write_csv if form == "csv" else write_npy)(each, output, schema)
+            all_rows = itertools.chain.from_iterable(count())
+            write_table = write_csv if form == "csv" else write_npy
+            write_table(all_rows, output, schema)
         complete()
     return counts
 

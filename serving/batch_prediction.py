@@ -47,7 +47,7 @@ class RowOptions:
 
 
 @dataclasses.dataclass
-class Answered:
+class RowCounter:
     """Counts the requests that are answered, and shows the progress.
 
     Attributes:
@@ -84,7 +84,7 @@ def answer(
     options: TaskOptions,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
-    answered: Answered | None = None,
+    counter: RowCounter | None = None,
 ) -> Iterator[list[Reply]]:
     """Yields lists of rows: the input's columns, then an answer or an error.
 
@@ -97,12 +97,12 @@ def answer(
         options: options of the task.
         items: the requests.
         row_options: what the rows contain.
-        answered: counts the rows.
+        counter: counts the rows.
 
     Raises:
         ValueError: the first reply lacks one of the fields to keep.
     """
-    answered = answered or Answered()
+    counter = counter or RowCounter()
     if row_options.keeps_columns:
         items = map(_checked, items)
     is_checked = row_options.knows_fields
@@ -115,23 +115,23 @@ def answer(
             places = order[first : first + row_options.batch_size]
             asked = [x for x in places if not buffer[x].error]
             requests = [buffer[x].request for x in asked]
-            found = task.ask(model, requests, options)
-            replies |= zip(asked, found, strict=True)
+            batch_replies = task.ask(model, requests, options)
+            replies |= zip(asked, batch_replies, strict=True)
             # Later replies may lack an optional field.
-            for reply in found if not is_checked else ():
+            for reply in batch_replies if not is_checked else ():
                 if isinstance(reply, dict) and reply:
                     check_fields(row_options.fields, reply)
                     is_checked = True
                     break
-            answered.add(len(places))
+            counter.add(len(places))
         rows: list[Reply] = []
         for place, item in enumerate(buffer):
             reply = item.error or replies[place]
             if isinstance(reply, ValueError):
-                answered.note(item, reply)
+                counter.note(item, reply)
             rows.append(_create_row(item, reply, task, row_options))
         yield rows
-        answered.num_yielded += len(rows)
+        counter.num_yielded += len(rows)
 
 
 def _buffer(

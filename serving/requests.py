@@ -225,7 +225,7 @@ def _to_request(
     request: Request = {
         k: v for k, v in row.items() if not (is_table and v is None)
     }
-    found: Request = {}
+    cells: Request = {}
     for field, is_needed in task.fields.items():
         names = [trained.get(field), *task.names_of(field)]
         if field in chosen:
@@ -237,9 +237,9 @@ def _to_request(
             # The column overrides columns that are named like the field.
             for name in (column, *task.names_of(field)):
                 request.pop(name, None)
-            found[field] = row[column]
+            cells[field] = row[column]
         elif column and is_table and is_needed:
-            found[column] = row[column]
+            cells[column] = row[column]
         elif not column and (field in chosen or (is_table and is_needed)):
             raise ValueError(
                 f"there is no {' or '.join(map(repr, filter(None, names)))}, "
@@ -247,8 +247,8 @@ def _to_request(
                 "column of the text"
             )
     # An empty cell is an empty text.
-    empty = [k for k in found if found[k] is None and k not in LISTS]
-    request |= found | dict.fromkeys(empty, "")
+    empty = [k for k in cells if cells[k] is None and k not in LISTS]
+    request |= cells | dict.fromkeys(empty, "")
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request

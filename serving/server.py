@@ -274,7 +274,7 @@ class Server:
         limits = self.limits
         # The query is read once for each passage.
         lists = (x.get("passages") for x in job.requests if isinstance(x, dict))
-        lengths = [len(each) for each in lists if isinstance(each, list)]
+        lengths = [len(x) for x in lists if isinstance(x, list)]
         count = max(len(job.requests), sum(lengths))
         if count > limits.max_texts:
             raise HTTPException(
@@ -282,9 +282,9 @@ class Server:
                 f"{count} texts are more than {limits.max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
-        for number, each in enumerate(job.requests, 1):
+        for number, request in enumerate(job.requests, 1):
             try:
-                job.task.texts(each)
+                job.task.texts(request)
             except ValueError as error:
                 where = f"text {number}: " if len(job.requests) > 1 else ""
                 raise to_exception(error, where) from None

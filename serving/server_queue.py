@@ -84,12 +84,12 @@ class _Batch:
     def run(self) -> bool:
         """Computes for a turn. Returns whether all jobs are computed."""
         end = time.monotonic() + _TURN_S
-        for found in self._steps:
-            if found is None:
+        for numbered in self._steps:
+            if numbered is None:
                 if time.monotonic() > end:
                     return False
                 continue
-            number, reply = found
+            number, reply = numbered
             self._replies[number] = _write(reply)
         return True
 
@@ -204,8 +204,8 @@ class ServedModel:
     def _next_batch(self) -> _Batch | None:
         # Jobs whose clients do not wait anymore are dropped.
         self._short = [job for job in self._short if not job.future.done()]
-        waiting = (each for each in self._long if each.is_awaited)
-        self._long = collections.deque(waiting)
+        awaited = (batch for batch in self._long if batch.is_awaited)
+        self._long = collections.deque(awaited)
         batch, self._batch = self._batch, None
         if batch and not batch.is_awaited:
             batch = None
@@ -218,7 +218,7 @@ class ServedModel:
     def _form_batch(self) -> _Batch:
         # The jobs of a batch are of one task, in order of arrival.
         batch: list[Job] = []
-        others: list[Job] = []
+        waiting: list[Job] = []
         for job in self._short:
             both = (*batch, job)
             fits = (
@@ -228,8 +228,8 @@ class ServedModel:
             if not batch or (job.task is batch[0].task and fits):
                 batch.append(job)
             else:
-                others.append(job)
-        self._short = others
+                waiting.append(job)
+        self._short = waiting
         return _Batch(self.model, batch)
 
 

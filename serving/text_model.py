@@ -139,8 +139,8 @@ class TextModel:
         allocates memory or compiles the network.
         """
         for length in self.engine.lengths(self.max_seq_length, self.pads):
-            each = engines.Input([0] * length, length)
-            self.engine.run(engines.pad_batch([each], length))
+            padding = engines.Input([0] * length, length)
+            self.engine.run(engines.pad_batch([padding], length))
 
     @property
     def tasks(self) -> list[str]:
@@ -285,23 +285,51 @@ def _load_again(
     # An error while a worker unpickles its task ends the worker of a pool of
     # multiprocessing, which then waits forever.
     try:
-        return _load_same(path, num_threads, engine, checksum)
+        model = load_once(path, num_threads, engine, checksum)
+        if model.checksum != checksum:
+            raise ValueError(
+                f"{path} contains another model than when serving.load() read "
+                "it. Load the folder again, and then start the workers"
+            )
+        return model
     except Exception as error:
         return _NotLoaded(error)
 
 
-@functools.lru_cache(maxsize=1)
-def _load_same(
-    path: str, num_threads: int | None, engine: str, checksum: str
+# The model that this process keeps for its next task, with its key: (folder,
+# number of threads, runtime, checksum). Each task of a pool is pickled by
+# itself. The list has at most one entry, which an assignment replaces at once,
+# because threads may load models at the same time.
+_kept: list[tuple[tuple[str, int | None, str, str], TextModel]] = []
+
+
+def load_once(
+    path: str, num_threads: int | None, engine: str | None, checksum: str = ""
 ) -> TextModel:
-    # A process keeps the model for its next task, because each task of a pool
-    # is pickled by itself.
+    """Returns a model, as `serving.load` does. A process loads it only once.
+
+    The process keeps the model that was loaded last.
+
+    Args:
+        path: folder of the export.
+        num_threads: number of threads.
+        engine: name of the runtime, None to choose one.
+        checksum: checksum of the model, if it is known. A worker of a cluster
+            may have kept the model of an earlier job from the same folder. If
+            the folder contains another model, the function returns that model.
+    """
+    key = os.path.abspath(path), num_threads, engine or "", checksum
+    for kept_key, model in _kept:
+        if kept_key == key:
+            return model
     model = TextModel(path, num_threads, engine)
-    if model.checksum != checksum:
-        raise ValueError(
-            f"{path} contains another model than when serving.load() read it. "
-            "Load the folder again, and then start the workers"
-        )
+    key = (
+        os.path.abspath(model.path),
+        num_threads,
+        model.engine.name,
+        model.checksum,
+    )
+    _kept[:] = [(key, model)]
     return model
 
 

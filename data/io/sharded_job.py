@@ -28,8 +28,8 @@ RunTasks = Callable[
 ]
 
 
-class Task(Protocol):
-    """A task of a job."""
+class JobTask(Protocol):
+    """A task of a job, which writes one or several shards."""
 
     @property
     def shards(self) -> list[str]:
@@ -45,7 +45,7 @@ class Task(Protocol):
 
 
 def run_tasks(
-    tasks: Sequence[Task],
+    tasks: Sequence[JobTask],
     write_shards: Callable[..., object],
     run: RunTasks,
     label: str = "",
@@ -71,7 +71,7 @@ def run_tasks(
             for _ in progress.track(done, len(left), "task", label):
                 pass
     except signals.Stopped as stopped:
-        num_done = sum(os.path.exists(each.result_file) for each in tasks)
+        num_done = sum(os.path.exists(task.result_file) for task in tasks)
         raise stopped.saying(
             f"after {num_done} of {len(tasks)} tasks; run the same command to "
             "resume"
@@ -79,7 +79,7 @@ def run_tasks(
     return [read_json(task.result_file) for task in tasks]
 
 
-def is_done(task: Task) -> bool:
+def is_done(task: JobTask) -> bool:
     """Returns whether a task's result file exists and its shards are whole."""
     # The result file appears when the task is finished.
     if not os.path.exists(task.result_file):
@@ -106,6 +106,7 @@ class Output:
         self,
         output_file: str,
         version: int,
+        *,
         flags: Mapping[str, object],
         inputs: Iterable[str],
         ending: str = "",
@@ -146,7 +147,7 @@ class Output:
         """Returns the path of a task's result file."""
         return os.path.join(self._work_dir, f"task-{number:05d}.json")
 
-    def check_tasks(self, tasks: Iterable[Task]) -> None:
+    def check_tasks(self, tasks: Iterable[JobTask]) -> None:
         """Raises a ValueError if a shard of a task would replace an input."""
         written = [path for task in tasks for path in task.shards]
         written = [*map(os.path.realpath, [*written, self.manifest_file])]
@@ -197,9 +198,9 @@ class Output:
             for name in self._more
             if contents.get(name) != self._more[name]
         ]
-        others = "other input files, or another version of this script"
+        unnamed = "other input files, or another version of this script"
         raise ValueError(
-            f"{path} was written with {', '.join(changed) or others}; use "
+            f"{path} was written with {', '.join(changed) or unnamed}; use "
             f"another --output_file, or remove {self.manifest_file} and "
             f"{self._work_dir} to start again"
         )
@@ -237,7 +238,7 @@ class Output:
         self.remove_work()
         return manifest
 
-    def discard(self, tasks: Iterable[Task]) -> None:
+    def discard(self, tasks: Iterable[JobTask]) -> None:
         """Removes the shards of the tasks that are done, and OUTPUT.work."""
         for task in filter(is_done, tasks):
             for path in task.shards:

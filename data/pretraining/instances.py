@@ -162,7 +162,13 @@ def create_instances_from_document(
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
         instances.append(
             _create_instance(
-                tokens_a, tokens_b, is_random_next, pieces, rng, options, counts
+                tokens_a,
+                tokens_b,
+                is_random_next=is_random_next,
+                pieces=pieces,
+                rng=rng,
+                options=options,
+                counts=counts,
             )
         )
     return instances
@@ -171,6 +177,7 @@ def create_instances_from_document(
 def _create_instance(
     tokens_a: Iterable[bytes],
     tokens_b: Iterable[bytes],
+    *,
     is_random_next: bool,
     pieces: Pieces,
     rng: random.Random,

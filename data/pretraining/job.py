@@ -133,7 +133,9 @@ def create_output(
         inputs: paths of the text files and of the vocabulary.
     """
     held_out = {"eval_shards": eval_file(output_file)}
-    return Output(output_file, _VERSION, flags, inputs, apart=held_out)
+    return Output(
+        output_file, _VERSION, flags=flags, inputs=inputs, apart=held_out
+    )
 
 
 def eval_file(output_file: str) -> str:

@@ -5,13 +5,13 @@ checkpoints, and dense kernels are transposed. torch reads `pytorch_model.bin`,
 the format of older models.
 """
 
+import dataclasses
 import functools
 import importlib.util
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 import keras
 import numpy as np
@@ -19,6 +19,7 @@ import safetensors
 import safetensors.numpy
 
 from files.paths import StrPath
+from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.names import (
     original_name,
     printable,
@@ -27,6 +28,7 @@ from modeling.checkpoints.names import (
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.shards import lacks_entry, read_places
+from modeling.checkpoints.sources import Entry
 from modeling.folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
@@ -116,39 +118,7 @@ def find_huggingface(path: StrPath) -> str | None:
     return first
 
 
-def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
-    """Returns {Hugging Face's name: shape} of the tensors in a file."""
-    tensors = _open_tensors(str(path))
-    names = without_scope(tensors, _WORD_EMBEDDINGS)
-    return {name: tensors[stored].shape for name, stored in names.items()}
-
-
-def google_shapes(
-    shapes: Mapping[str, Sequence[int]],
-) -> dict[str, Sequence[int]]:
-    """Returns {Google's name: shape} for a result of read_huggingface_shapes.
-
-    The shapes are those of the model's variables. Names that Google's BERT
-    lacks are returned unchanged.
-    """
-    theirs = {_normalize(name): shape for name, shape in shapes.items()}
-    for copy, shared in _DECODER.items():
-        if copy in theirs:
-            theirs.setdefault(shared, theirs[copy])
-    ours = {_google_name(name): shape for name, shape in theirs.items()}
-    return {
-        name: shape[::-1] if name.endswith("/kernel") else shape
-        for name, shape in ours.items()
-    }
-
-
-class _Tensor(NamedTuple):
-    shape: Sequence[int]
-    dtype: str
-    read: Callable[[], np.ndarray]
-
-
-def _open_tensors(path: str) -> dict[str, _Tensor]:
+def _open_tensors(path: str) -> dict[str, Entry]:
     # Returns {name: tensor} of a file, or of all files that an index names.
     if path.endswith(".index.json"):
         return _open_shards(path)
@@ -164,7 +134,7 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         # The file is no dict, and cannot be iterated itself.
         for name in file.keys():  # noqa: SIM118
             entry = file.get_slice(name)
-            tensors[name] = _Tensor(
+            tensors[name] = Entry(
                 shape=entry.get_shape(),
                 dtype=entry.get_dtype(),
                 read=functools.partial(file.get_tensor, name),
@@ -183,7 +153,7 @@ def _open_tensors(path: str) -> dict[str, _Tensor]:
         ) from error
 
 
-def _open_shards(path: str) -> dict[str, _Tensor]:
+def _open_shards(path: str) -> dict[str, Entry]:
     # Each tensor comes from the file that the index names. Another file may
     # contain an older tensor with the same name.
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
@@ -199,7 +169,7 @@ class _OtherContentsError(Exception):
     """A file of torch contains something else than named tensors."""
 
 
-def _open_pickle(path: str) -> dict[str, _Tensor]:
+def _open_pickle(path: str) -> dict[str, Entry]:
     # An optional package, which few checkpoints need.
     import torch
 
@@ -211,7 +181,7 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
         if not (isinstance(name, str) and isinstance(value, torch.Tensor)):
             raise _OtherContentsError(f"{name!r}: a {type(value).__name__}")
     return {
-        name: _Tensor(
+        name: Entry(
             value.shape,
             str(value.dtype).removeprefix("torch."),
             # NumPy lacks bfloat16.
@@ -221,70 +191,100 @@ def _open_pickle(path: str) -> dict[str, _Tensor]:
     }
 
 
-def load_huggingface(
-    model: keras.Model,
-    path: str,
-    layers: Sequence[int] | None = None,
-    new_head: Sequence[str] = (),
-) -> LoadReport:
-    """Loads the Hugging Face BERT that `find_huggingface` returned.
+@dataclasses.dataclass(frozen=True)
+class HuggingFaceCheckpoint(Checkpoint):
+    """The weights, or the index of the weights, that transformers wrote."""
 
-    See `load_checkpoint` and `restore_variables` for the arguments. The
-    returned report lists Google's names, but `unused` lists Hugging Face's
-    names. The file may lack the pooler, as masked LM and question answering
-    models do.
-    """
-    if not model.built:
-        model.build()
-    # List each of the file's blocks once, even if several blocks of the model
-    # start from it.
-    names = dict.fromkeys(
-        source_name(original_name(weight), layers) for weight in model.weights
-    )
-    shapes: dict[str, Sequence[int]] = {}
-    dtypes = {}
-    tensors = _open_tensors(path)
-    scopeless = without_scope(tensors, _WORD_EMBEDDINGS)
-    theirs = {_normalize(name): tensors[scopeless[name]] for name in scopeless}
-    if any(name.startswith("cls/predictions/") for name in names):
-        _check_decoder(path, theirs)
-    sources = {
-        name: theirs.pop(_huggingface_name(name))
-        for name in names
-        if _huggingface_name(name) in theirs
-    }
-    for name, tensor in sources.items():
-        is_kernel = name.endswith("/kernel")
-        shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
-        dtypes[name] = tensor.dtype
-    # What is left belongs to no variable of the model.
-    for name in theirs:
-        if _ADAPTER.search(name):
-            raise ValueError(
-                f"{path} contains {printable(name)}, a weight of an adapter. "
-                "Merge the adapter into the model, and save the model again"
-            )
-        # Do not report as unused: position_ids, which are constants, and the
-        # decoder, which copies other weights.
-        if not re.search(r"position_ids$|predictions\.decoder\.", name):
-            shapes[name] = []
+    def read_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {Hugging Face's name: shape} of the tensors."""
+        tensors = _open_tensors(self.file)
+        names = without_scope(tensors, _WORD_EMBEDDINGS)
+        return {name: tensors[stored].shape for name, stored in names.items()}
 
-    def read(name: str) -> np.ndarray:
-        value = sources[name].read()
-        return value.T if name.endswith("/kernel") else value
+    def google_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {Google's name: shape of the model's variable}.
 
-    return restore_variables(
-        model,
-        path,
-        shapes=shapes,
-        dtypes=dtypes,
-        read=read,
-        layers=layers,
-        new_head=new_head,
-    )
+        Names that Google's BERT lacks are returned unchanged.
+        """
+        shapes = self.read_shapes()
+        theirs = {_normalize(name): shape for name, shape in shapes.items()}
+        for copy, shared in _DECODER.items():
+            if copy in theirs:
+                theirs.setdefault(shared, theirs[copy])
+        ours = {_google_name(name): shape for name, shape in theirs.items()}
+        return {
+            name: shape[::-1] if name.endswith("/kernel") else shape
+            for name, shape in ours.items()
+        }
+
+    def load(
+        self,
+        model: keras.Model,
+        layers: Sequence[int] | None = None,
+        new_head: Sequence[str] = (),
+    ) -> LoadReport:
+        """Assigns the values to a model.
+
+        The returned report lists Google's names, but `unused` lists Hugging
+        Face's names. The file may lack the pooler, as masked LM and question
+        answering models do.
+        """
+        path = self.file
+        if not model.built:
+            model.build()
+        # List each of the file's blocks once, even if several blocks of the
+        # model start from it.
+        names = dict.fromkeys(
+            source_name(original_name(weight), layers)
+            for weight in model.weights
+        )
+        shapes: dict[str, Sequence[int]] = {}
+        dtypes = {}
+        tensors = _open_tensors(path)
+        scopeless = without_scope(tensors, _WORD_EMBEDDINGS)
+        theirs = {
+            _normalize(name): tensors[scopeless[name]] for name in scopeless
+        }
+        if any(name.startswith("cls/predictions/") for name in names):
+            _check_decoder(path, theirs)
+        sources = {
+            name: theirs.pop(_huggingface_name(name))
+            for name in names
+            if _huggingface_name(name) in theirs
+        }
+        for name, tensor in sources.items():
+            is_kernel = name.endswith("/kernel")
+            shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
+            dtypes[name] = tensor.dtype
+        # What is left belongs to no variable of the model.
+        for name in theirs:
+            if _ADAPTER.search(name):
+                raise ValueError(
+                    f"{path} contains {printable(name)}, a weight of an "
+                    "adapter. Merge the adapter into the model, and save the "
+                    "model again"
+                )
+            # Do not report as unused: position_ids, which are constants, and
+            # the decoder, which copies other weights.
+            if not re.search(r"position_ids$|predictions\.decoder\.", name):
+                shapes[name] = []
+
+        def read(name: str) -> np.ndarray:
+            value = sources[name].read()
+            return value.T if name.endswith("/kernel") else value
+
+        return restore_variables(
+            model,
+            path,
+            shapes=shapes,
+            dtypes=dtypes,
+            read=read,
+            layers=layers,
+            new_head=new_head,
+        )
 
 
-def _check_decoder(path: str, tensors: dict[str, _Tensor]) -> None:
+def _check_decoder(path: str, tensors: dict[str, Entry]) -> None:
     # BERT's masked LM head uses the word embeddings as its output layer. A file
     # may contain the matrix twice, and then the values must be equal. If it
     # contains only the output layer, `tensors` gets it as the word embeddings.

@@ -153,14 +153,14 @@ def _open_shards(path: str) -> dict[str, Entry]:
     for group, file in read_shards(path):
         if file not in files:
             files[file] = open_datasets(file)
-        found = {
+        members = {
             name: entry
             for name, entry in files[file].items()
             if os.path.dirname(name) == group
         }
-        if not found:
+        if not members:
             raise lacks_entry(file, group, path)
-        entries |= found
+        entries |= members
     return entries
 
 

@@ -2,19 +2,17 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import keras
 from absl import logging
 
 from files.paths import StrPath
+from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.huggingface import (
+    HuggingFaceCheckpoint,
     find_huggingface,
-    google_shapes,
-    load_huggingface,
-    read_huggingface_shapes,
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import (
@@ -28,7 +26,7 @@ from modeling.checkpoints.sizes import (
     check_sizes,
     describe_entries,
 )
-from modeling.checkpoints.sources import load_entries
+from modeling.checkpoints.sources import ForeignCheckpoint, Reader
 from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
@@ -47,24 +45,27 @@ _PRETRAINED = re.compile(
 _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-def _tf1() -> ModuleType:
-    # Only this format needs TensorFlow, which other backends of Keras lack.
-    from modeling.checkpoints import tf1
-
-    return tf1
-
-
-def _find_foreign(path: StrPath) -> tuple[ModuleType, str] | None:
-    # Returns (reader, file) of another library's weights, None for other paths.
-    # See sources.py for what a reader is.
+def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
+    # Returns the checkpoint that a path names or contains.
+    described = None
+    if isinstance(path, Preset):
+        described = path.described
+        path = path.weights
+    if file := find_huggingface(path):
+        return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
     from modeling.checkpoints import kerashub, object_graph, tf_h5
 
-    for reader in (kerashub, tf_h5, object_graph):
+    readers: Sequence[Reader] = (kerashub, tf_h5, object_graph)
+    for reader in readers:
         if file := reader.find(path):
-            return reader, file
-    return None
+            return ForeignCheckpoint(file, reader)
+
+    # Only this format needs TensorFlow, which other backends of Keras lack.
+    from modeling.checkpoints.tf1 import Tf1Checkpoint
+
+    return Tf1Checkpoint(find_tf1_checkpoint(path, best, described))
 
 
 def find_checkpoint(
@@ -93,32 +94,13 @@ def find_checkpoint(
             `config`.
     """
     preset = path if isinstance(path, Preset) else None
-    file, shapes = _find_shapes(preset or path, best)
+    checkpoint = _locate(path, best)
+    shapes = checkpoint.google_shapes()
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None
-        check_sizes(file, shapes, config, layers, config_file)
-    return file
-
-
-def _find_shapes(
-    path: StrPath | Preset, best: bool | None
-) -> tuple[str, Mapping[str, Sequence[int]]]:
-    # Returns the file, or the prefix of the files, of a checkpoint, and
-    # {Google's name: shape} of its entries.
-    described = None
-    if isinstance(path, Preset):
-        described = path.described
-        path = path.weights
-    if file := find_huggingface(path):
-        return file, google_shapes(read_huggingface_shapes(file))
-    if found := _find_foreign(path):
-        reader, file = found
-        entries = reader.open_entries(file)
-        return file, {name: entry.shape for name, entry in entries.items()}
-    file = find_tf1_checkpoint(path, best, described)
-    _tf1().check_tf1_files(file)
-    return file, _tf1().read_tf1_shapes(file)
+        check_sizes(checkpoint.file, shapes, config, layers, config_file)
+    return checkpoint.file
 
 
 def load_checkpoint(
@@ -177,7 +159,7 @@ def load_checkpoint(
     new_head: Sequence[str] = ()
     if preset and replaces_head:
         new_head = _find_new_head(model, preset, labels, best)
-    report = _load_file(model, preset or path, layers, best, new_head)
+    report = _locate(preset or path, best).load(model, layers, new_head)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
@@ -277,27 +259,6 @@ def _reorder_outputs(
             variable.assign(keras.ops.take(variable, order, axis=0))
 
 
-def _load_file(
-    model: keras.Model,
-    path: StrPath | Preset,
-    layers: Sequence[int] | None,
-    best: bool | None,
-    new_head: Sequence[str],
-) -> LoadReport:
-    described = None
-    if isinstance(path, Preset):
-        described = path.described
-        path = path.weights
-    if file := find_huggingface(path):
-        return load_huggingface(model, file, layers, new_head)
-    if found := _find_foreign(path):
-        reader, file = found
-        entries = reader.open_entries(file)
-        return load_entries(model, file, entries, layers, new_head)
-    prefix = find_tf1_checkpoint(path, best, described)
-    return _tf1().load_tf1_checkpoint(model, prefix, layers, new_head)
-
-
 def _find_new_head(
     model: keras.Model,
     preset: Preset,
@@ -330,13 +291,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
-    if find_huggingface(path):
-        return read_huggingface_shapes(path)
-    if found := _find_foreign(path):
-        reader, file = found
-        entries = reader.open_entries(file)
-        return {name: entry.shape for name, entry in entries.items()}
-    return _tf1().read_tf1_shapes(path)
+    return _locate(path).read_shapes()
 
 
 def other_weights(path: StrPath) -> Iterator[str]:

@@ -26,8 +26,8 @@ def count_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
     Args:
         shapes: {name in the file: shape} of a checkpoint's entries.
     """
-    found = [shapes[name] for name in _BIASES if name in shapes]
-    return found[0][0] if found and len(found[0]) == 1 else None
+    biases = [shapes[name] for name in _BIASES if name in shapes]
+    return biases[0][0] if biases and len(biases[0]) == 1 else None
 
 
 def head_weights(model: keras.Model) -> list[str]:

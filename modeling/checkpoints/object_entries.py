@@ -182,9 +182,9 @@ def open_entries(path: str) -> Mapping[str, Entry]:
         ValueError: the checkpoint lacks weights of a BERT, or contains other
             weights. The message names the first such weight, and its shape.
     """
-    found: dict[str, _Variable] = {}
+    weights: dict[str, _Variable] = {}
     heads: dict[str, _Variable] = {}
-    others = []
+    unknown = []
     variables = _read_variables(path)
     convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
     if any(_IS_TRANSFORMERS.search(variable.name) for variable in variables):
@@ -195,18 +195,18 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             heads[printable(variable.name)] = variable
             continue
         if name is None:
-            others.append(variable)
+            unknown.append(variable)
             continue
-        if name in found:
+        if name in weights:
             raise ValueError(
-                f"{path} contains several encoders: {found[name].key!r:.200} "
+                f"{path} contains several encoders: {weights[name].key!r:.200} "
                 f"and {variable.key!r:.200} have the same name. Save one "
                 "encoder, and use its checkpoint"
             )
-        found[name] = variable
-    _check_names(path, found, others)
-    found |= heads
-    return {name: _create_entry(path, name, found[name]) for name in found}
+        weights[name] = variable
+    _check_names(path, weights, unknown)
+    weights |= heads
+    return {name: _create_entry(path, name, weights[name]) for name in weights}
 
 
 def read_casing(path: str) -> bool | None:
@@ -291,25 +291,25 @@ def _malformed(path: str, reason: str) -> OSError:
 
 
 def _check_names(
-    path: str, found: Mapping[str, _Variable], others: list[_Variable]
+    path: str, weights: Mapping[str, _Variable], unknown: list[_Variable]
 ) -> None:
     # Raises a ValueError if a BERT has more variables, or less.
-    expected = [name for name, _ in encoder_sizes(_count_blocks(found))]
+    expected = [name for name, _ in encoder_sizes(_count_blocks(weights))]
     for names in _TOGETHER:
-        if found.keys() & {*names}:
+        if weights.keys() & {*names}:
             expected += names
-    missing = [name for name in expected if name not in found]
+    missing = [name for name in expected if name not in weights]
     if missing:
-        first = f"{others[0]}" if others else "no other variables"
+        first = f"{unknown[0]}" if unknown else "no other variables"
         raise ValueError(
             f"{path} lacks {missing[0]}, a weight of a BERT. It contains "
             f"{first}. Use the checkpoint of a BERT"
         )
-    outside = [found[name] for name in found.keys() - {*expected}]
-    if others := [*others, *sorted(outside)]:
+    outside = [weights[name] for name in weights.keys() - {*expected}]
+    if unknown := [*unknown, *sorted(outside)]:
         raise ValueError(
-            f"{path} contains {others[0]}, which is no weight of a BERT, or of "
-            "the heads that this program knows. Save the encoder "
+            f"{path} contains {unknown[0]}, which is no weight of a BERT, or "
+            "of the heads that this program knows. Save the encoder "
             "alone with tf.train.Checkpoint(model=encoder), and use its "
             "checkpoint"
         )

@@ -46,6 +46,7 @@ class LoadReport:
 def restore_variables(
     model: keras.Model,
     path: StrPath,
+    *,
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
     read: Callable[[str], Tensor],

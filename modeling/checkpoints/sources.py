@@ -1,21 +1,20 @@
 """Loads weights that other libraries stored, under Google's names.
 
-A reader is a module for one format. It has two functions:
-
-    find(path)          -> the file of the format at a path, or None
-    open_entries(file)  -> {Google's name: Entry}
-
-Readers run no code of a file, and read a value only when it is asked for.
+Each format has a module, its `Reader`. Readers run no code of a file, and read
+a value only when it is asked for.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import keras
 import numpy as np
 from absl import logging
 
+from files.paths import StrPath
+from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 
@@ -29,7 +28,7 @@ _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
 class Entry(NamedTuple):
-    """An entry of a file, in the shape that the model's variable has.
+    """An entry of a file, which readers convert to the shape of a variable.
 
     Attributes:
         shape: shape of the value that `read` returns.
@@ -45,47 +44,73 @@ class Entry(NamedTuple):
     num_heads: int | None = None
 
 
-def load_entries(
-    model: keras.Model,
-    path: str,
-    entries: Mapping[str, Entry],
-    layers: Sequence[int] | None = None,
-    new_head: Sequence[str] = (),
-) -> LoadReport:
-    """Assigns the entries of a file to a model.
+class Reader(Protocol):
+    """A module that reads one format."""
 
-    Args:
-        model: any model of this package, built or not.
-        path: path of the file, for messages.
-        entries: {Google's name: Entry}. Entries that Google's BERT lacks have
-            the names of the file, and are reported as unused.
-        layers: as in `load_checkpoint`.
-        new_head: as in `restore_variables`.
+    def find(self, path: StrPath) -> str | None:
+        """Returns the file of the format at a path, None without one."""
 
-    Raises:
-        ValueError: as `restore_variables` raises it, or the file contains
-            another number of attention heads than the model.
+    def open_entries(self, path: str) -> Mapping[str, Entry]:
+        """Returns {Google's name: Entry} of the file that `find` returned."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignCheckpoint(Checkpoint):
+    """Weights that another library stored.
+
+    Attributes:
+        reader: reader of the file's format.
     """
-    if not model.built:
-        model.build()
-    entries = _with_one_pooler(model, path, entries)
-    _check_heads(model, path, entries)
-    report = restore_variables(
-        model,
-        path,
-        shapes={name: entry.shape for name, entry in entries.items()},
-        dtypes={name: entry.dtype for name, entry in entries.items()},
-        read=lambda name: entries[name].read(),
-        layers=layers,
-        new_head=new_head,
-    )
-    if others := [x for x in report.unused if not _OURS.match(x)]:
-        logging.warning(
-            "%s also contains a head that is not read: %s",
-            path,
-            ", ".join(others),
+
+    reader: Reader
+
+    def read_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {Google's name: shape of the model's variable}.
+
+        Entries that Google's BERT lacks have the names of the file.
+        """
+        entries = self.reader.open_entries(self.file)
+        return {name: entry.shape for name, entry in entries.items()}
+
+    def google_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns the result of `read_shapes`."""
+        return self.read_shapes()
+
+    def load(
+        self,
+        model: keras.Model,
+        layers: Sequence[int] | None = None,
+        new_head: Sequence[str] = (),
+    ) -> LoadReport:
+        """Assigns the values to a model.
+
+        Reports the entries that Google's BERT lacks as unused.
+
+        Raises:
+            ValueError: as `restore_variables` raises it, or the file contains
+                another number of attention heads than the model.
+        """
+        entries = self.reader.open_entries(self.file)
+        if not model.built:
+            model.build()
+        entries = _with_one_pooler(model, self.file, entries)
+        _check_heads(model, self.file, entries)
+        report = restore_variables(
+            model,
+            self.file,
+            shapes={name: entry.shape for name, entry in entries.items()},
+            dtypes={name: entry.dtype for name, entry in entries.items()},
+            read=lambda name: entries[name].read(),
+            layers=layers,
+            new_head=new_head,
         )
-    return report
+        if unread := [x for x in report.unused if not _OURS.match(x)]:
+            logging.warning(
+                "%s also contains a head that is not read: %s",
+                self.file,
+                ", ".join(unread),
+            )
+        return report
 
 
 def _with_one_pooler(

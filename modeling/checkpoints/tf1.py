@@ -5,6 +5,7 @@ files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
 """
 
 import contextlib
+import dataclasses
 import functools
 import math
 import os
@@ -18,6 +19,7 @@ import tensorflow as tf
 
 from files.atomic import partial_path, sync
 from files.paths import StrPath, literal_name
+from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -36,54 +38,64 @@ _TRAINING_STATE = re.compile(
 )
 
 
-def load_tf1_checkpoint(
-    model: keras.Model,
-    prefix: str,
-    layers: Sequence[int] | None = None,
-    new_head: Sequence[str] = (),
-) -> LoadReport:
-    """Loads a TF1 checkpoint into a model.
+@dataclasses.dataclass(frozen=True)
+class Tf1Checkpoint(Checkpoint):
+    """A checkpoint in the TF1 format. `file` is the prefix of its files."""
 
-    The returned report does not list the state of the training, such as Adam's
-    moments and `global_step`, as unused.
+    def read_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {name in the file: shape}."""
+        with open_tf1_checkpoint(self.file) as (reader, _):
+            shapes = reader.get_variable_to_shape_map()
+            names = without_scope(shapes, _WORD_EMBEDDINGS)
+            return {name: shapes[names[name]] for name in sorted(names)}
 
-    Args:
-        model: model to set the weights of.
-        prefix: prefix of the checkpoint's files.
-        layers: as in `load_checkpoint`.
-        new_head: as in `restore_variables`.
-    """
-    with open_tf1_checkpoint(prefix) as (reader, readable):
-        all_shapes = reader.get_variable_to_shape_map()
-        stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
-        shapes = {
-            name: all_shapes[stored_names[name]]
-            for name in sorted(stored_names)
-            if not _TRAINING_STATE.search(name)
-        }
-        all_dtypes = reader.get_variable_to_dtype_map()
-        dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
+    def google_shapes(self) -> dict[str, Sequence[int]]:
+        """Checks the sizes of the files. Returns {Google's name: shape}."""
+        check_tf1_files(self.file)
+        return self.read_shapes()
 
-        def read(name: str) -> tf.Tensor:
-            # Do not use `reader.get_tensor`, because assigning its result
-            # copies the values again.
-            return tf.raw_ops.RestoreV2(
-                prefix=readable,
-                tensor_names=[stored_names[name]],
-                shape_and_slices=[""],
-                dtypes=[dtypes[name]],
-            )[0]
+    def load(
+        self,
+        model: keras.Model,
+        layers: Sequence[int] | None = None,
+        new_head: Sequence[str] = (),
+    ) -> LoadReport:
+        """Assigns the values to a model.
 
-        names = {name: dtype.name for name, dtype in dtypes.items()}
-        return restore_variables(
-            model,
-            prefix,
-            shapes=shapes,
-            dtypes=names,
-            read=read,
-            layers=layers,
-            new_head=new_head,
-        )
+        The returned report does not list the state of the training, such as
+        Adam's moments and `global_step`, as unused.
+        """
+        with open_tf1_checkpoint(self.file) as (reader, readable):
+            all_shapes = reader.get_variable_to_shape_map()
+            stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
+            shapes = {
+                name: all_shapes[stored_names[name]]
+                for name in sorted(stored_names)
+                if not _TRAINING_STATE.search(name)
+            }
+            all_dtypes = reader.get_variable_to_dtype_map()
+            dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
+
+            def read(name: str) -> tf.Tensor:
+                # Do not use `reader.get_tensor`, because assigning its result
+                # copies the values again.
+                return tf.raw_ops.RestoreV2(
+                    prefix=readable,
+                    tensor_names=[stored_names[name]],
+                    shape_and_slices=[""],
+                    dtypes=[dtypes[name]],
+                )[0]
+
+            names = {name: dtype.name for name, dtype in dtypes.items()}
+            return restore_variables(
+                model,
+                self.file,
+                shapes=shapes,
+                dtypes=names,
+                read=read,
+                layers=layers,
+                new_head=new_head,
+            )
 
 
 @contextlib.contextmanager
@@ -128,14 +140,6 @@ def _check_version(path: str, mtime: int, size: int) -> None:
         raise OSError(
             f"The checkpoint {prefix} cannot be read: {error}"
         ) from error
-
-
-def read_tf1_shapes(prefix: StrPath) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape} of a TF1 checkpoint."""
-    with open_tf1_checkpoint(prefix) as (reader, _):
-        shapes = reader.get_variable_to_shape_map()
-        names = without_scope(shapes, _WORD_EMBEDDINGS)
-        return {name: shapes[names[name]] for name in sorted(names)}
 
 
 def check_tf1_files(prefix: str) -> None:

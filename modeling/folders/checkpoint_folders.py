@@ -66,8 +66,8 @@ def find_tf1_checkpoint(
             described = model_json.read(path)
         if best is None:
             best = described.get("task", {}).get("load_best", True)
-        found = find_best(path, described) if best else None
-        return found or _find_newest(path)
+        prefix = find_best(path, described) if best else None
+        return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):
             _explain_others(*os.path.split(path))

@@ -46,13 +46,13 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    others, old = _others(path), _old(path)
+    unlisted, old = _others(path), _old(path)
     if os.path.lexists(old) and not _is_left(old):
         # The folder moves there while it is replaced.
-        others.append(str(old))
-    if others:
+        unlisted.append(str(old))
+    if unlisted:
         raise ValueError(
-            f"{where} is not replaced, because {others[0]} is not listed in "
+            f"{where} is not replaced, because {unlisted[0]} is not listed in "
             f"{_LISTS[0]} as written by this project. Move it away, or use a "
             "new folder"
         )

@@ -136,19 +136,19 @@ def read_tokenizer(folder: StrPath) -> StatedCasing:
         )
     normalizer = read_entry(files[2], "normalizer", dict, paths[2])
     stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
-    found: list[StatedCasing] = [
+    casings: list[StatedCasing] = [
         {"do_lower_case": is_lower_case, "file": path}
         for is_lower_case, path in zip(stated, paths[::2], strict=True)
         if isinstance(is_lower_case, bool)
     ]
-    if len(found) == 2 and stated[0] != stated[1]:
+    if len(casings) == 2 and stated[0] != stated[1]:
         # transformers reads tokenizer_config.json first.
         _warn(
             f"{paths[0]} sets lower-casing to {stated[0]}, but {paths[2]} to "
             f"{stated[1]}. This program uses the first file, as transformers "
             "does"
         )
-    return found[0] if found else {}
+    return casings[0] if casings else {}
 
 
 def _check_options(values: JsonObject, path: str) -> None:
@@ -180,16 +180,16 @@ def _special_words(values: JsonObject, path: str) -> set[str]:
         # A list, or a dict {id or name: token}.
         tokens = entries.values() if isinstance(entries, dict) else entries
         is_valid = isinstance(entries, dict | list | tuple)
-        found: list[Any] = [
+        listed: list[Any] = [
             token.get("content") if isinstance(token, dict) else token
             for token in (tokens if is_valid else [None])
         ]
-        if not all(isinstance(word, str) for word in found):
+        if not all(isinstance(word, str) for word in listed):
             raise ValueError(
                 f"{path}: `{key}` must list words, as transformers writes "
                 f"them. Received: {entries!r:.80}"
             )
-        words.update(found)
+        words.update(listed)
     return words
 
 

@@ -10,7 +10,7 @@ from data.io.table_pieces import Piece
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.tasks.base import TaskOptions, TextTask
-from serving.text_model import TextModel
+from serving.text_model import TextModel, load_once
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class AnswerSettings:
         Raises:
             ValueError: the folder contains another model than `checksum`.
         """
-        model = load_model(
+        model = load_once(
             self.locate(self.model),
             self.num_threads,
             self.engine,
@@ -119,34 +119,3 @@ class AnswerSettings:
             model.columns,
             [x.path if names_files else "" for x in pieces],
         )
-
-
-# The model of this process, which keeps it for its next task.
-# {(folder, number of threads, runtime, checksum): model}
-_kept: dict[tuple[str, int, str, str], TextModel] = {}
-
-
-def load_model(
-    path: str, num_threads: int, engine: str | None, checksum: str = ""
-) -> TextModel:
-    """Returns a model, as `serving.load` does. A process loads it only once.
-
-    Args:
-        path: folder of the export.
-        num_threads: number of threads.
-        engine: name of the runtime, None to choose one.
-        checksum: checksum of the model, if it is known. A worker of a cluster
-            may have kept the model of an earlier job from the same folder.
-    """
-    key = os.path.abspath(path), num_threads, engine or "", checksum
-    if key not in _kept:
-        model = TextModel(path, num_threads, engine)
-        key = (
-            os.path.abspath(model.path),
-            num_threads,
-            model.engine.name,
-            model.checksum,
-        )
-        _kept.clear()
-        _kept[key] = model
-    return _kept[key]

@@ -82,8 +82,8 @@ def answer_files(
         output = Output(
             output_file,
             _VERSION,
-            {**settings.flags(), "num_shards": num_shards},
-            paths,
+            flags={**settings.flags(), "num_shards": num_shards},
+            inputs=paths,
             ending=_find_ending(output_file),
             more={"model": checksums.measure(folder, settings.engine)},
         )
@@ -151,7 +151,7 @@ def write_shard(task: AnswerTask) -> None:
     """
     settings = task.settings
     model, text_task = settings.load()
-    answered = batch_prediction.Answered(logs=False)
+    counter = batch_prediction.RowCounter(logs=False)
     rows = batch_prediction.answer(
         model,
         text_task,
@@ -165,7 +165,7 @@ def write_shard(task: AnswerTask) -> None:
             keeps_columns=settings.output_format != "npy",
             columns=task.columns,
         ),
-        answered,
+        counter,
     )
     (shard,) = task.shards
     path = settings.locate(shard)
@@ -184,7 +184,7 @@ def write_shard(task: AnswerTask) -> None:
             "num_failed": counts[answer_writer.Failed],
             "num_empty": counts[answer_writer.Empty],
         },
-        "errors": answered.errors,
+        "errors": counter.errors,
     }
     # Both models may have answered if the folder changed in between.
     settings.check_folder()

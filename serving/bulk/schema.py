@@ -16,7 +16,7 @@ _FIRST_ROWS = 4096
 
 
 @dataclasses.dataclass
-class Columns:
+class InputColumns:
     """The columns of the input, as far as they are known.
 
     Attributes:
@@ -37,7 +37,9 @@ class Columns:
         self.taken.update(map(str, itertools.chain(row, flat)))
 
 
-def find_columns(settings: AnswerSettings, paths: Sequence[str]) -> Columns:
+def find_columns(
+    settings: AnswerSettings, paths: Sequence[str]
+) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
     An error in a table appears before the first answer. Of JSON lines, only the
@@ -48,7 +50,7 @@ def find_columns(settings: AnswerSettings, paths: Sequence[str]) -> Columns:
         ValueError: a file has no column of texts, or cannot be read on.
     """
     _, task = settings.load()
-    columns = Columns({}, set(), {*task.fields, "words"})
+    columns = InputColumns({}, set(), {*task.fields, "words"})
     for path in paths:
         kind = table_pieces.find_kind(path, settings.table_layout())
         most: int | None = None
@@ -73,7 +75,7 @@ def find_columns(settings: AnswerSettings, paths: Sequence[str]) -> Columns:
 
 
 def create_schema(
-    settings: AnswerSettings, columns: Columns, names_files: bool
+    settings: AnswerSettings, columns: InputColumns, names_files: bool
 ) -> Schema:
     """Returns the columns of CSV, or the field of an array.
 

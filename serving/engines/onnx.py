@@ -49,10 +49,10 @@ class OnnxRuntime(engines.Engine):
         written = self._session.get_modelmeta().custom_metadata_map
         self.is_row_wise = written.get("precision") == "int8"
         theirs = {
-            each.name: tuple(
-                size if isinstance(size, int) else None for size in each.shape
+            node.name: tuple(
+                size if isinstance(size, int) else None for size in node.shape
             )
-            for each in self._session.get_inputs()
+            for node in self._session.get_inputs()
         }
         if missing := engines.INPUTS.values() - theirs.keys():
             raise OSError(
@@ -63,7 +63,7 @@ class OnnxRuntime(engines.Engine):
         self.inputs = {
             ours: theirs[name] for ours, name in engines.INPUTS.items()
         }
-        names = [each.name for each in self._session.get_outputs()]
+        names = [node.name for node in self._session.get_outputs()]
         if len(names) > 1 and "logits" in names:
             # Only Hugging Face's clients use this output.
             names.remove("logits")

@@ -45,13 +45,13 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     exported = f"{os.path.normpath(path)}_model"
     for folder in (Path(path), Path(exported)):
         inner = folder.iterdir() if folder.is_dir() else ()
-        numbered = [each for each in inner if each.name.isdecimal()]
-        numbered.sort(key=lambda each: int(each.name), reverse=True)
-        for found in (folder, *numbered):
-            if any((found / name).is_file() for name in FILES):
-                if found != Path(path):
-                    logging.info("%s: using %s", path, found)
-                return found
+        numbered = [x for x in inner if x.name.isdecimal()]
+        numbered.sort(key=lambda version: int(version.name), reverse=True)
+        for export in (folder, *numbered):
+            if any((export / name).is_file() for name in FILES):
+                if export != Path(path):
+                    logging.info("%s: using %s", path, export)
+                return export
     if not os.path.exists(path) and "://" not in str(path):
         raise FileNotFoundError(f"{path} does not exist")
     raise FileNotFoundError(

@@ -61,9 +61,9 @@ def _decode(
     example, features = context
     results = {
         feature.unique_id: decoding.RawResult(
-            feature.unique_id, each["start_logits"], each["end_logits"]
+            feature.unique_id, logits["start_logits"], logits["end_logits"]
         )
-        for feature, each in zip(features, outputs, strict=True)
+        for feature, logits in zip(features, outputs, strict=True)
     }
     answer = decoding.decode_question(
         example,

@@ -74,12 +74,12 @@ class Encoded(NamedTuple, Generic[ContextT]):
     context: ContextT
 
 
-class Answered(NamedTuple):
-    """A request that is answered.
+class NumberedReply(NamedTuple):
+    """The reply to one of the requests of a call.
 
     Attributes:
         number: index of the request among the requests of a call.
-        reply: its reply, or the error that it caused.
+        reply: reply to the request, or the error that it caused.
     """
 
     number: int
@@ -132,10 +132,10 @@ class TextTask(Generic[ContextT]):
             if it is wrong or the network fails on it.
         """
         replies: list[Reply | ValueError] = [{} for _ in requests]
-        for found in self.in_steps(model, requests, options):
-            if found is None:
+        for numbered in self.in_steps(model, requests, options):
+            if numbered is None:
                 continue
-            number, reply = found
+            number, reply = numbered
             if isinstance(reply, Exception) and not isinstance(
                 reply, ValueError
             ):
@@ -148,22 +148,22 @@ class TextTask(Generic[ContextT]):
         model: Model,
         requests: Sequence[Request],
         options: TaskOptions,
-    ) -> Iterator[Answered | None]:
+    ) -> Iterator[NumberedReply | None]:
         """Answers requests as `ask` does, but in steps.
 
         If the network fails on several requests, runs it for each of them.
 
         Yields:
-            the requests that a step answered, and None after each step. A step
+            the replies that a step computed, and None after each step. A step
             encodes a request or runs a batch.
         """
         encoded: dict[int, Encoded[ContextT]] = {}
         for i, request in enumerate(requests):
-            found = self._encode(model, request)
-            if isinstance(found, Encoded):
-                encoded[i] = found
+            result = self._encode(model, request)
+            if isinstance(result, Encoded):
+                encoded[i] = result
             else:
-                yield Answered(i, found)
+                yield NumberedReply(i, result)
             yield None
         left = {*encoded}
         try:
@@ -172,11 +172,11 @@ class TextTask(Generic[ContextT]):
                     i, outputs = computed
                     left.remove(i)
                     reply = self._reply(model, encoded[i], outputs, options)
-                    yield Answered(i, reply)
+                    yield NumberedReply(i, reply)
                 yield None
         except Exception as error:
             if len(requests) == 1:
-                yield Answered(0, error)
+                yield NumberedReply(0, error)
                 return
         # The network failed. Find out on which of the requests.
         for i in sorted(left):
@@ -198,7 +198,7 @@ class TextTask(Generic[ContextT]):
     def _run(
         self, model: Model, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[tuple[int, list[Outputs]] | None]:
-        inputs = {i: each.inputs for i, each in encoded.items()}
+        inputs = {i: request.inputs for i, request in encoded.items()}
         most = len(model.tokenizer.tokens) if self.predicts_words else 1
         yield from model.engine.run_all(
             inputs, model.max_seq_length, model.pads, most

@@ -30,10 +30,10 @@ def _decode(
 ) -> Reply:
     # "score" is the output of a model with one output, else the probability of
     # the second of two labels.
-    found = [
+    values = [
         x["values"] if "values" in x else x["probabilities"][1] for x in outputs
     ]
-    scores = np.array(found, np.float32).reshape(len(found))
+    scores = np.array(values, np.float32).reshape(len(values))
     order = np.argsort(-scores, kind="stable")
     pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
     return {"ranking": [{"index": i, "score": score} for i, score in pairs]}

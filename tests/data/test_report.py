@@ -30,7 +30,15 @@ def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
     decoder = LabelDecoder(mode, names)
     outputs = np.array(outputs, np.float32)
     # Each text has two WordPieces of its own, and [CLS] or [SEP].
-    report.write_labels(path, HEADING, examples, outputs, decoder, tokenizer, 7)
+    report.write_labels(
+        path,
+        HEADING,
+        examples=examples,
+        outputs=outputs,
+        decoder=decoder,
+        tokenizer=tokenizer,
+        max_seq_length=7,
+    )
     return read(path)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from data.io import tables, workers
+from serving import text_model
 from serving.bulk import answer_settings, job
 from serving.tasks.base import TaskOptions
 from tests.support import script_runner
@@ -319,7 +320,7 @@ def test_an_input_is_not_replaced(folder, predict):
 
 def settings_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
-    model = answer_settings.load_model(path, 1, None)
+    model = text_model.load_once(path, 1, None)
     return answer_settings.AnswerSettings(
         model=model.path,
         checksum=model.checksum,

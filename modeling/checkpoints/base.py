@@ -1,0 +1,59 @@
+"""Defines what a checkpoint of any format can do."""
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+
+import keras
+
+from modeling.checkpoints.restore import LoadReport
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint(abc.ABC):
+    """A checkpoint that exists. Each format has a subclass.
+
+    Attributes:
+        file: path of the file or of its index, or the prefix of the files.
+    """
+
+    file: str
+
+    @abc.abstractmethod
+    def read_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {name in the file: shape} of all entries.
+
+        Raises:
+            OSError: the checkpoint cannot be read.
+        """
+
+    @abc.abstractmethod
+    def google_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {Google's name: shape of the model's variable}.
+
+        Names that Google's BERT lacks are returned unchanged. Also checks the
+        sizes of the files, as far as the format needs it.
+
+        Raises:
+            OSError: a file is missing, truncated or malformed.
+        """
+
+    @abc.abstractmethod
+    def load(
+        self,
+        model: keras.Model,
+        layers: Sequence[int] | None = None,
+        new_head: Sequence[str] = (),
+    ) -> LoadReport:
+        """Assigns the values to a model.
+
+        Args:
+            model: any model of this package, built or not.
+            layers: as in `load_checkpoint`.
+            new_head: as in `restore_variables`.
+
+        Raises:
+            OSError: the checkpoint cannot be read.
+            ValueError: as `restore_variables` raises it, or the values cannot
+                be used.
+        """
