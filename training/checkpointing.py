@@ -8,8 +8,8 @@
   `.../adam_v`), `global_step`, and in float16 the loss scale (`loss_scale`,
   `loss_scale_good_steps`). A checkpoint can therefore resume training, or be
   the --init_checkpoint of another task.
-- before it, a line of the history (callbacks/history.py) with the hours trained
-  and the best step so far.
+- before it, a line of the history (history.py) with the hours trained and the
+  best step so far.
 """
 
 import contextlib

@@ -35,7 +35,7 @@ from modeling.folders.model_json import FILE
 from modeling.folders.tokenizer_files import describe_tokenizer
 from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
-from training.callbacks import history
+from training import history
 from training.resuming import flag_values
 from training.start import Start
 from training.training_config import TrainingConfig
