@@ -60,7 +60,8 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     folder = RunFolder(start, task.labels)
     splits = write_splits(task, start, folder.state)
     recorded_sets = describe_data(config, splits)
-    writes_scores = trained_rows.check_dev_set(start, recorded_sets)
+    trained_rows.check_dev_set(start, recorded_sets)
+    writes_scores = trained_rows.may_write_scores(start, recorded_sets)
     num_steps = find_num_steps(task, config, splits)
     folder.record(
         find_settings(task, start, splits, recorded_sets),
@@ -188,7 +189,8 @@ def find_settings(
     records = fingerprint(splits["train"].records.files)
     trained_rows.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records
-    return resuming.check_resumed(start.config, start.preset, settings)
+    resuming.check_resumed(start.config, start.preset, settings)
+    return resuming.settings_to_record(start.config, start.preset, settings)
 
 
 def train(

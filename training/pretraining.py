@@ -167,7 +167,8 @@ def find_settings(
         recorded = stated.get(name)
         if name in settings and isinstance(recorded, list):
             _check_records(config, name, recorded, settings[name])
-    return resuming.check_resumed(config, start.preset, settings)
+    resuming.check_resumed(config, start.preset, settings)
+    return resuming.settings_to_record(config, start.preset, settings)
 
 
 def _check_records(

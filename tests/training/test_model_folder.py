@@ -10,7 +10,7 @@ from modeling.folders import model_json, presets
 from modeling.folders.checkpoint_folders import find_best
 from tests.support import models, toy_task
 from tests.support.golden import ROOT
-from training.resuming import check_resumed
+from training.resuming import check_resumed, settings_to_record
 from training.run_folder import RunFolder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
@@ -38,7 +38,8 @@ def check(folder, settings, **flags):
     if not (folder / model_json.FILE).exists():
         # The run begins.
         preset = None
-    settings = check_resumed(config, preset, settings)
+    check_resumed(config, preset, settings)
+    settings = settings_to_record(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin(config, modeling.BertClassifier(bert_config, 2), settings)
 
