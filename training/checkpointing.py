@@ -104,6 +104,15 @@ class Checkpointer:
         path = f"{self.output_dir}/{PREFIX}-{step}"
         listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, variables)
+        kept = self._remove_old(step, listing)
+        # Write the file that tf.train.latest_checkpoint reads.
+        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
+        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
+        write_text(listing, "\n".join(lines) + "\n")
+
+    def _remove_old(self, step: int, listing: Path) -> list[int]:
+        # Removes old, later and partial checkpoints after the save of a step.
+        # Returns the steps of the run's checkpoints that stay.
         # Checkpoints that the file `checkpoint` does not list are the user's.
         listed = (
             listing.read_text(errors="replace") if listing.is_file() else ""
@@ -125,10 +134,7 @@ class Checkpointer:
                 match["partial"] or int(match["step"]) not in staying
             ):
                 file.unlink(missing_ok=True)
-        # Write the file that tf.train.latest_checkpoint reads.
-        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
-        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
-        write_text(listing, "\n".join(lines) + "\n")
+        return kept
 
     def link(self, step: int | None, folder: StrPath) -> None:
         """Replaces a step by links to the same step in another folder, if any.
