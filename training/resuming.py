@@ -91,10 +91,8 @@ def _with_flags(
     config: TrainingConfig, settings: Mapping[str, object]
 ) -> TrainingSettings:
     # Returns settings as model.json stores them, with lists for tuples.
-    compared = flag_values(config, *_COMPARED)
-    stored: TrainingSettings = json.loads(
-        json.dumps({**settings, "flags": compared})
-    )
+    current = {**settings, "flags": flag_values(config, *_COMPARED)}
+    stored: TrainingSettings = json.loads(json.dumps(current))
     return stored
 
 
