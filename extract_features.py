@@ -186,6 +186,40 @@ def parse_layers(value: str, num_blocks: int) -> list[int]:
     return layers
 
 
+def read_model_files(
+    config: Config, given: frozenset[str], preset: presets.Preset
+) -> tuple["modeling.BertConfig", tokenization.FullTokenizer]:
+    """Reads the configuration and the vocabulary.
+
+    Args:
+        config: the flags, completed by what the folder of the weights states.
+        given: names of the flags that the user set.
+        preset: Preset of the weights.
+
+    Raises:
+        ValueError: a flag is not set, or contradicts a file.
+        OSError: a file cannot be read.
+    """
+    check_required(config, ("bert_config_file", "vocab_file"), preset)
+    config_file = config.model.bert_config_file
+    vocab_file = config.model.vocab_file
+    # `check_required` found both.
+    assert config_file is not None
+    assert vocab_file is not None
+    bert_config = modeling.load_config(config_file)
+    check_lengths(
+        bert_config, config_file, max_seq_length=config.max_seq_length
+    )
+    tokenizer = tokenization.load_tokenizer(
+        vocab_file,
+        config.model.do_lower_case,
+        is_given="do_lower_case" in given,
+        vocab_size=bert_config.vocab_size,
+        preset=preset,
+    )
+    return bert_config, tokenizer
+
+
 def create_predictor(
     config: Config, bert_config: "modeling.BertConfig", preset: presets.Preset
 ) -> "BatchPredictor":
@@ -248,19 +282,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     preset = presets.read(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
     config = config_values.fill(parsed.config, parsed.given, stated, checkpoint)
-    check_required(config, ("bert_config_file", "vocab_file"), preset)
-    config_file = config.model.bert_config_file
-    bert_config = modeling.load_config(config_file)
-    check_lengths(
-        bert_config, config_file, max_seq_length=config.max_seq_length
-    )
-    tokenizer = tokenization.load_tokenizer(
-        config.model.vocab_file,
-        config.model.do_lower_case,
-        is_given="do_lower_case" in parsed.given,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-    )
+    bert_config, tokenizer = read_model_files(config, parsed.given, preset)
     identity.check(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)

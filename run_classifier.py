@@ -41,10 +41,10 @@ from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.held_out import with_table_split
 from training.start import Start, read_start, suit
 from training.tasks import prediction_files
 from training.tasks.embedding import EmbeddingTask
+from training.trained_rows import with_table_split
 
 if TYPE_CHECKING:
     from modeling.task_loss import Loss

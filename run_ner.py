@@ -26,8 +26,8 @@ from data.ner.sentence_windows import NerExample, NerFeatures
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.held_out import with_table_split
 from training.start import Start, read_start, suit
+from training.trained_rows import with_table_split
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

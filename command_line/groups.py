@@ -27,13 +27,13 @@ _FORMATS = ("saved_model", "litert", "onnx")
 class ModelFlags:
     """Flags of the model that a script loads, and of its text."""
 
-    bert_config_file: str = flags.identity(
+    bert_config_file: str | None = flags.identity(
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
         kind=Kind.MODEL,
     )
-    vocab_file: str = flags.identity(
+    vocab_file: str | None = flags.identity(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",

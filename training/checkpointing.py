@@ -8,8 +8,8 @@
   `.../adam_v`), `global_step`, and in float16 the loss scale (`loss_scale`,
   `loss_scale_good_steps`). A checkpoint can therefore resume training, or be
   the --init_checkpoint of another task.
-- before it, a line of the history (callbacks/history.py) with the hours trained
-  and the best step so far.
+- before it, a line of the history (history.py) with the hours trained and the
+  best step so far.
 """
 
 import contextlib
@@ -104,7 +104,19 @@ class Checkpointer:
         path = f"{self.output_dir}/{PREFIX}-{step}"
         listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, variables)
-        # Checkpoints that the file `checkpoint` does not list are the user's.
+        kept, users = self._find_kept(step, listing)
+        self._remove_others({*kept} | users)
+        # Write the file that tf.train.latest_checkpoint reads.
+        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
+        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
+        write_text(listing, "\n".join(lines) + "\n")
+
+    def _find_kept(
+        self, step: int, listing: Path
+    ) -> tuple[list[int], set[int]]:
+        # Returns the steps of the run's checkpoints to keep after `step` was
+        # saved, and the steps of the user's. Checkpoints that the file
+        # `checkpoint` does not list are the user's.
         listed = (
             listing.read_text(errors="replace") if listing.is_file() else ""
         )
@@ -112,10 +124,12 @@ class Checkpointer:
         ours |= {step, self._restored}
         steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
-        kept = kept[-self.keep_checkpoint_max :]
-        staying = {*kept} | ({*steps} - ours)
-        # A run that was killed while saving leaves partial files. Delete
-        # indexes first, because a data file without an index is no checkpoint.
+        return kept[-self.keep_checkpoint_max :], {*steps} - ours
+
+    def _remove_others(self, staying: set[int]) -> None:
+        # Removes the checkpoints of other steps, and partial files, which a run
+        # leaves that was killed while saving. Deletes indexes first, because a
+        # data file without an index is no checkpoint.
         for file in sorted(
             self.output_dir.iterdir(),
             key=lambda file: ".index" not in file.name,
@@ -125,10 +139,6 @@ class Checkpointer:
                 match["partial"] or int(match["step"]) not in staying
             ):
                 file.unlink(missing_ok=True)
-        # Write the file that tf.train.latest_checkpoint reads.
-        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
-        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
-        write_text(listing, "\n".join(lines) + "\n")
 
     def link(self, step: int | None, folder: StrPath) -> None:
         """Replaces a step by links to the same step in another folder, if any.

@@ -16,7 +16,7 @@ from data.io.text_files import suffix_of
 from modeling.folders import example_calls, recorded_splits
 from modeling.folders.model_entries import TrainingSettings
 from modeling.results import never_found
-from training import checks, exporting, flow, held_out, resuming
+from training import checks, exporting, flow, resuming, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.fingerprints import describe_start, fingerprint
@@ -60,7 +60,8 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     folder = RunFolder(start, task.labels)
     splits = write_splits(task, start, folder.state)
     recorded_sets = describe_data(config, splits)
-    writes_scores = held_out.check_dev_set(start, recorded_sets)
+    trained_rows.check_dev_set(start, recorded_sets)
+    writes_scores = trained_rows.may_write_scores(start, recorded_sets)
     num_steps = find_num_steps(task, config, splits)
     folder.record(
         find_settings(task, start, splits, recorded_sets),
@@ -183,12 +184,13 @@ def find_settings(
         **task.settings,
         "data": recorded_sets,
     }
-    if split := held_out.table_split_to_record(start):
+    if split := trained_rows.table_split_to_record(start):
         settings[recorded_splits.ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
-    held_out.check_train_set(start, recorded_sets, records)
+    trained_rows.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records
-    return resuming.check_resumed(start.config, start.preset, settings)
+    resuming.check_resumed(start.config, start.preset, settings)
+    return resuming.settings_to_record(start.config, start.preset, settings)
 
 
 def train(

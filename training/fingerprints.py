@@ -68,15 +68,19 @@ def describe_network(preset: Preset) -> dict[str, object]:
 
 def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
-    fingerprints: list[Fingerprint] = []
-    for file in files:
-        size = checksum = 0
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            while chunk := reader.read(1 << 24):
-                size += len(chunk)
-                checksum = zlib.crc32(chunk, checksum)
-        fingerprints.append([os.path.basename(file), size, checksum])
-    return fingerprints
+    return [
+        [os.path.basename(file), *size_and_checksum(file)] for file in files
+    ]
+
+
+def size_and_checksum(file: str) -> tuple[int, int]:
+    """Returns the number of bytes of a file, and their checksum."""
+    size = checksum = 0
+    with tf.io.gfile.GFile(file, "rb") as reader:
+        while chunk := reader.read(1 << 24):
+            size += len(chunk)
+            checksum = zlib.crc32(chunk, checksum)
+    return size, checksum
 
 
 def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:

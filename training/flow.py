@@ -19,7 +19,7 @@ from training.callbacks.best_step import BestStep
 from training.optimizers import optimization
 from training.run_folder import RunFolder
 from training.start import Start
-from training.train_step import TrainStep
+from training.train_step import Trainable, TrainStep
 from training.trainer import Trainer
 from training.training_config import TrainingConfig
 
@@ -111,8 +111,8 @@ def _with_teacher(
     model: keras.Model,
     loss: Loss,
     teacher: keras.Model | None,
-) -> tuple[keras.Model, Loss]:
-    # Returns the model that is trained, and its loss.
+) -> tuple[Trainable, Loss]:
+    # Returns what is trained, and its loss.
     if teacher is None:
         return model, loss
     config = start.config

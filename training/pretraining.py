@@ -167,7 +167,8 @@ def find_settings(
         recorded = stated.get(name)
         if name in settings and isinstance(recorded, list):
             _check_records(config, name, recorded, settings[name])
-    return resuming.check_resumed(config, start.preset, settings)
+    resuming.check_resumed(config, start.preset, settings)
+    return resuming.settings_to_record(config, start.preset, settings)
 
 
 def _check_records(
@@ -348,12 +349,14 @@ def pretraining_metrics(
         {name: (sum, weight)}. The metric is sum / weight.
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
-    sums, weights = loss.sums(outputs, features), loss.weights(features)
+    sums = loss.sums(outputs, features)
+    weights = loss.weights(features)
     metrics = {name: (sums[name], weights[name]) for name in loss.epsilon}
-    metrics["loss"] = loss(outputs, features)[0], tf.constant(1.0)
+    total = sum(loss.means(sums, weights).values())
+    metrics["loss"] = total, tf.constant(1.0)
     masked = features["masked_lm_weights"]
-    right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
-    right = tf.cast(right == features["masked_lm_ids"], tf.float32)
+    predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
+    right = tf.cast(predicted == features["masked_lm_ids"], tf.float32)
     metrics["masked_lm_accuracy"] = (
         tf.reduce_sum(right * masked),
         tf.reduce_sum(masked),

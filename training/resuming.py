@@ -24,7 +24,7 @@ def check_resumed(
     config: TrainingConfig,
     preset: Preset | None,
     settings: Mapping[str, object] = {},
-) -> TrainingSettings:
+) -> None:
     """Checks that a run is resumed with the flags and settings it began with.
 
     A new run may have any. A flag that is defined with `may_grow` may increase,
@@ -37,18 +37,12 @@ def check_resumed(
         settings: JSON-serializable dict of settings, besides the flags. Those
             that the run recorded too must not change.
 
-    Returns:
-        the settings to record.
-
     Raises:
         ValueError: a flag or setting differs. The message names it. Or the
             folder does not state the settings.
     """
-    compared = flag_values(config, *_COMPARED)
-    # Compare the settings as model.json stores them, with lists for tuples.
-    current = json.loads(json.dumps({**settings, "flags": compared}))
     if not (preset and preset.is_resumed):
-        return current
+        return
     folder = config.training.output_dir
     if not preset.training:
         raise ValueError(
@@ -56,7 +50,8 @@ def check_resumed(
             "the settings of their training. Restore the file, or train on in "
             f"another --output_dir, with --init_checkpoint={folder}"
         )
-    now, saved = map(_compared_settings, (current, preset.training))
+    now = _compared_settings(_with_flags(config, settings))
+    saved = _compared_settings(preset.training)
     for each in flags.flags_of(config, Role.TRAINING):
         name = f"--{each.name}"
         if each.meta.may_grow and name in now:
@@ -74,7 +69,31 @@ def check_resumed(
             f"received {value}. Set another --output_dir. To start from this "
             f"run's weights, also set --init_checkpoint={folder}"
         )
-    return {**preset.training, **current}
+
+
+def settings_to_record(
+    config: TrainingConfig,
+    preset: Preset | None,
+    settings: Mapping[str, object],
+) -> TrainingSettings:
+    """Returns the settings for model.json, which `check_resumed` compares.
+
+    A resumed run keeps settings that this command does not know. The arguments
+    are those of `check_resumed`.
+    """
+    current = _with_flags(config, settings)
+    if preset and preset.is_resumed:
+        return {**preset.training, **current}
+    return current
+
+
+def _with_flags(
+    config: TrainingConfig, settings: Mapping[str, object]
+) -> TrainingSettings:
+    # Returns settings as model.json stores them, with lists for tuples.
+    current = {**settings, "flags": flag_values(config, *_COMPARED)}
+    stored: TrainingSettings = json.loads(json.dumps(current))
+    return stored
 
 
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

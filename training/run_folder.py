@@ -35,7 +35,7 @@ from modeling.folders.model_json import FILE
 from modeling.folders.tokenizer_files import describe_tokenizer
 from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
-from training.callbacks import history
+from training import history
 from training.resuming import flag_values
 from training.start import Start
 from training.training_config import TrainingConfig
@@ -105,7 +105,7 @@ class RunFolder:
         """Says what the run records with its weights and its evaluations.
 
         Args:
-            settings: result of `resuming.check_resumed`.
+            settings: result of `resuming.settings_to_record`.
             dev_set: checksum of the dev set. Results with equal checksums may
                 be compared.
         """
@@ -262,7 +262,7 @@ def describe(
         config: the flags.
         command: {flag that the user set: value}, without folders.
         model: the model.
-        settings: result of `resuming.check_resumed`.
+        settings: result of `resuming.settings_to_record`.
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.

@@ -115,8 +115,8 @@ def describe_data(
         file = f"{data}/{name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
-            ((own_name, _, own),) = fingerprints.fingerprint(files)
-            file, checksum = str(own_name), int(own)
+            file = os.path.basename(files[0])
+            _, checksum = fingerprints.size_and_checksum(files[0])
         described.append(RecordedSet(name, file, split.num_examples, checksum))
     return described
 

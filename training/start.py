@@ -90,6 +90,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     config = complete(parsed, preset)
     # `checks.check` checks the lengths, which --data_file may still change.
     file = config.model.bert_config_file
+    assert file is not None  # by `check_required`
     bert_config = None
     if preset and file == preset.config_file:
         bert_config = preset.load_config()

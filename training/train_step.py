@@ -8,7 +8,7 @@ loss and its gradient do not depend on how the batch is split.
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import keras
 import numpy as np
@@ -24,6 +24,22 @@ ValuesT = TypeVar("ValuesT")
 # skipped, because float16's loss scaling made the gradient overflow, which is
 # normal. NOT_FINITE: skipped, because the loss or gradient was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
+
+
+class Trainable(Protocol):
+    """What `TrainStep` calls: a TaskModel, or a Distiller of two of them."""
+
+    @property
+    def trainable_variables(self) -> list[keras.Variable]:
+        """The variables to update."""
+
+    def draw_seed(self, training: bool) -> tf.Tensor | None:
+        """Draws the dropout seed of the next call."""
+
+    def __call__(
+        self, features: Features, *, training: bool, seed: tf.Tensor
+    ) -> object:
+        """Returns the outputs, for the loss."""
 
 
 class _Gradients(NamedTuple):
@@ -68,7 +84,7 @@ class TrainStep:
     A step whose loss or gradient is not finite does not change the weights.
 
     Args:
-        model: the model to train, already built. Its argument `seed`
+        model: what to train, already built. Its argument `seed`
             (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
         optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
@@ -79,7 +95,7 @@ class TrainStep:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: Trainable,
         loss: Loss,
         optimizer: keras.optimizers.Optimizer,
         config: TrainingConfig,

@@ -3,7 +3,7 @@
 import modeling
 from modeling.folders import model_json, presets
 from tests.support import models, toy_task
-from training.resuming import check_resumed
+from training.resuming import check_resumed, settings_to_record
 from training.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -31,6 +31,7 @@ def start_or_resume(folder, settings, **flags):
     if not (folder / model_json.FILE).exists():
         # The run begins.
         preset = None
-    settings = check_resumed(config, preset, settings)
+    check_resumed(config, preset, settings)
+    settings = settings_to_record(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin(config, modeling.BertClassifier(bert_config, 2), settings)

@@ -37,7 +37,8 @@ def describe(options, resumes=None):
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
     found = fingerprints.describe_start(start)
-    return resuming.check_resumed(config, preset, found)
+    resuming.check_resumed(config, preset, found)
+    return resuming.settings_to_record(config, preset, found)
 
 
 CHANGES = [

@@ -14,7 +14,7 @@ from modeling import kinds
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import RecordedSet, TableSplit
 from tests.support import toy_task
-from training.held_out import check_train_set, with_table_split
+from training.trained_rows import check_train_set, with_table_split
 
 FRACTION = 0.2
 KEY = ("text",)

@@ -7,7 +7,7 @@ import time
 import tensorflow as tf
 
 from training.callbacks import Callback, Logs
-from training.callbacks.history import History
+from training.history import History
 from training.training_config import TrainingConfig
 
 

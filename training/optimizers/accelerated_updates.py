@@ -22,8 +22,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     which then reads memory once instead of ten times.
 
     Args:
-        update: function (variable, *tensors or numbers) -> None that assigns a
-            new value to the variable.
+        update: function (variable, **tensors or numbers) -> None that assigns
+            a new value to the variable.
     """
     uncompiled, compiled = (
         tf.function(
@@ -35,14 +35,14 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
         for jit_compile in (None, True)
     )
 
-    def run(variable: tf.Variable, *arguments: object) -> None:
+    def run(variable: tf.Variable, **arguments: object) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
         if ops.is_plain() or tf.distribute.has_strategy():
-            update(variable, *arguments)
+            update(variable, **arguments)
         elif variable.shape.num_elements() >= LEAST_ELEMENTS:
-            compiled(variable, *arguments)
+            compiled(variable, **arguments)
         else:
-            uncompiled(variable, *arguments)
+            uncompiled(variable, **arguments)
 
     return run

@@ -80,6 +80,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         learning_rate: float
         | keras.optimizers.schedules.LearningRateSchedule = 1e-4,
         weight_decay_rate: float = 0.0,
+        *,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-6,
@@ -99,6 +100,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self,
         gradient: tf.Tensor,
         variable: tf.Tensor,
+        *,
         m: tf.Tensor,
         v: tf.Tensor,
         rates: Rates,
@@ -215,17 +217,18 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         index = self._get_variable_index(variable)
         self._run_formula(
             variable,
-            self._momentums[index].value,
-            self._velocities[index].value,
-            tf.cast(gradient, variable.dtype),
-            rates,
-            self._decays[index],
-            factor,
+            m=self._momentums[index].value,
+            v=self._velocities[index].value,
+            gradient=tf.cast(gradient, variable.dtype),
+            rates=rates,
+            decay=self._decays[index],
+            factor=factor,
         )
 
     def _assign_formula(
         self,
         variable: tf.Variable,
+        *,
         m: tf.Variable,
         v: tf.Variable,
         gradient: tf.Tensor,
@@ -239,7 +242,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             # slow, because XLA does not vectorize it.
             gradient = tf.math.multiply_no_nan(gradient, factor)
         update, next_m, next_v = self.formula(
-            gradient, variable, m, v, rates, decay
+            gradient, variable, m=m, v=v, rates=rates, decay=decay
         )
         m.assign(next_m)
         v.assign(next_v)

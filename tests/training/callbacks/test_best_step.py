@@ -17,8 +17,7 @@ from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from tests.support import toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
-from training import run_folder
-from training.callbacks import history
+from training import history, run_folder
 from training.start import read_preset
 
 LENGTH = 4

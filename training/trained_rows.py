@@ -1,9 +1,10 @@
-"""Decides whether the rows of a dev set were held out of all training.
+"""Compares a command's rows with those that its weights were trained on.
 
 --data_file is split by its rows' texts, so a row is in the dev set of every
 command with the same --dev_fraction. This module compares a command with the
-run that it continues, evaluates or starts from, and tells the user if the dev
-set may contain rows that this run was trained on. It imports no TensorFlow.
+run that it continues, evaluates or starts from. It tells the user if the dev
+set may contain rows that this run was trained on, and if a run is resumed on
+another train set. It imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -111,7 +112,7 @@ def table_split_to_record(start: Start[FineTuningConfig]) -> TableSplit | None:
 
 def check_dev_set(
     start: Start[FineTuningConfig], recorded_sets: Sequence[RecordedSet]
-) -> bool:
+) -> None:
     """Compares the dev set of a command with the data of its weights.
 
     Logs a warning if the weights were trained on the file of the dev set, or
@@ -121,29 +122,38 @@ def check_dev_set(
         start: what the command starts from.
         recorded_sets: result of `splits.describe_data`.
 
-    Returns:
-        whether the command writes its scores, card and report. A command that
-        only evaluates a run does not if its --data_file has another dev set
-        than the run.
-
     Raises:
         ValueError: the run in --output_dir was trained on the file of the dev
             set, which this command only evaluates.
     """
     preset = start.preset
     trains = start.config.training.do_train
-    dev_set = {each.name: each for each in recorded_sets}.get("eval")
+    dev_set = _dev_set_of(recorded_sets)
     may_split = isinstance(start.config, DataFileConfig)
     if not preset or not may_split or dev_set is None:
-        return True
+        return
     if trains and preset.is_resumed:
-        return True
+        return
     if start.table_split is None or not splits_table(preset):
         _check_trained_file(start, preset, dev_set)
-    if trains or not preset.is_resumed:
-        return True
-    if start.table_split is None:
+    if start.table_split is None and preset.is_resumed:
         _warn_of_other_scores(preset, dev_set)
+
+
+def may_write_scores(
+    start: Start[FineTuningConfig], recorded_sets: Sequence[RecordedSet]
+) -> bool:
+    """Returns whether a command writes its scores, card and report.
+
+    A command that only evaluates a run does not if its --data_file has another
+    dev set than the run, and logs this. The arguments are those of
+    `check_dev_set`.
+    """
+    preset = start.preset
+    dev_set = _dev_set_of(recorded_sets)
+    if not preset or start.table_split is None or dev_set is None:
+        return True
+    if start.config.training.do_train or not preset.is_resumed:
         return True
     is_same_split = start.table_split == preset.table_split
     if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
@@ -156,6 +166,10 @@ def check_dev_set(
         preset.weights,
     )
     return False
+
+
+def _dev_set_of(recorded_sets: Sequence[RecordedSet]) -> RecordedSet | None:
+    return {each.name: each for each in recorded_sets}.get("eval")
 
 
 def splits_table(preset: Preset) -> bool:

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from training.callbacks import history
+from training import history
 
 
 @pytest.fixture

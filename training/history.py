@@ -83,7 +83,8 @@ class History:
         self.dev_set = 0
         self._path = file
         self._events = events
-        self._started = 0.0
+        # time.monotonic() at which the training began, None while not training.
+        self._started: float | None = None
         self._writer: tf.summary.SummaryWriter | None = None
         lines = read(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in lines}
@@ -93,8 +94,9 @@ class History:
     @property
     def hours(self) -> float:
         """Hours that the run has trained so far, evaluations included."""
-        now = time.monotonic() if self._started else 0.0
-        return self._hours_before + (now - self._started) / 3600
+        if self._started is None:
+            return self._hours_before
+        return self._hours_before + (time.monotonic() - self._started) / 3600
 
     def restore(self, step: int) -> None:
         """Continues from the line of the checkpoint that was restored.
@@ -121,7 +123,7 @@ class History:
             yield
         finally:
             self._hours_before = self.hours
-            self._started = 0.0
+            self._started = None
 
     def add(
         self,
@@ -144,7 +146,7 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        is_later = kind == "eval" and not self._started
+        is_later = kind == "eval" and self._started is None
         is_other = is_later and self.best_step and not self.best()
         if is_other or not self._config.is_chief:
             return
@@ -155,7 +157,7 @@ class History:
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
             self._show(prefix, step, line["metrics"])
-        if known or not self._started:
+        if known or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
             return
