@@ -247,7 +247,9 @@ def _run(
     pads = kind == kinds.SPAN_LABELER and not task.config.unpads
     lengths = engine.lengths(size, pads)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
-    batch_size = 1 if engine.is_row_wise else engines.BUDGET // num_pieces or 1
+    batch_size = max(engines.BUDGET // num_pieces, 1)
+    if engine.needs_single_rows:
+        batch_size = 1
     for batch in split.create_dataset(batch_size, trim=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         longest = features["input_mask"].sum(-1).max()

@@ -46,9 +46,9 @@ class Engine(abc.ABC):
 
     Attributes:
         name: name of the runtime, a key of RUNTIMES.
-        is_row_wise: True if the result for a row depends on the other rows of
-            the batch and on the padding. Then pass one row at a time, with as
-            little padding as possible.
+        needs_single_rows: True if the result for a row depends on the other
+            rows of the batch and on the padding. Then pass one row at a time,
+            with as little padding as possible.
         inputs: {name of an input: shape, with None for a variable size}.
 
     Raises:
@@ -57,7 +57,7 @@ class Engine(abc.ABC):
     """
 
     name: str
-    is_row_wise = False
+    needs_single_rows = False
     inputs: dict[str, tuple[int | None, ...]]
 
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
@@ -120,7 +120,7 @@ class Engine(abc.ABC):
         requests: Mapping[int, Sequence[Input]],
         longest: int,
         pads: bool,
-        max_values: int,
+        values_per_wordpiece: int,
     ) -> Iterator[tuple[int, list[Outputs]] | None]:
         """Runs the inputs of several requests in batches of similar length.
 
@@ -128,7 +128,8 @@ class Engine(abc.ABC):
             requests: {key: inputs of a request}.
             longest: maximum length of an input in WordPieces.
             pads: True to pad all inputs to `longest`.
-            max_values: number of values that the network outputs per WordPiece.
+            values_per_wordpiece: number of values that the network outputs for
+                each WordPiece.
 
         Yields:
             (key of a request, outputs of its inputs, without the batch's axis),
@@ -145,10 +146,12 @@ class Engine(abc.ABC):
         rows.sort(key=lambda row: -len(row[2].ids))
         lengths = self.lengths(longest, pads)
         computed: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
-        most = min(BUDGET, MAX_VALUES // max_values)
+        max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
         while rows:
             length = min(x for x in lengths if x >= len(rows[0][2].ids))
-            count = 1 if self.is_row_wise else max(most // length, 1)
+            count = max(max_wordpieces // length, 1)
+            if self.needs_single_rows:
+                count = 1
             batch, rows = rows[:count], rows[count:]
             outputs = self.run(pad_batch([each for *_, each in batch], length))
             for row, (key, place, _) in enumerate(batch):

@@ -22,8 +22,8 @@ _OUTPUTS = {
 class OnnxRuntime(engines.Engine):
     """An Engine that uses ONNX Runtime.
 
-    `is_row_wise` is True for an int8 model, because ONNX Runtime quantizes all
-    rows of a batch with the same range.
+    `needs_single_rows` is True for an int8 model, because ONNX Runtime
+    quantizes all rows of a batch with the same range.
     """
 
     name = "onnx"
@@ -47,7 +47,7 @@ class OnnxRuntime(engines.Engine):
                 path.parents[1],
             )
         written = self._session.get_modelmeta().custom_metadata_map
-        self.is_row_wise = written.get("precision") == "int8"
+        self.needs_single_rows = written.get("precision") == "int8"
         theirs = {
             node.name: tuple(
                 size if isinstance(size, int) else None for size in node.shape

@@ -199,9 +199,11 @@ class TextTask(Generic[ContextT]):
         self, model: Model, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[tuple[int, list[Outputs]] | None]:
         inputs = {i: request.inputs for i, request in encoded.items()}
-        most = len(model.tokenizer.tokens) if self.predicts_words else 1
+        values_per_wordpiece = 1
+        if self.predicts_words:
+            values_per_wordpiece = len(model.tokenizer.tokens)
         yield from model.engine.run_all(
-            inputs, model.max_seq_length, model.pads, most
+            inputs, model.max_seq_length, model.pads, values_per_wordpiece
         )
 
     def _reply(
