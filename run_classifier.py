@@ -155,7 +155,8 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             "output_mode": mode,
             "labels": labels,
             # With 1, the export rejects a second text.
-            "num_texts": reader.num_texts or start.training.get("num_texts"),
+            "num_texts": reader.num_texts
+            or start.recorded_settings.get("num_texts"),
             **reader.settings,
         }
         self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}

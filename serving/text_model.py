@@ -110,20 +110,21 @@ class TextModel:
             folder / "vocab.txt", described.do_lower_case
         )
         self.tokenizer.check_vocab()
-        trained = described.training.get("tokenizer", {}).get("vocab")
+        recorded = described.recorded_settings
+        trained = recorded.get("tokenizer", {}).get("vocab")
         if trained not in (None, self.tokenizer.identity["vocab"]):
             raise ValueError(
                 f"{self.tokenizer.vocab_file} is not the vocabulary that "
                 "the model was trained with. Export or copy the model again"
             )
-        flags = described.training.get("flags", {})
+        flags = recorded.get("flags", {})
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         settings = self.settings
         file = folder / model_json.FILE
         check_settings(described.head or "", settings, file)
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
-        settings["num_texts"] = described.training.get("num_texts", stated)
+        settings["num_texts"] = recorded.get("num_texts", stated)
         fixed = self.engine.inputs["input_ids"][-1]
         longest = min(filter(None, (settings["max_seq_length"], fixed)))
         self.max_seq_length = settings["max_seq_length"] = longest

@@ -136,7 +136,7 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
     settings: HeadSettings = {
         **preset.settings,
         "labels": preset.labels,
-        "num_texts": preset.training.get("num_texts"),
+        "num_texts": preset.recorded_settings.get("num_texts"),
     }
     trim_padding = preset.decision_flags()["trim_padding"]
     if model_class == kinds.SPAN_LABELER and trim_padding is not None:

@@ -178,7 +178,7 @@ def find_settings(
         ValueError: the run in --output_dir began with other settings.
     """
     if "train" not in splits:
-        return start.training
+        return start.recorded_settings
     settings: dict[str, object] = {
         **describe_start(start),
         **task.settings,

@@ -157,12 +157,14 @@ def find_settings(
     """
     config = start.config
     if not config.training.do_train:
-        return start.training
+        return start.recorded_settings
     settings: dict[str, Any] = {**fingerprints.describe_start(start)}
     settings["input_file"] = record_files.identify(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
-    stated: Mapping[str, object] = start.training if start.is_resumed else {}
+    stated: Mapping[str, object] = (
+        start.recorded_settings if start.is_resumed else {}
+    )
     for name in ("input_file", "eval_input_file"):
         recorded = stated.get(name)
         if name in settings and isinstance(recorded, list):

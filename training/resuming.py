@@ -44,14 +44,14 @@ def check_resumed(
     if not (preset and preset.is_resumed):
         return
     folder = config.training.output_dir
-    if not preset.training:
+    if not preset.recorded_settings:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no {FILE} with "
             "the settings of their training. Restore the file, or train on in "
             f"another --output_dir, with --init_checkpoint={folder}"
         )
     now = _compared_settings(_with_flags(config, settings))
-    saved = _compared_settings(preset.training)
+    saved = _compared_settings(preset.recorded_settings)
     for each in flags.flags_of(config, Role.TRAINING):
         name = f"--{each.name}"
         if each.meta.may_grow and name in now:
@@ -83,7 +83,7 @@ def settings_to_record(
     """
     current = _with_flags(config, settings)
     if preset and preset.is_resumed:
-        return {**preset.training, **current}
+        return {**preset.recorded_settings, **current}
     return current
 
 

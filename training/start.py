@@ -64,9 +64,9 @@ class Start(Generic[TrainingConfigT_co]):
         return self.preset is not None and self.preset.is_resumed
 
     @property
-    def training(self) -> TrainingSettings:
+    def recorded_settings(self) -> TrainingSettings:
         """The settings that the run in the folder of the weights recorded."""
-        return self.preset.training if self.preset else {}
+        return self.preset.recorded_settings if self.preset else {}
 
     def with_flags(self, **values: Any) -> Self:
         """Returns this start with other values of some flags."""
@@ -186,7 +186,7 @@ def _stated_flags(
         stated["dev_fraction"] = preset.table_split.dev_fraction
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
-        recorded = preset.training.get("flags", {})
+        recorded = preset.recorded_settings.get("flags", {})
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated
@@ -222,8 +222,12 @@ def check_required(
     if "task_name" in missing:
         names.remove("--task_name")
         names.append("--data_file (or --task_name and --data_dir)")
-        if preset and preset.is_resumed and "processor" in preset.training:
-            name = preset.training["processor"]
+        if (
+            preset
+            and preset.is_resumed
+            and "processor" in preset.recorded_settings
+        ):
+            name = preset.recorded_settings["processor"]
             names[-1] = f"--processor=FILE.py:{name}"
     raise ValueError(f"missing required flags: {', '.join(names)}")
 

@@ -96,7 +96,7 @@ def _learned_table(preset: Preset, config: DataFileConfig) -> bool:
     return (
         "train" in preset.data
         and preset.head == config.head
-        and preset.training.get("task_name") == config.task_name
+        and preset.recorded_settings.get("task_name") == config.task_name
     )
 
 
@@ -230,7 +230,7 @@ def check_train_set(
     preset = start.preset
     if not (preset and preset.is_resumed):
         return
-    recorded = preset.training.get("train_records", records)
+    recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:
         return
     sets = {each.name: each for each in recorded_sets}

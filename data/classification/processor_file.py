@@ -217,7 +217,7 @@ class RecordedProcessor(ClassificationProcessor):
 
     def load(self, split: str) -> list[features.InputExample]:
         """Raises a ValueError, because the user's class is unknown."""
-        name = self._preset.training[ENTRY]
+        name = self._preset.recorded_settings[ENTRY]
         raise ValueError(
             f"{self._preset.source} was trained on examples of {name}; set "
             f"--processor=FILE.py:{name} to read examples of this class, or "
@@ -240,7 +240,7 @@ def find(
     """
     if value:
         return FileProcessor(value, data_dir)
-    if preset and ENTRY in preset.training:
+    if preset and ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None
 

@@ -85,7 +85,9 @@ def describe_weights(
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", Origin())
-    kept = {k: v for k, v in preset.training.items() if k not in changed}
+    kept = {
+        k: v for k, v in preset.recorded_settings.items() if k not in changed
+    }
     origin["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         origin["weights"] = source

@@ -74,13 +74,13 @@ def check(
 
 def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     # Returns {setting: value} of what the folder states about its model.
-    saved: dict[str, Any] = {**preset.training, **preset.network}
+    saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
     if mode := preset.settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights.
         # Without a record, any network may be trained.
-        for name in NETWORK if not preset.training else ("bilstm",):
+        for name in NETWORK if not preset.recorded_settings else ("bilstm",):
             del saved[name]
     if preset.do_lower_case is not None:
         known = saved.get("tokenizer", {})

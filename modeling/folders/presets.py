@@ -72,8 +72,9 @@ class Preset:
             vector, such as "cls". None if it averages, or if nothing is stated.
         settings: settings of the head, {flag: value}, and in model.json and a
             Hugging Face classifier `problem_type`.
-        training: settings that must not change when the run that wrote the
-            folder is resumed. {} if no run wrote it, as for Google's models.
+        recorded_settings: settings that must not change when the run that wrote
+            the folder is resumed. {} if no run wrote it, as for Google's
+            models.
         table_split: how the run, or a run that it started from, split
             --data_file, None if none did.
         described: contents of model.json, {} if it is missing.
@@ -89,7 +90,7 @@ class Preset:
     labels: list[str] | None = None
     pooling: str | None = None
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    training: TrainingSettings = dataclasses.field(
+    recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
     table_split: TableSplit | None = None
@@ -109,8 +110,8 @@ class Preset:
     def network(self) -> NetworkOptions:
         """{option in NETWORK: whether the weights were trained with it}."""
         return {
-            "left_to_right": self.training.get("left_to_right", False),
-            "bilstm": self.training.get("bilstm", False),
+            "left_to_right": self.recorded_settings.get("left_to_right", False),
+            "bilstm": self.recorded_settings.get("bilstm", False),
         }
 
     @property
@@ -118,13 +119,14 @@ class Preset:
         """Whether text is lower-cased, or None if no file states it."""
         stated = self.tokenizer.get("do_lower_case")
         if stated is None:
-            stated = self.training.get("tokenizer", {}).get("do_lower_case")
+            recorded = self.recorded_settings.get("tokenizer", {})
+            stated = recorded.get("do_lower_case")
         return stated
 
     @property
     def data(self) -> dict[str, RecordedSet]:
         """{name of a split that the run read: its RecordedSet}."""
-        entries = self.training.get("data", ())
+        entries = self.recorded_settings.get("data", ())
         return {
             name: RecordedSet(name, *rest)
             for name, *rest in entries
@@ -140,7 +142,7 @@ class Preset:
         Raises:
             ValueError: `trim_padding` is neither true nor false.
         """
-        recorded = self.training.get("flags", {})
+        recorded = self.recorded_settings.get("flags", {})
         # The copy of a model may state it with the settings of the head.
         trim_padding = self.settings.get("trim_padding")
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
@@ -171,7 +173,7 @@ class Preset:
         if length is None and head != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
-            length = self.training.get("max_seq_length")
+            length = self.recorded_settings.get("max_seq_length")
         # Use the length that sentence-transformers or transformers recorded.
         for name, entry in (
             ("sentence_bert_config.json", "max_seq_length"),
@@ -280,7 +282,7 @@ def of_run(folder: str, described: ModelJson) -> Preset:
         weights=folder,
         head=settings.pop("name", None),
         settings=settings,
-        training=described["origin"]["settings"],
+        recorded_settings=described["origin"]["settings"],
         described=described,
     )
 
@@ -305,7 +307,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     if theirs and not head:
         # A model.json may only list the files of the folder.
         head, settings = read_head(theirs)
-    training = described.get("origin", {}).get("settings", {})
+    recorded_settings = described.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
     # TF-Hub's encoders state these in other places.
     configs = [*config_names(path)]
@@ -314,10 +316,10 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         configs.append(saved_models.FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
         tokenizer = tokenizer or saved_models.read_tokenizer(folder)
-    _check_casing(folder, tokenizer, training)
+    _check_casing(folder, tokenizer, recorded_settings)
     named = [
         (folder / model_json.FILE, x.get("labels"))
-        for x in (settings, training)
+        for x in (settings, recorded_settings)
     ]
     if theirs:
         named.insert(0, (Path(theirs), read_config_labels(theirs)))
@@ -333,18 +335,18 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         pooling=pooling_files.read_pooling(folder)
         or kerashub_files.read_pooling(folder),
         settings=settings,
-        training=training,
+        recorded_settings=recorded_settings,
         table_split=read_table_split(described, folder / model_json.FILE),
         described=described,
     )
 
 
 def _check_casing(
-    folder: Path, tokenizer: StatedCasing, training: TrainingSettings
+    folder: Path, tokenizer: StatedCasing, recorded_settings: TrainingSettings
 ) -> None:
     # Raises a ValueError if model.json records another casing than another file
     # states.
-    recorded = training.get("tokenizer", {}).get("do_lower_case")
+    recorded = recorded_settings.get("tokenizer", {}).get("do_lower_case")
     stated = tokenizer.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(

@@ -31,7 +31,7 @@ def describe(options, resumes=None):
     parsed = toy_task.parse(options)
     preset = read_preset(parsed.config)
     if resumes:
-        preset = Preset("run", flag="--output_dir", training=resumes)
+        preset = Preset("run", flag="--output_dir", recorded_settings=resumes)
     config = complete(parsed, preset)
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)

@@ -50,7 +50,7 @@ def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
         weights="run",
         flag="--init_checkpoint",
         head=head,
-        training={
+        recorded_settings={
             "task_name": task_name,
             "data": [["train", "train.csv", 9, 5]],
         },
@@ -152,7 +152,7 @@ RESUMED = Preset(
     "run",
     weights="run",
     flag="--output_dir",
-    training={
+    recorded_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,
     },
