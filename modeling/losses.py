@@ -50,8 +50,8 @@ class ClassifierLoss(Loss):
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
-class SquaredLoss(Loss):
-    """Base class of losses that distill outputs by squared distance."""
+class LossWithSquaredDivergence(Loss):
+    """Base class of losses whose distance from a teacher is squared."""
 
     def value_divergences(
         self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
@@ -63,7 +63,7 @@ class SquaredLoss(Loss):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class RegressionLoss(SquaredLoss):
+class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
     def values(self, outputs: Outputs, features: Features) -> Features:
@@ -74,7 +74,7 @@ class RegressionLoss(SquaredLoss):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class RankingLoss(SquaredLoss):
+class RankingLoss(LossWithSquaredDivergence):
     """Binary cross entropy of a passage's relevance, averaged over examples.
 
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
@@ -89,7 +89,7 @@ class RankingLoss(SquaredLoss):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class CosineLoss(SquaredLoss):
+class CosineLoss(LossWithSquaredDivergence):
     """Squared difference between a label and the cosine of two text vectors.
 
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
@@ -104,7 +104,7 @@ class CosineLoss(SquaredLoss):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class ContrastiveLoss(SquaredLoss):
+class ContrastiveLoss(LossWithSquaredDivergence):
     """Cross entropy of finding each pair's second text among all second texts.
 
     Reads unit vectors, float [B, 2, W]. The negatives are the second texts of
@@ -176,7 +176,7 @@ class SpanLoss(Loss):
     """
 
     labels = ("start_positions", "end_positions")
-    outputs: Mapping[str, tuple[str, str]] = {
+    labels_and_terms: Mapping[str, tuple[str, str]] = {
         "start_logits": ("start_positions", "loss"),
         "end_logits": ("end_positions", "loss"),
     }
@@ -237,7 +237,7 @@ class PretrainingLoss(Loss):
     """
 
     labels: tuple[str, ...] = ("masked_lm_ids", "masked_lm_weights")
-    outputs: Mapping[str, tuple[str, str]] = {
+    labels_and_terms: Mapping[str, tuple[str, str]] = {
         "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
     }

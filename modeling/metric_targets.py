@@ -25,10 +25,11 @@ def of_loss(loss: Loss, features: Features) -> tuple[Any, Any]:
             "metrics could compare. Compile the model without metrics"
         )
     weights = loss.value_weights(features)
-    if not loss.outputs:
+    if not loss.labels_and_terms:
         return features[loss.labels[0]], weights["loss"]
     # The next sentence loss and its labels may be left out.
+    pairs = loss.labels_and_terms.items()
     return (
-        {name: features.get(y) for name, (y, _) in loss.outputs.items()},
-        {name: weights[term] for name, (_, term) in loss.outputs.items()},
+        {name: features.get(label) for name, (label, _) in pairs},
+        {name: weights[term] for name, (_, term) in pairs},
     )

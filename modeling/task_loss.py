@@ -37,14 +37,14 @@ class Loss:
         labels: names of the features that are labels.
         weights_name: name of the feature that gets the `sample_weight` of
             Keras's `fit`.
-        outputs: {an output: (its label, its loss term)}, of models with several
-            outputs, {} of others.
+        labels_and_terms: {an output: (its label, its loss term)}, of models
+            with several outputs, {} of others.
     """
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
     labels: tuple[str, ...] = ("label_ids",)
     weights_name = "example_weights"
-    outputs: Mapping[str, tuple[str, str]] = {}
+    labels_and_terms: Mapping[str, tuple[str, str]] = {}
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.
