@@ -127,7 +127,7 @@ def write(
     every["serving_default"] = next(iter((endpoints or every).values()))
     with new_folders.new_folder(export_dir) as folder:
         with errors_named(f"--export_dir={export_dir}"):
-            _write_formats(folder, model, every, head.form, options)
+            _write_formats(folder, model, every, head.output_kind, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
@@ -172,7 +172,7 @@ def _create_card(
         networks={name: engines.RUNTIMES[name].file for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=head_outputs.name_of(head.form),
+        output=head_outputs.name_of(head.output_kind),
     )
 
 
@@ -180,7 +180,7 @@ def _write_formats(
     folder: Path,
     model: keras.Model,
     endpoints: base.Endpoints,
-    form: str,
+    output_kind: str,
     options: ExportOptions,
 ) -> None:
     # Writes a file in each format. Formats other than SavedModels contain only
@@ -197,7 +197,7 @@ def _write_formats(
                 # Import late, because only this format needs the package onnx.
                 from serving.formats import onnx
 
-                onnx.write(path, model, form, options)
+                onnx.write(path, model, output_kind, options)
             except ModuleNotFoundError as error:
                 raise ImportError(
                     f"The format {name} needs {error.name}: "

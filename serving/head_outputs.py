@@ -31,7 +31,7 @@ MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def form_of(model_class: str, settings: HeadSettings) -> str:
+def output_kind_of(model_class: str, settings: HeadSettings) -> str:
     """Returns what an exported head computes from its logits.
 
     Args:
@@ -46,15 +46,16 @@ def form_of(model_class: str, settings: HeadSettings) -> str:
         return LOGITS
     if model_class != kinds.CLASSIFIER:
         return CLASSIFICATION
-    form = settings.get("output_mode") or CLASSIFICATION
-    if settings.get("doc_stride") and form != REGRESSION:
+    output_kind = settings.get("output_mode") or CLASSIFICATION
+    if settings.get("doc_stride") and output_kind != REGRESSION:
         return LOGITS
-    return form
+    return output_kind
 
 
-def name_of(form: str) -> str:
-    """Returns the name of the output of a head that computes `form`."""
-    return {LOGITS: "logits", REGRESSION: "values"}.get(form, "probabilities")
+def name_of(output_kind: str) -> str:
+    """Returns the name of the output of a head that computes `output_kind`."""
+    names = {LOGITS: "logits", REGRESSION: "values"}
+    return names.get(output_kind, "probabilities")
 
 
 def to_logits(
@@ -76,13 +77,13 @@ def to_logits(
     """
     if model_class == kinds.SPAN_LABELER:
         return outputs
-    form = form_of(model_class, settings)
-    if form == LOGITS:
+    output_kind = output_kind_of(model_class, settings)
+    if output_kind == LOGITS:
         return outputs["logits"]
-    if form == REGRESSION:
+    if output_kind == REGRESSION:
         return outputs["values"][:, None]
     probabilities = outputs["probabilities"]
-    if form == MULTILABEL:
+    if output_kind == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
         return legal_tags.to_scores(probabilities) - legal_tags.to_scores(
             1 - probabilities

@@ -38,21 +38,22 @@ Shape = list[int | str]
 
 
 def write(
-    path: Path, model: keras.Model, form: str, options: ExportOptions
+    path: Path, model: keras.Model, output_kind: str, options: ExportOptions
 ) -> None:
     """Writes the file model.onnx.
 
     Args:
         path: path of the file.
         model: the model.
-        form: what the head computes from its logits (see head_outputs.py).
+        output_kind: what the head computes from its logits (see
+            head_outputs.py).
         options: `fixed_length` and `quantize` apply.
 
     Raises:
         OSError: the file cannot be written.
     """
     precision = options.quantize or "float32"
-    graph = create(model, form, options.fixed_length, precision)
+    graph = create(model, output_kind, options.fixed_length, precision)
     if not options.quantize:
         path.write_bytes(graph.SerializeToString())
         return
@@ -74,16 +75,16 @@ def write(
 
 def create(
     model: keras.Model,
-    form: str = head_outputs.CLASSIFICATION,
+    output_kind: str = head_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
     `model` is a built BertModel, or a built model from modeling.task_models.
-    `form` is what the head computes from its logits (see head_outputs.py).
-    `length` is a fixed T, or None for a variable T. The metadata of the file
-    record `precision`.
+    `output_kind` is what the head computes from its logits (see
+    head_outputs.py). `length` is a fixed T, or None for a variable T. The
+    metadata of the file record `precision`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     writer = _Writer(bert.config)
@@ -96,7 +97,7 @@ def create(
         flat = writer.add("Concat", flat, size, axis=0)
         features = [writer.add("Reshape", name, flat) for name in inputs]
     encoded = writer.encode(bert, getattr(model, "bilstm", None), *features)
-    outputs = writer.apply_head(model, form, encoded, shape)
+    outputs = writer.apply_head(model, output_kind, encoded, shape)
     for name, (tensor, _) in outputs.items():
         writer.nodes.append(helper.make_node("Identity", [tensor], [name]))
     describe = helper.make_tensor_value_info
@@ -344,7 +345,7 @@ class _Writer:
     def apply_head(
         self,
         model: keras.Model,
-        form: str,
+        output_kind: str,
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
@@ -388,12 +389,12 @@ class _Writer:
             outer = shape if is_token else batch
             shape = [*outer, model.num_labels]
         outputs = {"logits": (logits, shape)}
-        if form == head_outputs.LOGITS:
+        if output_kind == head_outputs.LOGITS:
             return outputs
-        if form == head_outputs.REGRESSION:
+        if output_kind == head_outputs.REGRESSION:
             values = self.select(logits, 0, axis=-1)
             return outputs | {"values": (values, batch)}
-        is_multilabel = form == head_outputs.MULTILABEL
+        is_multilabel = output_kind == head_outputs.MULTILABEL
         operation = "Sigmoid" if is_multilabel else "Softmax"
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 

@@ -48,13 +48,14 @@ class Head:
         endpoints: the signatures that accept text, the main one first. {} if
             the export accepts only ids.
         settings: settings of the head, to record in the export's model.json.
-        form: what the head computes from its logits (see head_outputs.py).
+        output_kind: what the head computes from its logits (see
+            head_outputs.py).
     """
 
     predict: Callable[[Features], Features]
     endpoints: Endpoints = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    form: str = head_outputs.CLASSIFICATION
+    output_kind: str = head_outputs.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -143,26 +144,27 @@ def labels_of(model: keras.Model, settings: HeadSettings) -> list[str]:
 
 
 def predict_labels(
-    model: keras.Model, form: str
+    model: keras.Model, output_kind: str
 ) -> Callable[[Features], Features]:
     """Returns the function of the signature `ids` for a head of labels.
 
-    `form` is what the head computes from its logits (see head_outputs.py).
+    `output_kind` is what the head computes from its logits (see
+    head_outputs.py).
     """
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
-        return from_logits(logits, form)
+        return from_logits(logits, output_kind)
 
     return predict
 
 
-def from_logits(logits: tf.Tensor, form: str) -> Features:
+def from_logits(logits: tf.Tensor, output_kind: str) -> Features:
     """Returns the outputs of a head of labels (see head_outputs.py)."""
-    if form == head_outputs.LOGITS:
+    if output_kind == head_outputs.LOGITS:
         return {"logits": logits}
-    if form == head_outputs.REGRESSION:
+    if output_kind == head_outputs.REGRESSION:
         return {"values": logits[:, 0]}
-    if form == head_outputs.MULTILABEL:
+    if output_kind == head_outputs.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

@@ -61,8 +61,8 @@ def create(
     label_list = None
     if mode != head_outputs.REGRESSION:
         label_list = base.labels_of(model, settings)
-    form = head_outputs.form_of(kinds.CLASSIFIER, settings)
-    predict = base.trace_once(base.predict_labels(model, form))
+    output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
+    predict = base.trace_once(base.predict_labels(model, output_kind))
     if stride:
         names = ["text_a"]
         read: _Read = _Windows(predict, options, stride, mode).read
@@ -85,7 +85,7 @@ def create(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    return base.Head(predict, endpoints, recorded, form)
+    return base.Head(predict, endpoints, recorded, output_kind)
 
 
 class _Beginnings:

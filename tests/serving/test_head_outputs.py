@@ -17,11 +17,9 @@ LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS
     settings = {"output_mode": mode, "doc_stride": stride}
-    form = head_outputs.form_of(kinds.CLASSIFIER, settings)
-    outputs = {
-        name: value.numpy()
-        for name, value in base.from_logits(tf.constant(logits), form).items()
-    }
+    output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
+    computed = base.from_logits(tf.constant(logits), output_kind)
+    outputs = {name: value.numpy() for name, value in computed.items()}
     found = head_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(
@@ -54,7 +52,7 @@ def test_a_span_labeler_exports_its_logits():
     "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
 )
 def test_tags_and_choices_keep_their_order(kind):
-    assert head_outputs.form_of(kind, {}) == head_outputs.CLASSIFICATION
+    assert head_outputs.output_kind_of(kind, {}) == head_outputs.CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
     found = head_outputs.to_logits(kind, {}, outputs)
