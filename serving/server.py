@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import fastapi
-from fastapi import Request
+from fastapi import Request as HttpRequest
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -167,7 +167,7 @@ class Server:
         is_same = hmac.compare_digest(token.strip(), self._token)
         return is_same and scheme.lower() == b"bearer"
 
-    async def _send_file(self, request: Request) -> Response:
+    async def _send_file(self, request: HttpRequest) -> Response:
         name = request.url.path[1:] or "index.html"
         return await self._files.get_response(name, request.scope)
 
@@ -195,7 +195,7 @@ class Server:
         return JSONResponse({"model_version_status": [status]})
 
     async def _do_task(
-        self, name: str, task: str, request: Request
+        self, name: str, task: str, request: HttpRequest
     ) -> Response:
         """Answers {"text": "..."}, or several texts, by a task of a model.
 
@@ -204,7 +204,7 @@ class Server:
         """
         return await self._answer(request, name, task)
 
-    async def _predict(self, name: str, request: Request) -> Response:
+    async def _predict(self, name: str, request: HttpRequest) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
@@ -213,7 +213,7 @@ class Server:
 
     async def _answer(
         self,
-        request: Request,
+        request: HttpRequest,
         name: str,
         task_name: str = "",
         is_predict: bool = False,
@@ -242,7 +242,7 @@ class Server:
             raise HTTPException(503, message, {"Retry-After": "1"})
 
     async def _compute(
-        self, request: Request, model: ServedModel, job: Job
+        self, request: HttpRequest, model: ServedModel, job: Job
     ) -> list[bytes]:
         # Nothing more is computed for a client that is gone or late.
         async def compute() -> list[bytes]:
@@ -304,7 +304,7 @@ class Server:
                 "server's --max_pieces; send less text per request",
             )
 
-    async def _read_body(self, request: Request) -> bytes:
+    async def _read_body(self, request: HttpRequest) -> bytes:
         # If the body is too large, uvicorn reads and drops the rest, so that
         # the client sees the reply.
         body = bytearray()
@@ -328,7 +328,7 @@ class Server:
         return bytes(body)
 
     async def _answer_error(
-        self, request: Request, error: HTTPException
+        self, request: HttpRequest, error: HTTPException
     ) -> Response:
         status, message = error.status_code, error.detail
         headers = dict(error.headers or {})
@@ -355,6 +355,6 @@ def _find(kind: str, name: str, known: Mapping[str, T]) -> T:
     raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
 
 
-async def _until_gone(request: Request) -> None:
+async def _until_gone(request: HttpRequest) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
