@@ -23,17 +23,17 @@ class Rates(NamedTuple):
 
     Attributes:
         learning_rate: learning rate.
-        keep_m: beta_1.
-        take_m: 1 - beta_1.
-        keep_v: beta_2.
-        take_v: 1 - beta_2.
+        beta_1: decay of m.
+        one_minus_beta_1: 1 - beta_1.
+        beta_2: decay of v.
+        one_minus_beta_2: 1 - beta_2.
     """
 
     learning_rate: tf.Tensor
-    keep_m: float | tf.Tensor
-    take_m: float | tf.Tensor
-    keep_v: float | tf.Tensor
-    take_v: float | tf.Tensor
+    beta_1: float | tf.Tensor
+    one_minus_beta_1: float | tf.Tensor
+    beta_2: float | tf.Tensor
+    one_minus_beta_2: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
         """Returns these rates, or rates that change nothing if not `made`."""
@@ -110,8 +110,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
         `decay` is the variable's rate of weight decay.
         """
-        m = rates.keep_m * m + rates.take_m * gradient
-        v = rates.keep_v * v + rates.take_v * tf.square(gradient)
+        m = rates.beta_1 * m + rates.one_minus_beta_1 * gradient
+        v = rates.beta_2 * v + rates.one_minus_beta_2 * tf.square(gradient)
         corrected_m, corrected_v = m, v
         if self.bias_correction:
             steps = tf.cast(self.iterations + 1, m.dtype)
