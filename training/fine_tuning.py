@@ -310,8 +310,10 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
         for split in splits_of(task, splits, "eval"):
             batches = predict(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
-                passing = LossFigures(task.eval_loss, batches)
-                scores = task.evaluate(split, passing) | passing.figures()
+                batches_with_loss = LossFigures(task.eval_loss, batches)
+                scores = task.evaluate(split, batches_with_loss)
+                # Complete now, because the task has read all batches.
+                scores = scores | batches_with_loss.figures()
             else:
                 scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)
