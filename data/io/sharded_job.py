@@ -205,13 +205,13 @@ class Output:
             f"{self._work_dir} to start again"
         )
 
-    def has_begun(self) -> bool:
-        """Returns whether OUTPUT.work contains unfinished work.
+    def check_begun(self) -> None:
+        """Checks the unfinished work in OUTPUT.work, if there is any.
 
         Raises:
             ValueError: the work has other flags or inputs.
         """
-        return self._read_same(self._begun_file) is not None
+        self._read_same(self._begun_file)
 
     def begin(self) -> None:
         """Creates OUTPUT.work with job.json, or checks them.
@@ -220,7 +220,7 @@ class Output:
             ValueError: the work that the folder contains has other flags or
                 inputs, or the folder contains files of the user.
         """
-        if self.has_begun():
+        if self._read_same(self._begun_file) is not None:
             return
         remove_partial(self._begun_file)
         if os.path.isdir(self._work_dir) and os.listdir(self._work_dir):

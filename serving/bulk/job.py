@@ -91,8 +91,8 @@ def answer_files(
             output.remove_work()
             written = output.pattern(len(manifest["shards"]))
             return manifest["answers"], f"already wrote {written}"
-        # Raises an error for other flags, before the files are read.
-        output.has_begun()
+        # Check the flags first, because reading the files may take long.
+        output.check_begun()
         tasks = _create_tasks(settings, paths, output, num_shards)
         output.check_tasks(tasks)
         output.begin()
