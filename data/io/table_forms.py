@@ -272,19 +272,19 @@ def _unique(names: Sequence[str]) -> list[str]:
 def _read_separated(
     path: StrPath, lines: IO[str], layout: Layout, form: str
 ) -> Iterator[Row]:
-    mark = "\t" if layout.delimiter == "tab" else layout.delimiter
-    told = dialects.ToldDialect(
-        mark,
+    delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
+    known = dialects.KnownDialect(
+        delimiter,
         layout.quoting,
         layout.has_header,
         layout.columns,
         layout.encoding,
     )
-    is_tsv = form == "tsv" and not mark
-    found = dialects.find_dialect(str(path), lines, told, is_tsv)
+    is_tsv = form == "tsv" and not delimiter
+    found = dialects.find_dialect(str(path), lines, known, is_tsv)
     dialect = found.dialect
     # A text may contain commas, but hardly tabs.
-    is_tabs = dialect.mark == "\t"
+    is_tabs = dialect.delimiter == "\t"
     header = _Header(found.has_header, found.width, may_be_wider=is_tabs)
     for number, row in _parse_records(path, found.lines, dialect, header):
         if isinstance(row, ValueError):
@@ -297,7 +297,9 @@ def _read_separated(
                 raise ValueError(f"{path}, line {number}: {wrong}")
             header.set(row)
             continue
-        is_swallowed = "\n" in text and dialects.is_swallowed(row, dialect.mark)
+        is_swallowed = "\n" in text and dialects.is_swallowed(
+            row, dialect.delimiter
+        )
         yield number, wrong or header.row(row, is_swallowed)
 
 
@@ -332,8 +334,8 @@ def _parse_records(
 
 
 def _unclosed(error: csv.Error) -> ValueError:
-    # A table of one column has no mark that can be shown.
-    reason = str(error).replace(f"'{dialects.NO_MARK}'", "a line end")
+    # A table of one column has no delimiter that can be shown.
+    reason = str(error).replace(f"'{dialects.NO_DELIMITER}'", "a line end")
     return ValueError(
         f"{reason}. Close the quote, write a quote in a quoted cell twice "
         '(""), or set --noquoting if quotes are ordinary characters in this '
