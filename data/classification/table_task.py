@@ -17,7 +17,7 @@ from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
 from data.io.dev_split import DataFileOptions, SetReader
-from data.io.row_keys import is_blank, place_of
+from data.io.row_keys import is_blank, split_fraction_of
 from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
@@ -237,10 +237,10 @@ class TableProcessor(
     def _find_label(self, cells: Sequence[object], where: str) -> Label | None:
         # Converts the cells of a row's label columns to its label, or to None
         # if the label is unknown.
-        place = f"{where}, column {self._options.label_column!r}"
-        label = self._label_set.read(cells, place) if cells else None
+        where = f"{where}, column {self._options.label_column!r}"
+        label = self._label_set.read(cells, where) if cells else None
         if label is not None:
-            self._label_set.check_known(label, place)
+            self._label_set.check_known(label, where)
         return label
 
     def _warn_of_repeats(
@@ -248,7 +248,7 @@ class TableProcessor(
     ) -> None:
         # Warns of texts of the dev set that are in the train set too.
         # Numbers take less memory than texts.
-        keys = {place_of(key) for key in self.keys_of(examples)}
+        keys = {split_fraction_of(key) for key in self.keys_of(examples)}
         if name == "train":
             self._train_keys = keys
         elif name == "dev" and (both := len(keys & self._train_keys)):
