@@ -11,8 +11,8 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from data.io import encodings, json_tables, table_forms, text_files
-from data.io.table_forms import Layout, Row
+from data.io import encodings, json_tables, table_formats, text_files
+from data.io.table_formats import Layout, Row
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -137,7 +137,7 @@ def find_kind(path: str, layout: Layout) -> str | None:
 
     Raises the errors of `split`.
     """
-    form = layout.form or table_forms.form_of(path)
+    form = layout.form or table_formats.form_of(path)
     if form == "parquet":
         return form
     if form not in ("jsonl", "text", None) or layout.encoding:
@@ -199,7 +199,7 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
 def _cut_parquet(
     path: str, size: int, grid: _Grid
 ) -> Iterator[tuple[Piece, int]]:
-    with table_forms.open_parquet(path) as table:
+    with table_formats.open_parquet(path) as table:
         metadata = table.metadata
         counts = [
             metadata.row_group(number).num_rows
@@ -217,23 +217,23 @@ def _cut_parquet(
 
 
 def read_rows(piece: Piece, layout: Layout) -> Iterator[Row]:
-    """Yields the rows of a piece as `table_forms.read_rows` does.
+    """Yields the rows of a piece as `table_formats.read_rows` does.
 
     Args:
         piece: a piece of a file, or Piece(path) for all of it.
         layout: how the file is written.
 
     Raises:
-        OSError, ValueError: as `table_forms.read_rows` raises them.
+        OSError, ValueError: as `table_formats.read_rows` raises them.
     """
     if not piece.kind:
-        yield from table_forms.read_rows(piece.path, layout)
+        yield from table_formats.read_rows(piece.path, layout)
     elif piece.kind == "parquet":
         groups = range(piece.start, piece.end)
-        yield from table_forms.read_parquet(piece.path, groups, piece.first)
+        yield from table_formats.read_parquet(piece.path, groups, piece.first)
     else:
         is_text = piece.kind == "text"
-        read = table_forms.read_text if is_text else json_tables.read_lines
+        read = table_formats.read_text if is_text else json_tables.read_lines
         with _open_lines(piece) as lines:
             yield from read(enumerate(lines, piece.first))
 

@@ -1,9 +1,9 @@
 """Reads the rows of tables, checks their columns, and adds answers to rows.
 
-Training and predict.py both use this reader. table_forms.py knows the forms of
-tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table of
-any size needs only the memory of a few rows, unless Prodigy wrote it, or it is
-a JSON list or a workbook. Errors name the file and the line.
+Training and predict.py both use this reader. table_formats.py knows the formats
+of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
+of any size needs only the memory of a few rows, unless Prodigy wrote it, or it
+is a JSON list or a workbook. Errors name the file and the line.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from absl import logging
 
 from command_line import flags
 from data.io import dialects
-from data.io.table_forms import (
+from data.io.table_formats import (
     DEFAULT,
     FORMS,
     Layout,
@@ -28,7 +28,7 @@ from data.io.table_forms import (
 from files.json_files import JsonObject
 from files.paths import StrPath
 
-# The module offers the names of table_forms.py too.
+# The module offers the names of table_formats.py too.
 __all__ = [
     "DECISIONS",
     "DEFAULT",

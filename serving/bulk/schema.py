@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.io import table_forms, table_pieces, tables
+from data.io import table_formats, table_pieces, tables
 from data.io.table_pieces import Piece
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
@@ -55,7 +55,7 @@ def find_columns(
         kind = table_pieces.find_kind(path, settings.table_layout())
         most: int | None = None
         if kind == "parquet":
-            columns.add(table_forms.describe_parquet(path))
+            columns.add(table_formats.describe_parquet(path))
             most = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             most = _FIRST_ROWS

@@ -1,6 +1,6 @@
 """The reader of tables: forms, delimiters, packed files, and broken ones.
 
-Tests column_names.py, dialects.py and table_forms.py.
+Tests column_names.py, dialects.py and table_formats.py.
 """
 
 import gzip
