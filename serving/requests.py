@@ -184,15 +184,15 @@ def _read_file(
     # Yields an Item without a file for each row. `chosen` and `trained` are
     # {field: its column}, as `_choose_columns` returns them.
     path = piece.path
-    form = layout.form or tables.form_of(path)
-    is_table = form not in ("jsonl", "text", None)
+    file_format = layout.format or tables.format_of(path)
+    is_table = file_format not in ("jsonl", "text", None)
     rows = table_pieces.read_rows(piece, layout)
     with named_errors(path):
         for number, row in rows:
             if isinstance(row, ValueError):
                 yield Item(number, {}, row)
                 continue
-            is_plain = form in (None, "text") and [*row] == ["text"]
+            is_plain = file_format in (None, "text") and [*row] == ["text"]
             # Plain text contains no columns that a flag can select.
             selected = {} if is_plain else chosen
             try:

@@ -75,7 +75,7 @@ def read_lines(
         OSError: the file cannot be read.
         ValueError: a line is malformed. The message names the line.
     """
-    if tables.form_of(path) == "tsv":
+    if tables.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for number, line in read_numbered(path, layout.encoding):

@@ -137,10 +137,10 @@ def find_kind(path: str, layout: Layout) -> str | None:
 
     Raises the errors of `split`.
     """
-    form = layout.form or table_formats.form_of(path)
-    if form == "parquet":
-        return form
-    if form not in ("jsonl", "text", None) or layout.encoding:
+    file_format = layout.format or table_formats.format_of(path)
+    if file_format == "parquet":
+        return file_format
+    if file_format not in ("jsonl", "text", None) or layout.encoding:
         return None
     if text_files.is_packed(path):
         return None
@@ -149,10 +149,10 @@ def find_kind(path: str, layout: Layout) -> str | None:
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:
-        if form == "text":
-            return form
+        if file_format == "text":
+            return file_format
         _, kind = json_tables.find_kind(
-            enumerate(lines, 1), form, layout.columns
+            enumerate(lines, 1), file_format, layout.columns
         )
     return kind if kind != "list" else None
 

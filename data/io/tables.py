@@ -18,11 +18,11 @@ from command_line import flags
 from data.io import dialects
 from data.io.table_formats import (
     DEFAULT,
-    FORMS,
+    FORMATS,
     Layout,
     Repeated,
     Row,
-    form_of,
+    format_of,
     read_rows,
 )
 from files.json_files import JsonObject
@@ -32,7 +32,7 @@ from files.paths import StrPath
 __all__ = [
     "DECISIONS",
     "DEFAULT",
-    "FORMS",
+    "FORMATS",
     "Layout",
     "LayoutOptions",
     "Repeated",
@@ -41,7 +41,7 @@ __all__ = [
     "accepted_rows",
     "add_answer",
     "check_columns",
-    "form_of",
+    "format_of",
     "read_rows",
     "read_table",
 ]
@@ -86,21 +86,21 @@ class LayoutOptions:
 
     def layout(
         self,
-        form: str | None = None,
+        file_format: str | None = None,
         has_header: bool | None = True,
         columns: Sequence[str] = (),
     ) -> Layout:
         """Returns how tables are written.
 
         Args:
-            form: one of FORMS, None = the name of a file tells.
+            file_format: one of FORMATS, None = the name of a file tells.
             has_header: value if the user did not set the flag.
             columns: names of columns that the user chose.
         """
         if self.has_header is not None:
             has_header = self.has_header
         return Layout(
-            form,
+            file_format,
             self.quoting,
             self.delimiter,
             has_header,
@@ -149,7 +149,7 @@ class Table:
             OSError: the file cannot be read.
             ValueError: the first row is malformed.
         """
-        is_separated = form_of(self.path) in ("csv", "tsv", "xlsx")
+        is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
         # Only a column of no table with a header may be named 1.
         return is_separated and self.columns()[:1] != ["1"]
 

@@ -56,7 +56,7 @@ def find_layout(
         delimiter: value of --delimiter, None if it is not set.
     """
     first = _first_line(lines)
-    is_csv = tables.form_of(path) in ("csv", "xlsx")
+    is_csv = tables.format_of(path) in ("csv", "xlsx")
     separators = _SEPARATORS
     if delimiter:
         separators = dialects.DELIMITER_CHARACTERS[delimiter]

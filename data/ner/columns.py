@@ -65,7 +65,7 @@ def read(
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = options.name == "test"
-    if tables.form_of(path) == "xlsx":
+    if tables.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: str | None = "tab"
     else:
