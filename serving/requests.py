@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.io import table_pieces, tables
+from data.io import file_ranges, tables
 from data.io.column_names import guess_columns
-from data.io.table_pieces import Piece
+from data.io.file_ranges import Piece
 from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
@@ -186,7 +186,7 @@ def _read_file(
     path = piece.path
     file_format = layout.format or tables.format_of(path)
     is_table = file_format not in ("jsonl", "text", None)
-    rows = table_pieces.read_rows(piece, layout)
+    rows = file_ranges.read_rows(piece, layout)
     with named_errors(path):
         for number, row in rows:
             if isinstance(row, ValueError):

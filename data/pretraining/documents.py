@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from data.io import text_files
 from data.pretraining.corpus_checks import count_markup
 from data.pretraining.corpus_parts import Block
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import Pieces
 from data.pretraining.options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization

@@ -4,7 +4,7 @@ The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
 create_pretraining_data.py. dynamic_masking.py masks with the same
 probabilities. Lengths are numbers of WordPieces. WordPieces are encoded as in
-encoded_pieces.py. The text of an instance:
+encoded_vocabulary.py. The text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -22,7 +22,7 @@ from data.io import records
 from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, TextReader
-from data.pretraining.encoded_pieces import Continuation, Pieces
+from data.pretraining.encoded_vocabulary import Continuation, Pieces
 from data.pretraining.options import InstanceOptions
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from data.io.sharded_job import Output, RunTasks, run_tasks
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import Pieces
 from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from files import lock

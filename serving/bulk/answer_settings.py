@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.io import tables
-from data.io.table_pieces import Piece
+from data.io.file_ranges import Piece
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.tasks.base import TaskOptions, TextTask

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from absl import logging
 
-from data.io import records, table_pieces
+from data.io import file_ranges, records
+from data.io.file_ranges import Piece
 from data.io.sharded_job import Output, RunTasks, run_tasks
-from data.io.table_pieces import Piece
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
@@ -115,7 +115,7 @@ def _create_tasks(
     num_shards: int,
 ) -> list[AnswerTask]:
     layout = settings.table_layout()
-    shares = table_pieces.split(paths, layout, num_shards)
+    shares = file_ranges.split(paths, layout, num_shards)
     names_files = len(paths) > 1
     columns = find_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from data.pretraining import instances
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import Pieces
 from data.pretraining.options import InstanceOptions, MaskingOptions
 from data.text.tokenization import SPECIAL_TOKENS
 

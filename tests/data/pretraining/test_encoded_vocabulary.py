@@ -1,6 +1,6 @@
 """WordPieces as bytes, in the order of a vocabulary."""
 
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import Pieces
 from data.text.tokenization import SPECIAL_TOKENS
 
 

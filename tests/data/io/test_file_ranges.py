@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from data.io import table_pieces, tables
-from data.io.table_pieces import Piece
+from data.io import file_ranges, tables
+from data.io.file_ranges import Piece
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
@@ -19,7 +19,7 @@ def read(pieces, layout=tables.DEFAULT):
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
         for piece in pieces
-        for number, row in table_pieces.read_rows(piece, layout)
+        for number, row in file_ranges.read_rows(piece, layout)
     ]
 
 
@@ -29,7 +29,7 @@ def check(paths, layout=tables.DEFAULT, most=40):
     whole = read(map(Piece, paths), layout)
     counts = []
     for number in range(1, most):
-        shares = table_pieces.split(paths, layout, number)
+        shares = file_ranges.split(paths, layout, number)
         assert len(shares) <= number
         assert all(shares)
         counts.append(len(shares))
@@ -75,12 +75,12 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = table_pieces.split([str(path)] * 3, tables.DEFAULT, 20)
+    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT, 20)
     assert shares == [[Piece(str(path))]] * 3
     # Several small files are one share.
-    shares = table_pieces.split([str(path)] * 3, tables.DEFAULT)
+    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT)
     assert shares == [[Piece(str(path))] * 3]
-    assert table_pieces.split([], tables.DEFAULT) == [[]]
+    assert file_ranges.split([], tables.DEFAULT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
@@ -110,7 +110,7 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = table_pieces.split([str(path)], tables.DEFAULT)
+        shares = file_ranges.split([str(path)], tables.DEFAULT)
         counts.append(len(shares))
     assert counts == [1, 2, 7, 8, 9]
 
