@@ -7,8 +7,8 @@ A corpus becomes records in these steps:
     sentence_split.py      splits a line into sentences, with --sentence_split
     encoded_vocabulary.py  encodes a WordPiece as the bytes of its id
     corpus_checks.py       warns of likely mistakes in the corpus
-    instances.py           creates the instances of documents in memory, the same
-                           as Google's code
+    instances.py           creates the instances of documents in memory, the
+                           same as Google's code
 
 For a corpus of any size, corpus_parts.py splits the text files into parts of
 about 4 MB. job.py creates the instances of each part in several processes.

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from data.io import file_ranges, table_formats, tables
-from data.io.file_ranges import Piece
+from data.io.file_ranges import FileRange
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
@@ -59,7 +59,7 @@ def find_columns(
             most = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             most = _FIRST_ROWS
-        items = settings.read([Piece(path)])
+        items = settings.read([FileRange(path)])
         for item in itertools.islice(items, most):
             if item.error:
                 continue
