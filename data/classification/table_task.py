@@ -120,16 +120,22 @@ class TableProcessor(
         """
         if self.output_mode == "regression":
             return None
-        if self._label_set.names is None:
-            is_split = bool(self._data.data_file)
-            self._label_set.infer(
-                f"the train set in {self._source}",
-                self.read("train"),
-                dev=self.read("eval") if is_split else (),
-                # The split has logged the numbers of both sets.
-                log_counts=not is_split,
-            )
+        self._infer_labels()
         return self._label_set.names
+
+    def _infer_labels(self) -> None:
+        # Reads the train set, unless the labels are known, or in regression.
+        is_known = self._label_set.names is not None
+        if is_known or self.output_mode == "regression":
+            return
+        is_split = bool(self._data.data_file)
+        self._label_set.infer(
+            f"the train set in {self._source}",
+            self.read("train"),
+            dev=self.read("eval") if is_split else (),
+            # The split has logged the numbers of both sets.
+            log_counts=not is_split,
+        )
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""
@@ -162,8 +168,7 @@ class TableProcessor(
         self._columns = table.columns()
         has_labels = {*self._label_columns} <= {*self._columns}
         if name == "dev" or (name == "test" and has_labels):
-            # Reads the train set, unless the labels are known.
-            self.labels()
+            self._infer_labels()
         examples: list[InputExample] = []
         left_out: collections.Counter[str] = collections.Counter()
         num_changed = 0
