@@ -62,6 +62,10 @@ class Repeated(str):
         return key
 
 
+class ColumnNumber(str):
+    """Key of a column of a table without a header: "1", "2" and so on."""
+
+
 class Layout(NamedTuple):
     """The format, the marks and the header of a table.
 
@@ -231,7 +235,7 @@ class _Header:
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
-            self._keys = [*map(str, range(1, len(cells) + 1))]
+            self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
     def _problem_of_width(self, cells: Sequence[str]) -> str | None:

@@ -19,6 +19,7 @@ from data.io import dialects
 from data.io.table_formats import (
     DEFAULT,
     FORMATS,
+    ColumnNumber,
     Layout,
     Repeated,
     Row,
@@ -33,6 +34,7 @@ __all__ = [
     "DECISIONS",
     "DEFAULT",
     "FORMATS",
+    "ColumnNumber",
     "Layout",
     "LayoutOptions",
     "Repeated",
@@ -111,7 +113,10 @@ class LayoutOptions:
 
 
 class Table:
-    """A table whose file is opened once, to look at its columns and to read it.
+    """A table whose columns can be looked at before its rows are read.
+
+    Looking and the first `read` open the file once, because a pipe can be read
+    only once. Each further `read` opens it again.
 
     Args:
         path: path of the file.
@@ -150,12 +155,15 @@ class Table:
             ValueError: the first row is malformed.
         """
         is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
-        # Only a column of no table with a header may be named 1.
-        return is_separated and self.columns()[:1] != ["1"]
+        is_numbered = any(isinstance(x, ColumnNumber) for x in self.columns())
+        return is_separated and not is_numbered
 
     def read(self) -> Iterator[Row]:
-        """Yields the rows as `read_rows` does. Call it once."""
-        return self._rows
+        """Returns all rows of the table, as `read_rows` yields them."""
+        rows = self._rows
+        # Opens the file only if it is looked at or read again.
+        self._rows = read_rows(self.path, self.layout)
+        return rows
 
 
 def read_table(
