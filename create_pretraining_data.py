@@ -154,7 +154,7 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> int:
     return writer.num_records
 
 
-def find_casing(parsed: flags.Parsed[Config]) -> Config:
+def with_casing(parsed: flags.Parsed[Config]) -> Config:
     """Returns the flags with the casing of the vocabulary.
 
     Raises:
@@ -178,7 +178,7 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     config = parsed.config
     beam_options = config.beam.parse(rest, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    config = find_casing(parsed)
+    config = with_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
         num_instances, place = create_at_scale(

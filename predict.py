@@ -92,7 +92,7 @@ class Config(flags.Config):
         "format. For other endings and for standard input, the default is "
         "jsonl if the first line begins with { or a list of objects, else "
         "text.",
-        choices=tables.FORMS,
+        choices=tables.FORMATS,
     )
     text_column: str | None = flag(
         None,

@@ -371,10 +371,10 @@ def create_reader(
     )
 
 
-def read_task(
+def create_task(
     start: Start[Config], reader: reading.ClassificationReader
 ) -> task.Task:
-    """Reads what the sets tell of the task, and creates the task.
+    """Creates the task, with what its sets tell of it.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. The sets of an embedding tell whether the pairs have
@@ -400,9 +400,8 @@ def read_task(
             score_unit=score_unit,
             temperature=config.classifier.contrastive_temperature,
         )
-    if reader.num_texts is None and config.training.do_train:
-        # See whether the examples of --processor are pairs.
-        reader.read_train_set()
+    if config.training.do_train:
+        reader.find_num_texts()
     labels = reader.labels()
     class_weights = read_class_weights(config, reader, labels)
     return ClassifierTask(start, reader, labels, class_weights)
@@ -437,7 +436,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     if reader.table_processor:
         start = with_table_split(start, reader.table_processor)
         start = suit(start, reader.table_processor, parsed.given)
-    created = read_task(start, reader)
+    created = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training import fine_tuning

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.io import table_pieces, tables
+from data.io import file_ranges, tables
 from data.io.column_names import guess_columns
-from data.io.table_pieces import Piece
+from data.io.file_ranges import FileRange
 from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask
@@ -102,7 +102,7 @@ def read_json(
 
 def read(
     task: TextTask,
-    paths: Sequence[str | Piece],
+    paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT,
     trained_columns: Sequence[str | None] = (),
@@ -115,7 +115,7 @@ def read(
 
     Args:
         task: task that will answer the requests.
-        paths: paths or pieces of the files, or text_files.STDIN for standard
+        paths: paths or ranges of the files, or text_files.STDIN for standard
             input.
         columns: names of the columns to read for the task's first field, second
             field, and so on. None reads the column with the field's own name.
@@ -137,11 +137,13 @@ def read(
     if by_number and layout.has_header is None:
         layout = layout._replace(has_header=False)
     layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    pieces = [x if isinstance(x, Piece) else Piece(x) for x in paths]
+    ranges = [x if isinstance(x, FileRange) else FileRange(x) for x in paths]
     if file_names is None:
-        file_names = [x.path if len(pieces) > 1 else "" for x in pieces]
-    for piece, file in zip(pieces, file_names, strict=True):
-        items = _read_file(task, piece, layout, chosen=chosen, trained=trained)
+        file_names = [x.path if len(ranges) > 1 else "" for x in ranges]
+    for file_range, file in zip(ranges, file_names, strict=True):
+        items = _read_file(
+            task, file_range, layout, chosen=chosen, trained=trained
+        )
         for item in items:
             yield item._replace(file=file)
 
@@ -175,7 +177,7 @@ def _choose_columns(
 
 def _read_file(
     task: TextTask,
-    piece: Piece,
+    file_range: FileRange,
     layout: tables.Layout,
     *,
     chosen: Mapping[str, str],
@@ -183,16 +185,16 @@ def _read_file(
 ) -> Iterator[Item]:
     # Yields an Item without a file for each row. `chosen` and `trained` are
     # {field: its column}, as `_choose_columns` returns them.
-    path = piece.path
-    form = layout.form or tables.form_of(path)
-    is_table = form not in ("jsonl", "text", None)
-    rows = table_pieces.read_rows(piece, layout)
+    path = file_range.path
+    file_format = layout.format or tables.format_of(path)
+    is_table = file_format not in ("jsonl", "text", None)
+    rows = file_ranges.read_rows(file_range, layout)
     with named_errors(path):
         for number, row in rows:
             if isinstance(row, ValueError):
                 yield Item(number, {}, row)
                 continue
-            is_plain = form in (None, "text") and [*row] == ["text"]
+            is_plain = file_format in (None, "text") and [*row] == ["text"]
             # Plain text contains no columns that a flag can select.
             selected = {} if is_plain else chosen
             try:

@@ -95,7 +95,7 @@ def _find_casing_file(config: Config) -> str | None:
     return None if os.path.isfile(path) else path
 
 
-def count_words(
+def count_words_of_files(
     input_files: Sequence[str], do_lower_case: bool
 ) -> collections.Counter[str]:
     """Counts the words of text files. Warns if bytes are not UTF-8.
@@ -123,7 +123,7 @@ def count_words(
     return counts
 
 
-def extend_vocabulary(
+def extend_and_report(
     old: Sequence[str], counts: Mapping[str, int], num_new_words: int | None
 ) -> list[str]:
     """Adds words of a text to a vocabulary, and prints how many it adds.
@@ -165,7 +165,7 @@ def create_vocabulary(
             word to add.
     """
     if old is not None:
-        return extend_vocabulary(old, counts, config.num_new_words)
+        return extend_and_report(old, counts, config.num_new_words)
     return vocabulary.learn_vocabulary(
         counts, config.vocab_size, config.num_unused
     )
@@ -220,7 +220,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     old = _read_vocabulary(config)
-    counts = count_words(input_files, config.do_lower_case)
+    counts = count_words_of_files(input_files, config.do_lower_case)
     logging.info("Learning from %d different words", len(counts))
     # Open the output first. If it cannot be written, nothing is learned.
     with atomic_open(config.output_file) as file:

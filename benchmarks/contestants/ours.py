@@ -146,7 +146,7 @@ def open_mrpc(spec, command):
     parsed = parse(run_classifier, spec, command)
     begin = start.read_start(parsed)
     reader = run_classifier.create_reader(parsed, begin, table=None)
-    task = run_classifier.read_task(begin, reader)
+    task = run_classifier.create_task(begin, reader)
     folder = RunFolder(begin, task.labels)
     return begin, task, folder, write_splits(task, begin, folder.state)
 

@@ -16,7 +16,7 @@ from data.io.tables import (
     LayoutOptions,
     Table,
     check_columns,
-    form_of,
+    format_of,
 )
 
 XNLI_LANGUAGES = (
@@ -197,7 +197,7 @@ def find_columns(
 def _columns_of(file: str, table: Table) -> list[str]:
     # A file of lines of text has the single column text.
     columns = table.columns()
-    if form_of(table.path) in (None, "text") and columns == ["text"]:
+    if format_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(
             f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
         )

@@ -43,14 +43,14 @@ class InputExample:
     row: Mapping[str, object] | None = None
 
 
-def regression_label(value: object, place: str) -> float:
+def regression_label(value: object, where: str) -> float:
     """Converts the label of a regression task, such as "2.5", to a number.
 
     `value` is a cell of a table, of any type.
 
     Raises:
         ValueError: the label is not a finite number. The message begins with
-            `place`, such as the file and the line.
+            `where`, such as the file and the line.
     """
     number = np.nan
     # float() would convert True, False and "1_000".
@@ -60,7 +60,7 @@ def regression_label(value: object, place: str) -> float:
             number = float(value)
     if not abs(number) <= np.finfo(np.float32).max:
         raise ValueError(
-            f"{place}: in regression the label must be a finite number. "
+            f"{where}: in regression the label must be a finite number. "
             f"Received: {str(value)[:80]!r}"
         )
     return number

@@ -93,11 +93,11 @@ class SplitFilesProcessor(ClassificationProcessor):
             lines.pop()
         if not lines:
             raise ValueError(f"{path} contains no example")
-        places = self._find_places(path, lines[0][1], name)
-        examples = [*self._create_examples(path, lines, name, places)]
+        indices = self._find_indices(path, lines[0][1], name)
+        examples = [*self._create_examples(path, lines, name, indices)]
         if not examples:
             raise ValueError(f"{path} contains no example")
-        self._log_lines(path, lines, name, places)
+        self._log_lines(path, lines, name, indices)
         return examples
 
     def _create_examples(
@@ -105,13 +105,13 @@ class SplitFilesProcessor(ClassificationProcessor):
         path: str,
         lines: Iterable[tuple[int, list[str]]],
         name: str,
-        places: glue_layouts.Places,
+        indices: glue_layouts.ColumnIndices,
     ) -> Iterator[InputExample]:
         for i, (number, line) in enumerate(lines):
-            if i == 0 and places.has_header:
+            if i == 0 and indices.has_header:
                 continue
             try:
-                example = self._create_example(i, line, name, places)
+                example = self._create_example(i, line, name, indices)
             except IndexError:
                 error = glue_layouts.short_line(line)
                 raise ValueError(f"{path}, line {number}: {error}") from None
@@ -125,30 +125,30 @@ class SplitFilesProcessor(ClassificationProcessor):
         path: str,
         lines: Sequence[tuple[int, list[str]]],
         name: str,
-        places: glue_layouts.Places,
+        indices: glue_layouts.ColumnIndices,
     ) -> None:
         # Says how labels in numbers are read, and what becomes of short lines.
         if name != "test":
-            column = places.columns[-1]
+            column = indices.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
             glue_layouts.log_numbers(path, cells, self.hub_labels)
-        longest = max(places.columns)
+        longest = max(indices.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
             done = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, done, num_short)
 
-    def _find_places(
+    def _find_indices(
         self, path: str, header: list[str], name: str
-    ) -> glue_layouts.Places:
+    ) -> glue_layouts.ColumnIndices:
         # Returns where the texts and the labels of the set `name` are.
         columns = self.text_columns
         if name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.
             columns = (1,)
         try:
-            return glue_layouts.find_places(
+            return glue_layouts.find_indices(
                 header,
                 columns,
                 None if name == "test" else self.label_column,
@@ -158,9 +158,13 @@ class SplitFilesProcessor(ClassificationProcessor):
             raise ValueError(f"{path}, line 1: {error}") from error
 
     def _create_example(
-        self, i: int, line: list[str], name: str, places: glue_layouts.Places
+        self,
+        i: int,
+        line: list[str],
+        name: str,
+        indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
-        columns = places.columns
+        columns = indices.columns
         if self.drops_short_lines and len(line) <= max(columns):
             if name != "test":
                 return None
@@ -171,7 +175,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         is_known = name != "test" or self.test_set_has_labels
         label = self._label(line, columns[-1] if is_known else None)
         number: int | str = i
-        if self.guid_column is not None and places.is_official:
+        if self.guid_column is not None and indices.is_official:
             number = line[self.guid_column]
         set_type = self.dev_guid if name == "dev" else name
         return InputExample(f"{set_type}-{number}", text_a, text_b, label)
@@ -216,21 +220,25 @@ class XnliProcessor(SplitFilesProcessor):
         )
         self.language = language
 
-    def _find_places(
+    def _find_indices(
         self, path: str, header: list[str], name: str
-    ) -> glue_layouts.Places:
+    ) -> glue_layouts.ColumnIndices:
         columns = [0, 1, 2] if name == "train" else [6, 7, 1]
-        return glue_layouts.Places(columns)
+        return glue_layouts.ColumnIndices(columns)
 
     def _create_example(
-        self, i: int, line: list[str], name: str, places: glue_layouts.Places
+        self,
+        i: int,
+        line: list[str],
+        name: str,
+        indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
         if name != "train" and line[0] != self.language:
             return None
-        column = places.columns[-1]
+        column = indices.columns[-1]
         if line[column] == "contradictory":
             line[column] = "contradiction"
-        return super()._create_example(i, line, name, places)
+        return super()._create_example(i, line, name, indices)
 
 
 _NLI = ("contradiction", "entailment", "neutral")

@@ -32,7 +32,7 @@ _ADVICE = (
 )
 
 
-class Places(NamedTuple):
+class ColumnIndices(NamedTuple):
     """Where the texts and the label of a file are.
 
     Attributes:
@@ -75,7 +75,7 @@ def read_lines(
         OSError: the file cannot be read.
         ValueError: a line is malformed. The message names the line.
     """
-    if tables.form_of(path) == "tsv":
+    if tables.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for number, line in read_numbered(path, layout.encoding):
@@ -92,12 +92,12 @@ def read_lines(
         yield number, ["" if cell is None else str(cell) for cell in cells]
 
 
-def find_places(
+def find_indices(
     header: Sequence[str],
     text_columns: Sequence[str | int],
     label_column: str | int | None,
     has_header: bool,
-) -> Places:
+) -> ColumnIndices:
     """Finds the columns of a file by the names in its first line.
 
     Args:
@@ -120,16 +120,16 @@ def find_places(
         numbers = [*text_columns]
         if label_column is not None:
             numbers.append(label_column)
-        return Places([int(number) for number in numbers], has_header)
+        return ColumnIndices([int(number) for number in numbers], has_header)
     if texts is None:
         wanted = next(x for x in text_columns if str(x).lower() not in names)
         raise _missing(wanted, header)
     if label_column is None:
-        return Places(texts, is_official=False)
+        return ColumnIndices(texts, is_official=False)
     if label is None:
         wanted = label_column if isinstance(label_column, str) else "label"
         raise _missing(wanted, header)
-    return Places([*texts, label], is_official=label_column in header)
+    return ColumnIndices([*texts, label], is_official=label_column in header)
 
 
 def _find_texts(

@@ -42,14 +42,14 @@ def is_empty(cell: object) -> bool:
     return cell is None or cell != cell
 
 
-def label_text(value: object, place: str) -> str:
+def label_text(value: object, where: str) -> str:
     """Converts a label to text in its normal form.
 
     True is the same label as true, and 1.0 as 1.
 
     Args:
         value: the label, of any type.
-        place: the place of the label, for the error.
+        where: the place of the label, for the error.
 
     Raises:
         ValueError: the label is neither a number nor a line of text.
@@ -62,26 +62,26 @@ def label_text(value: object, place: str) -> str:
         if label:
             return label
     raise ValueError(
-        f"{place}: a label must be a number, or a non-empty string without "
+        f"{where}: a label must be a number, or a non-empty string without "
         f"line breaks. Received: {value!r}"
     )
 
 
 def read_label(
-    cell: object, place: str, known: Collection[str] = ()
+    cell: object, where: str, known: Collection[str] = ()
 ) -> str | None:
     """Returns the label in a cell, None if the cell is empty.
 
     Args:
         cell: the cell. A list of one label is that label.
-        place: the place of the cell, for the error.
+        where: the place of the cell, for the error.
         known: labels of the task. One of them may look like a list.
 
     Raises:
         ValueError: the cell contains several labels, or no label.
     """
     received = cell
-    cell = _choices(cell, place)
+    cell = _choices(cell, where)
     if is_empty(cell):
         return None
     if isinstance(cell, str):
@@ -90,60 +90,60 @@ def read_label(
         listed = parse_list(cell)
         cell = cell if listed is None else listed
     if not isinstance(cell, list):
-        return label_text(cell, place)
+        return label_text(cell, where)
     if len(cell) > 1:
         raise ValueError(
-            f"{place}: the cell contains {len(cell)} labels. Set "
+            f"{where}: the cell contains {len(cell)} labels. Set "
             "--output_mode=multilabel to learn several labels for a text. "
             f"Received: {received!r:.200}"
         )
-    return label_text(cell[0], place) if cell else None
+    return label_text(cell[0], where) if cell else None
 
 
-def read_labels(cell: object, separator: str, place: str) -> list[str] | None:
+def read_labels(cell: object, separator: str, where: str) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.
 
     Args:
         cell: a list, or text: a list in any notation, or names with `separator`
             between them. An empty text is an empty list.
         separator: the text between two labels.
-        place: the place of the cell, for the error.
+        where: the place of the cell, for the error.
 
     Raises:
         ValueError: the cell cannot be read as a list, or contains a 0 or 1 for
             each label.
     """
     received = cell
-    cell = _choices(cell, place)
+    cell = _choices(cell, where)
     if isinstance(cell, str):
         cell = [] if is_empty(cell) else _split(cell, separator)
     elif is_empty(cell):
         return None
     if not isinstance(cell, list):
         raise ValueError(
-            f"{place}: the labels must be a list in JSON, or names with "
+            f"{where}: the labels must be a list in JSON, or names with "
             f"{separator!r} between them, without brackets and quotes. "
             f"Received: {received!r}"
         )
-    names = [label_text(value, place) for value in cell]
+    names = [label_text(value, where) for value in cell]
     if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
-        raise vector_error(place, received)
+        raise vector_error(where, received)
     # The same name in two spellings is one label.
     return [*dict.fromkeys(names)]
 
 
-def vector_error(place: str, cell: object) -> ValueError:
+def vector_error(where: str, cell: object) -> ValueError:
     """Returns the error for a 0 or 1 for each label instead of names."""
     return ValueError(
-        f"{place}: the labels must be names, not a 0 or 1 for each label. "
+        f"{where}: the labels must be names, not a 0 or 1 for each label. "
         f"Received: {cell!r}"
     )
 
 
-def _choices(cell: object, place: str) -> object:
+def _choices(cell: object, where: str) -> object:
     # Label Studio writes one label as text, and several as {"choices": []}.
     if isinstance(cell, str) and cell.startswith('{"choices"'):
-        cell = parse_json(cell, place)
+        cell = parse_json(cell, where)
     if isinstance(cell, dict) and "choices" in cell:
         return cell["choices"]
     return [*cell] if isinstance(cell, tuple) else cell

@@ -74,7 +74,7 @@ class LabelSet:
         check_labels(names, where, fewest=_FEWEST[self._output_mode])
         self.names = names
 
-    def read(self, cells: Sequence[object], place: str) -> Label | None:
+    def read(self, cells: Sequence[object], where: str) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
         In multi-label classification an empty cell is an empty list of labels,
@@ -82,7 +82,7 @@ class LabelSet:
 
         Args:
             cells: the cells, one or more.
-            place: the place of the cells, for the error.
+            where: the place of the cells, for the error.
 
         Returns:
             the label, or None if it is unknown.
@@ -91,32 +91,32 @@ class LabelSet:
             ValueError: a cell contains no label.
         """
         if self._output_mode == "multilabel" and len(cells) == 1:
-            return label_cells.read_labels(cells[0], self._separator, place)
+            return label_cells.read_labels(cells[0], self._separator, where)
         if any(map(label_cells.is_empty, cells)):
             return None
         if self._output_mode == "regression":
-            return regression_label(cells[0], place)
+            return regression_label(cells[0], where)
         if len(cells) == 1:
-            return label_cells.read_label(cells[0], place, self.names or ())
-        flags = [_ONE_HOT.get(label_cells.label_text(x, place)) for x in cells]
+            return label_cells.read_label(cells[0], where, self.names or ())
+        flags = [_ONE_HOT.get(label_cells.label_text(x, where)) for x in cells]
         if None in flags:
             raise ValueError(
-                f"{place}: each of these columns must contain 0 or 1. "
+                f"{where}: each of these columns must contain 0 or 1. "
                 f"Received: {cells}"
             )
         return [*itertools.compress(self.names or (), flags)]
 
-    def check_known(self, label: Label, place: str) -> None:
+    def check_known(self, label: Label, where: str) -> None:
         """Raises a ValueError if a label is not one of `names`.
 
         Args:
             label: the label, or the list of labels, of a row.
-            place: the place of the label, for the error.
+            where: the place of the label, for the error.
         """
         for each in names_of(label):
             if self.names is not None and each not in self.names:
                 raise ValueError(
-                    f"{place}: unknown label {each!r}; the labels are "
+                    f"{where}: unknown label {each!r}; the labels are "
                     f"{first_labels(self.names)}. Correct the line, or add "
                     "the label to --labels or to the train set"
                 )

@@ -79,7 +79,7 @@ def convert_to_unicode(text: object) -> str:
     return text
 
 
-class FileProcessor(ClassificationProcessor):
+class UserProcessor(ClassificationProcessor):
     """Reads the labels and the sets with a class of a user's file.
 
     Args:
@@ -198,7 +198,7 @@ class FileProcessor(ClassificationProcessor):
 
 
 class RecordedProcessor(ClassificationProcessor):
-    """Knows the labels of a model that a FileProcessor's sets trained.
+    """Knows the labels of a model that a UserProcessor's sets trained.
 
     It predicts or exports where no set is read.
 
@@ -236,10 +236,10 @@ def find(
         preset: Preset of the weights, None if the flags name the task's data.
 
     Raises:
-        ValueError, OSError: as FileProcessor raises them.
+        ValueError, OSError: as UserProcessor raises them.
     """
     if value:
-        return FileProcessor(value, data_dir)
+        return UserProcessor(value, data_dir)
     if preset and ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None

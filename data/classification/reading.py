@@ -83,6 +83,18 @@ class ClassificationReader:
         """
         return self._processors[""].labels()
 
+    def find_num_texts(self) -> None:
+        """Makes `num_texts` known, by the train set if it is unknown.
+
+        Only the examples of a user's class tell whether they are pairs.
+
+        Raises:
+            ValueError: the train set is malformed.
+            OSError: the train set cannot be read.
+        """
+        if self.num_texts is None:
+            self.read_train_set()
+
     def read_train_set(self) -> Sequence[InputExample]:
         """Returns the train set, which the processor holds until `take`."""
         return self._processors[""].read("train")

@@ -17,7 +17,7 @@ from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
 from data.io.dev_split import DataFileOptions, SetReader
-from data.io.row_keys import is_blank, place_of
+from data.io.row_keys import is_blank, split_fraction_of
 from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
 from files.paths import StrPath
@@ -120,16 +120,22 @@ class TableProcessor(
         """
         if self.output_mode == "regression":
             return None
-        if self._label_set.names is None:
-            is_split = bool(self._data.data_file)
-            self._label_set.infer(
-                f"the train set in {self._source}",
-                self.read("train"),
-                dev=self.read("eval") if is_split else (),
-                # The split has logged the numbers of both sets.
-                log_counts=not is_split,
-            )
+        self._infer_labels()
         return self._label_set.names
+
+    def _infer_labels(self) -> None:
+        # Reads the train set, unless the labels are known, or in regression.
+        is_known = self._label_set.names is not None
+        if is_known or self.output_mode == "regression":
+            return
+        is_split = bool(self._data.data_file)
+        self._label_set.infer(
+            f"the train set in {self._source}",
+            self.read("train"),
+            dev=self.read("eval") if is_split else (),
+            # The split has logged the numbers of both sets.
+            log_counts=not is_split,
+        )
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""
@@ -162,8 +168,7 @@ class TableProcessor(
         self._columns = table.columns()
         has_labels = {*self._label_columns} <= {*self._columns}
         if name == "dev" or (name == "test" and has_labels):
-            # Reads the train set, unless the labels are known.
-            self.labels()
+            self._infer_labels()
         examples: list[InputExample] = []
         left_out: collections.Counter[str] = collections.Counter()
         num_changed = 0
@@ -237,10 +242,10 @@ class TableProcessor(
     def _find_label(self, cells: Sequence[object], where: str) -> Label | None:
         # Converts the cells of a row's label columns to its label, or to None
         # if the label is unknown.
-        place = f"{where}, column {self._options.label_column!r}"
-        label = self._label_set.read(cells, place) if cells else None
+        where = f"{where}, column {self._options.label_column!r}"
+        label = self._label_set.read(cells, where) if cells else None
         if label is not None:
-            self._label_set.check_known(label, place)
+            self._label_set.check_known(label, where)
         return label
 
     def _warn_of_repeats(
@@ -248,7 +253,7 @@ class TableProcessor(
     ) -> None:
         # Warns of texts of the dev set that are in the train set too.
         # Numbers take less memory than texts.
-        keys = {place_of(key) for key in self.keys_of(examples)}
+        keys = {split_fraction_of(key) for key in self.keys_of(examples)}
         if name == "train":
             self._train_keys = keys
         elif name == "dev" and (both := len(keys & self._train_keys)):

@@ -13,7 +13,7 @@ from absl import logging
 
 from command_line import flags
 from command_line.path_flags import Kind
-from data.io.row_keys import key_of, place_of
+from data.io.row_keys import key_of, split_fraction_of
 from data.io.set_cache import CachingReader
 from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
@@ -114,7 +114,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         train: list[ExampleT] = []
         dev: list[ExampleT] = []
         for example, key in zip(examples, self.keys_of(examples), strict=True):
-            is_dev = place_of(key) < fraction
+            is_dev = split_fraction_of(key) < fraction
             (dev if is_dev else train).append(example)
         for name, of_set in (("train", train), ("dev", dev)):
             if not of_set:

@@ -2,7 +2,7 @@
 
 Python's csv parses a table that it is told everything about. What this module
 tells it comes from the first 200 records, not from the first line: a name of a
-column may contain a line break, and a text may contain any mark.
+column may contain a line break, and a text may contain any delimiter.
 """
 
 import csv
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 from data.io import encodings, headers, table_checks
 
 # {value of --delimiter: the character}.
-MARKS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
-DELIMITERS = tuple(MARKS)
+DELIMITER_CHARACTERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+DELIMITERS = tuple(DELIMITER_CHARACTERS)
 # Stands between the cells of a table of one column. No text contains it.
-NO_MARK = "\ud800"
+NO_DELIMITER = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
 # A cell that a program quoted. The program wrote each quote in it twice.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
-# Excel takes the mark from a line such as sep=; above the names.
+# Excel takes the delimiter from a line such as sep=; above the names.
 _HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MOST_RECORDS = 200
 _MOST_CHARACTERS = 1 << 20
@@ -34,30 +34,30 @@ class Dialect(NamedTuple):
     r"""The marks between and around the cells of a table.
 
     Attributes:
-        mark: character between cells.
+        delimiter: character between cells.
         quoting: whether `"` quotes cells.
         escapes: whether `\"` is a quote in a quoted cell, and not its end.
-        is_spaced: whether blanks may stand between a mark and a quote.
+        is_spaced: whether blanks may stand between a delimiter and a quote.
     """
 
-    mark: str
+    delimiter: str
     quoting: bool = True
     escapes: bool = False
     is_spaced: bool = False
 
 
-class ToldDialect(NamedTuple):
-    """What the user told of a table, before its records are read.
+class KnownDialect(NamedTuple):
+    """What the user set, which is known before the records are read.
 
     Attributes:
-        mark: character between cells, None = unknown.
+        delimiter: character between cells, None = unknown.
         quoting: whether `"` quotes cells, None = unknown.
         has_header: whether the first record names the columns, None = unknown.
         columns: names of columns that the user chose.
         encoding: encoding of the text, None = UTF-8.
     """
 
-    mark: str | None = None
+    delimiter: str | None = None
     quoting: bool | None = None
     has_header: bool | None = True
     columns: Collection[str] = ()
@@ -72,7 +72,7 @@ def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  
         lines = map(_hide_escaped, lines)
     return csv.reader(
         lines,
-        delimiter=dialect.mark,
+        delimiter=dialect.delimiter,
         quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
         skipinitialspace=dialect.is_spaced,
         strict=True,
@@ -91,7 +91,7 @@ def show_escaped(row: list[str]) -> list[str]:
     return [cell.replace(_QUOTE, '"') for cell in row]
 
 
-def is_swallowed(row: Sequence[str], mark: str) -> bool:
+def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
     """Returns whether a quoted cell contains the next lines of the table.
 
     csv reads a stray quote in each of two lines as one cell, with as many tabs
@@ -99,10 +99,10 @@ def is_swallowed(row: Sequence[str], mark: str) -> bool:
     Commas are not counted, because a text may contain as many of them.
     """
     last = len(row) - 1
-    return mark in "\t|" and any(
-        cell.count(mark) == (len(cell.splitlines()) - 1) * last > 0
+    return delimiter in "\t|" and any(
+        cell.count(delimiter) == (len(cell.splitlines()) - 1) * last > 0
         for cell in row
-        if mark in cell
+        if delimiter in cell
     )
 
 
@@ -141,9 +141,9 @@ class _Sample:
         return records, has_one_width
 
     def take_hint(self) -> str | None:
-        """Empties a line that only tells the mark, and returns the mark."""
+        """Empties a line that only tells the delimiter, and returns that."""
         match = _HINT.fullmatch(next(iter(self), ""))
-        if not match or match[1] not in MARKS.values():
+        if not match or match[1] not in DELIMITER_CHARACTERS.values():
             return None
         self.seen[0] = "\n"
         return match[1]
@@ -166,11 +166,13 @@ class _Sample:
         text = "".join(self.seen)
         if dialect.escapes:
             text = _hide_escaped(text)
-        mark = re.escape(dialect.mark)
+        delimiter = re.escape(dialect.delimiter)
         blanks = " *" if dialect.is_spaced else ""
         # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
         cell = '"[^"]*(?:""[^"]*)*"'
-        quoted = rf"(?:(?<={mark})|^){blanks}{cell}(?={mark}|[\r\n]|\Z)"
+        quoted = (
+            rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
+        )
         return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
 
 
@@ -197,31 +199,31 @@ class FoundDialect(NamedTuple):
 
 
 def find_dialect(
-    path: str, lines: Iterator[str], told: ToldDialect, is_tsv: bool
+    path: str, lines: Iterator[str], known: KnownDialect, is_tsv: bool
 ) -> FoundDialect:
     """Finds the dialect of a table, and whether it has a header.
 
     Args:
         path: path of the file, for messages.
         lines: lines of the file with their ends.
-        told: what is known.
+        known: what the user set.
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
-        ValueError: nothing tells the mark or the header, or the first line is
-            a title. The message names the flag to set.
+        ValueError: nothing tells the delimiter or the header, or the first line
+            is a title. The message names the flag to set.
     """
-    if told.mark and told.quoting is not None and told.has_header is not None:
-        dialect = Dialect(told.mark, told.quoting)
-        return FoundDialect(dialect, told.has_header, lines)
+    delimiter, quoting, has_header = known[:3]
+    if delimiter and quoting is not None and has_header is not None:
+        return FoundDialect(Dialect(delimiter, quoting), has_header, lines)
     sample = _Sample(lines)
     hint = sample.take_hint()
-    told = told._replace(mark=told.mark or hint)
+    known = known._replace(delimiter=known.delimiter or hint)
     try:
-        found = _find_in_sample(path, sample, told, is_tsv)
+        found = _find_in_sample(path, sample, known, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
-        sample.check_encoding(path, told.encoding)
+        sample.check_encoding(path, known.encoding)
         raise
     return found._replace(lines=itertools.chain(sample.seen, lines))
 
@@ -233,26 +235,26 @@ def common_width(widths: Sequence[int]) -> int:
 
 
 def _find_in_sample(
-    path: str, sample: _Sample, told: ToldDialect, is_tsv: bool
+    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
 ) -> FoundDialect:
     head = [*itertools.islice(sample, 3)]
     table_checks.check_head(path, head)
-    dialect = _choose_dialect(path, sample, told, is_tsv)
+    dialect = _choose_dialect(path, sample, known, is_tsv)
     records = sample.records(dialect)[0]
-    if told.quoting is not False:
+    if known.quoting is not False:
         table_checks.check_quotes(path, records)
         table_checks.check_apostrophes(path, records)
-    if not told.mark:
+    if not known.delimiter:
         if not any(any(row[1:]) for row in records):
             blanks = sample.records(Dialect(" "))[0]
             table_checks.check_blanks(path, sample.seen, blanks)
         table_checks.check_one_column(path, records)
-    has_header = told.has_header
+    has_header = known.has_header
     if has_header is not False:
         headers.check_title(path, records)
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
-        has_header = headers.find_header(path, records, told.columns)
+        has_header = headers.find_header(path, records, known.columns)
     width = common_width([*map(len, records)]) if records else None
     return FoundDialect(dialect, bool(has_header), iter(()), width)
 
@@ -270,25 +272,29 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: _Sample, told: ToldDialect, is_tsv: bool
+    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
 ) -> Dialect:
-    # The user's mark counts most, then the file's name, then the strictest fit.
-    if told.mark:
-        fit = _fit_mark(sample, told.mark, told)
-        return fit.dialect if fit else _usual_dialect(told.mark, told)
+    # The user's delimiter counts most, then the file's name, then the
+    # strictest fit.
+    if known.delimiter:
+        fit = _fit_delimiter(sample, known.delimiter, known)
+        return fit.dialect if fit else _usual_dialect(known.delimiter, known)
     text = "".join(itertools.islice(sample, _MOST_RECORDS))
-    marks = [mark for mark in MARKS.values() if mark in text]
-    fits = {mark: _fit_mark(sample, mark, told) for mark in marks}
-    fitting = {mark: fit for mark, fit in fits.items() if fit}
+    delimiters = [x for x in DELIMITER_CHARACTERS.values() if x in text]
+    fits = {
+        delimiter: _fit_delimiter(sample, delimiter, known)
+        for delimiter in delimiters
+    }
+    fitting = {delimiter: fit for delimiter, fit in fits.items() if fit}
     if is_tsv and "\t" in fitting:
         return fitting["\t"].dialect
     if is_tsv and not fitting:
-        return _usual_dialect("\t", told)
+        return _usual_dialect("\t", known)
     if not fitting:
-        return _dialect_of_malformed(path, sample, marks, told)
+        return _dialect_of_malformed(path, sample, delimiters, known)
     strictest = _strictest(fitting.values())
     if is_tsv or len(strictest) > 1:
-        raise _unknown_mark(path, sample)
+        raise _unknown_delimiter(path, sample)
     return strictest[0]
 
 
@@ -298,28 +304,29 @@ def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
 
 
 def _dialect_of_malformed(
-    path: str, sample: _Sample, marks: Sequence[str], told: ToldDialect
+    path: str, sample: _Sample, delimiters: Sequence[str], known: KnownDialect
 ) -> Dialect:
     # Without a dialect that fits, some rows are malformed, and each of them
-    # will be an error. The mark is the only one between names of columns.
-    records_by_mark = {
-        mark: sample.records(_usual_dialect(mark, told))[0] for mark in marks
+    # will be an error. The delimiter is the only one between names of columns.
+    records_by_delimiter = {
+        delimiter: sample.records(_usual_dialect(delimiter, known))[0]
+        for delimiter in delimiters
     }
     in_head = [
-        mark
-        for mark, records in records_by_mark.items()
+        delimiter
+        for delimiter, records in records_by_delimiter.items()
         if records and len(records[0]) > 1
     ]
     if len(in_head) == 1:
-        return _usual_dialect(in_head[0], told)
+        return _usual_dialect(in_head[0], known)
     if in_head:
-        raise _unknown_mark(path, sample)
-    for records in records_by_mark.values():
-        headers.check_title(path, records, told.columns)
-    return Dialect(NO_MARK, told.quoting is not False)
+        raise _unknown_delimiter(path, sample)
+    for records in records_by_delimiter.values():
+        headers.check_title(path, records, known.columns)
+    return Dialect(NO_DELIMITER, known.quoting is not False)
 
 
-def _unknown_mark(path: str, sample: _Sample) -> ValueError:
+def _unknown_delimiter(path: str, sample: _Sample) -> ValueError:
     first_lines = itertools.islice(sample, _MOST_RECORDS)
     head = next(filter(str.strip, first_lines), "")
     return ValueError(
@@ -328,39 +335,39 @@ def _unknown_mark(path: str, sample: _Sample) -> ValueError:
     )
 
 
-def _fit_mark(
-    sample: _Sample, mark: str, told: ToldDialect
+def _fit_delimiter(
+    sample: _Sample, delimiter: str, known: KnownDialect
 ) -> _FittingDialect | None:
-    # Returns the strictest dialect of a mark, None if none of them fits.
+    # Returns the strictest dialect of a delimiter, None if none of them fits.
     fits: list[_FittingDialect] = []
-    for level, dialect in enumerate(_dialects(mark, told.quoting)):
+    for level, dialect in enumerate(_dialects(delimiter, known.quoting)):
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
         records, has_one_width = sample.records(dialect)
-        if has_one_width and (len(records[0]) > 1 or told.mark):
+        if has_one_width and (len(records[0]) > 1 or known.delimiter):
             fits.append(
                 _FittingDialect(sample.num_stray(dialect), level, dialect)
             )
     return min(fits, default=None)
 
 
-def _usual_dialect(mark: str, told: ToldDialect) -> Dialect:
-    return _dialects(mark, told.quoting)[0]
+def _usual_dialect(delimiter: str, known: KnownDialect) -> Dialect:
+    return _dialects(delimiter, known.quoting)[0]
 
 
-def _dialects(mark: str, quoting: bool | None) -> list[Dialect]:
-    # Returns the dialects of a mark, the strictest first. In CSV, a quote that
-    # quotes nothing is an error, because programs that write CSV quote each of
-    # them. Tools that write tabs often quote nothing.
-    plain = Dialect(mark, quoting=False)
+def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
+    # Returns the dialects of a delimiter, the strictest first. In CSV, a quote
+    # that quotes nothing is an error, because programs that write CSV quote
+    # each of them. Tools that write tabs often quote nothing.
+    plain = Dialect(delimiter, quoting=False)
     if quoting is not None:
-        return [Dialect(mark) if quoting else plain]
-    more = [plain] if mark in "\t|" else []
+        return [Dialect(delimiter) if quoting else plain]
+    more = [plain] if delimiter in "\t|" else []
     return [
-        Dialect(mark),
-        Dialect(mark, escapes=True),
-        Dialect(mark, is_spaced=True),
-        Dialect(mark, escapes=True, is_spaced=True),
+        Dialect(delimiter),
+        Dialect(delimiter, escapes=True),
+        Dialect(delimiter, is_spaced=True),
+        Dialect(delimiter, escapes=True, is_spaced=True),
         *more,
     ]

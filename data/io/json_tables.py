@@ -21,14 +21,14 @@ _Row = tuple[int, JsonObject | ValueError]
 
 def find_kind(
     lines: Iterator[tuple[int, str]],
-    form: str | None,
+    file_format: str | None,
     columns: Collection[str] = (),
 ) -> tuple[list[tuple[int, str]], str]:
     """Returns what the first lines that are not blank tell of a text.
 
     Args:
         lines: numbered lines, of which only the first ones are read.
-        form: "jsonl", or None if the text may be plain.
+        file_format: "jsonl", or None if the text may be plain.
         columns: names of columns that the user chose, which tell a row.
 
     Returns:
@@ -37,7 +37,7 @@ def find_kind(
     """
     first = [*_until_filled(lines)]
     head = first[-1][1] if first else ""
-    if form is None and not _JSON.match(head):
+    if file_format is None and not _JSON.match(head):
         return first, "text"
     is_list = _is_list(head, columns)
     if is_list is None:

@@ -14,7 +14,7 @@ from files.paths import StrPath
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Endings of the names of packed files, which stand after the ending of a form.
+# Endings of the names of packed files, which stand after those of formats.
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _NUM_BYTES = 512
 # {kind of packing: the first bytes}.

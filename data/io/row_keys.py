@@ -62,7 +62,7 @@ def key_of(texts: Iterable[str]) -> str:
     return _MARK.join(sorted(filter(None, map(normal_form, texts))))
 
 
-def place_of(key: str) -> float:
+def split_fraction_of(key: str) -> float:
     """Returns a number from 0 to 1 that depends only on the key.
 
     The row is in the dev set if the number is below --dev_fraction.

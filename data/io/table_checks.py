@@ -196,8 +196,8 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
                 "cells. Replace it by a tab in the whole file, or set "
                 "--delimiter=tab if there is one column"
             )
-    for mark in ",;\t":
-        if _is_whole(lines, mark, width):
+    for delimiter in ",;\t":
+        if _is_whole(lines, delimiter, width):
             raise ValueError(
                 f"{path}: each line is quoted as a whole, so that the table "
                 "seems to have one column. Remove the quotes around the lines, "
@@ -206,11 +206,11 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def _is_whole(lines: Sequence[str], mark: str, width: int) -> bool:
+def _is_whole(lines: Sequence[str], delimiter: str, width: int) -> bool:
     # Returns whether each line, read once more, has one number of cells. After
     # a comma within a text there is a blank.
     try:
-        rows = [*csv.reader(lines, delimiter=mark, strict=True)]
+        rows = [*csv.reader(lines, delimiter=delimiter, strict=True)]
     except csv.Error:
         return False
     widths = {*map(len, rows), *([width] if width > 1 else [])}

@@ -1,9 +1,9 @@
 """Reads the rows of tables, checks their columns, and adds answers to rows.
 
-Training and predict.py both use this reader. table_forms.py knows the forms of
-tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table of
-any size needs only the memory of a few rows, unless Prodigy wrote it, or it is
-a JSON list or a workbook. Errors name the file and the line.
+Training and predict.py both use this reader. table_formats.py knows the formats
+of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
+of any size needs only the memory of a few rows, unless Prodigy wrote it, or it
+is a JSON list or a workbook. Errors name the file and the line.
 """
 
 import dataclasses
@@ -16,23 +16,25 @@ from absl import logging
 
 from command_line import flags
 from data.io import dialects
-from data.io.table_forms import (
+from data.io.table_formats import (
     DEFAULT,
-    FORMS,
+    FORMATS,
+    ColumnNumber,
     Layout,
     Repeated,
     Row,
-    form_of,
+    format_of,
     read_rows,
 )
 from files.json_files import JsonObject
 from files.paths import StrPath
 
-# The module offers the names of table_forms.py too.
+# The module offers the names of table_formats.py too.
 __all__ = [
     "DECISIONS",
     "DEFAULT",
-    "FORMS",
+    "FORMATS",
+    "ColumnNumber",
     "Layout",
     "LayoutOptions",
     "Repeated",
@@ -41,7 +43,7 @@ __all__ = [
     "accepted_rows",
     "add_answer",
     "check_columns",
-    "form_of",
+    "format_of",
     "read_rows",
     "read_table",
 ]
@@ -86,21 +88,21 @@ class LayoutOptions:
 
     def layout(
         self,
-        form: str | None = None,
+        file_format: str | None = None,
         has_header: bool | None = True,
         columns: Sequence[str] = (),
     ) -> Layout:
         """Returns how tables are written.
 
         Args:
-            form: one of FORMS, None = the name of a file tells.
+            file_format: one of FORMATS, None = the name of a file tells.
             has_header: value if the user did not set the flag.
             columns: names of columns that the user chose.
         """
         if self.has_header is not None:
             has_header = self.has_header
         return Layout(
-            form,
+            file_format,
             self.quoting,
             self.delimiter,
             has_header,
@@ -111,7 +113,10 @@ class LayoutOptions:
 
 
 class Table:
-    """A table whose file is opened once, to look at its columns and to read it.
+    """A table whose columns can be looked at before its rows are read.
+
+    Looking and the first `read` open the file once, because a pipe can be read
+    only once. Each further `read` opens it again.
 
     Args:
         path: path of the file.
@@ -149,13 +154,16 @@ class Table:
             OSError: the file cannot be read.
             ValueError: the first row is malformed.
         """
-        is_separated = form_of(self.path) in ("csv", "tsv", "xlsx")
-        # Only a column of no table with a header may be named 1.
-        return is_separated and self.columns()[:1] != ["1"]
+        is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
+        is_numbered = any(isinstance(x, ColumnNumber) for x in self.columns())
+        return is_separated and not is_numbered
 
     def read(self) -> Iterator[Row]:
-        """Yields the rows as `read_rows` does. Call it once."""
-        return self._rows
+        """Returns all rows of the table, as `read_rows` yields them."""
+        rows = self._rows
+        # Opens the file only if it is looked at or read again.
+        self._rows = read_rows(self.path, self.layout)
+        return rows
 
 
 def read_table(

@@ -15,8 +15,8 @@ from data.io import column_names, dialects, tables
 # A line that begins with this begins a document.
 DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
-# The marks that may separate the cells of a table, the most usual first.
-_MARKS = ",;\t|"
+# The characters that may separate the cells of a table, the most usual first.
+_SEPARATORS = ",;\t|"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,15 +56,20 @@ def find_layout(
         delimiter: value of --delimiter, None if it is not set.
     """
     first = _first_line(lines)
-    is_csv = tables.form_of(path) in ("csv", "xlsx")
-    for mark in dialects.MARKS[delimiter] if delimiter else _MARKS:
-        # A CSV file may have a single column, and no mark.
-        if mark in first or is_csv:
-            layout = _layout_of_names(mark, cut(first, mark), is_test, is_csv)
+    is_csv = tables.format_of(path) in ("csv", "xlsx")
+    separators = _SEPARATORS
+    if delimiter:
+        separators = dialects.DELIMITER_CHARACTERS[delimiter]
+    for separator in separators:
+        # A CSV file may have a single column, and no separator.
+        if separator in first or is_csv:
+            layout = _layout_of_names(
+                separator, cut(first, separator), is_test, is_csv
+            )
             if layout:
                 return layout
-    separator = _find_separator(first, is_csv)
-    return ColumnLayout(separator, width=len(cut(first, separator)))
+    found = _find_separator(first, is_csv)
+    return ColumnLayout(found, width=len(cut(first, found)))
 
 
 def _first_line(lines: Sequence[tuple[int, str]]) -> str:
@@ -79,7 +84,7 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 
 
 def _layout_of_names(
-    mark: str, names: list[str], is_test: bool, is_csv: bool
+    separator: str, names: list[str], is_test: bool, is_csv: bool
 ) -> ColumnLayout | None:
     # Returns the layout of a table, None if the cells of the first line are no
     # names of columns.
@@ -96,7 +101,9 @@ def _layout_of_names(
     may_lack_tags = is_test and (is_csv or sentence_at is not None)
     if words_at is None or not (has_tags or may_lack_tags):
         return None
-    return ColumnLayout(mark, len(names), names, words_at, tags_at, sentence_at)
+    return ColumnLayout(
+        separator, len(names), names, words_at, tags_at, sentence_at
+    )
 
 
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
@@ -122,7 +129,7 @@ def _find_separator(first: str, is_csv: bool) -> str | None:
     if "\t" in first.rstrip(_BLANKS):
         return "\t"
     if is_csv:
-        return next((mark for mark in ",;|" if mark in first), None)
+        return next((x for x in ",;|" if x in first), None)
     return None
 
 

@@ -65,7 +65,7 @@ def read(
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = options.name == "test"
-    if tables.form_of(path) == "xlsx":
+    if tables.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: str | None = "tab"
     else:
@@ -192,12 +192,12 @@ def _cut_lines(
     path: str, lines: Sequence[tuple[int, str]], layout: ColumnLayout
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells), and an empty line after the last one.
-    mark = layout.separator
-    if layout.names and mark and mark != "\t":
-        yield from _parse_records(path, lines, mark)
+    separator = layout.separator
+    if layout.names and separator and separator != "\t":
+        yield from _parse_records(path, lines, separator)
     else:
         for number, line in lines:
-            cells = cut(line, mark)
+            cells = cut(line, separator)
             if layout.names and cells:
                 # `cut` leaves out empty cells at the end.
                 cells += [""] * (layout.width - len(cells))
@@ -206,13 +206,13 @@ def _cut_lines(
 
 
 def _parse_records(
-    path: str, lines: Sequence[tuple[int, str]], mark: str
+    path: str, lines: Sequence[tuple[int, str]], separator: str
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells) of a table, in which a quoted cell may
     # contain line breaks.
-    told = dialects.ToldDialect(mark)
+    known = dialects.KnownDialect(separator)
     ended = (f"{line}\n" for _, line in lines)
-    found = dialects.find_dialect(path, ended, told, is_tsv=False)
+    found = dialects.find_dialect(path, ended, known, is_tsv=False)
     reader = dialects.records_of(found.lines, found.dialect)
     while True:
         number = reader.line_num + 1
@@ -225,7 +225,7 @@ def _parse_records(
         if found.dialect.escapes:
             cells = dialects.show_escaped(cells)
         cells = strip_cells(cells)
-        yield number, mark.join(cells), cells if any(cells) else []
+        yield number, separator.join(cells), cells if any(cells) else []
 
 
 def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:

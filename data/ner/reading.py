@@ -11,7 +11,7 @@ from absl import logging
 from command_line import flags
 from data.io.dev_split import DataFileOptions, SetReader
 from data.io.row_keys import key_of
-from data.io.tables import LayoutOptions, form_of
+from data.io.tables import LayoutOptions, format_of
 from data.ner import columns, spans, tag_names
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
@@ -157,7 +157,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         path = str(path)
         options = self._options
         labels = self._labels or []
-        if form_of(path) == "jsonl":
+        if format_of(path) == "jsonl":
             examples = spans.read(path, name, labels, options.encoding)
         else:
             column_options = columns.ColumnOptions(

@@ -2,13 +2,13 @@
 
 A corpus becomes records in these steps:
 
-    documents.py         reads text as documents: lists of sentences, each a
-                         list of WordPieces
-    sentence_split.py    splits a line into sentences, with --sentence_split
-    encoded_pieces.py    encodes a WordPiece as the bytes of its id
-    corpus_checks.py     warns of likely mistakes in the corpus
-    instances.py         creates the instances of documents in memory, the same
-                         as Google's code
+    documents.py           reads text as documents: lists of sentences, each a
+                           list of WordPieces
+    sentence_split.py      splits a line into sentences, with --sentence_split
+    encoded_vocabulary.py  encodes a WordPiece as the bytes of its id
+    corpus_checks.py       warns of likely mistakes in the corpus
+    instances.py           creates the instances of documents in memory, the
+                           same as Google's code
 
 For a corpus of any size, corpus_parts.py splits the text files into parts of
 about 4 MB. job.py creates the instances of each part in several processes.
@@ -16,8 +16,8 @@ Training reads the records: record_files.py identifies their files.
 
 Two modules mask WordPieces, with the same probabilities:
 
-    instances.py         masks instances in create_pretraining_data.py, with
-                         the random draws of Google's code
-    dynamic_masking.py   masks records of --dynamic_masking while training
-                         reads them, with new masks in every epoch
+    instances.py           masks instances in create_pretraining_data.py, with
+                           the random draws of Google's code
+    dynamic_masking.py     masks records of --dynamic_masking while training
+                           reads them, with new masks in every epoch
 """

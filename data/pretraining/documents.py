@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from data.io import text_files
 from data.pretraining.corpus_checks import count_markup
 from data.pretraining.corpus_parts import Block
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
@@ -26,7 +26,7 @@ class TextReader:
         options: InstanceOptions, such as the vocabulary and the casing.
 
     Attributes:
-        pieces: Pieces, the vocabulary's encoded WordPieces.
+        vocabulary: EncodedVocabulary, whose WordPieces the sentences have.
 
     Raises:
         OSError: the vocabulary cannot be read.
@@ -38,10 +38,10 @@ class TextReader:
         tokenizer = tokenization.FullTokenizer(
             options.vocab_file, options.do_lower_case
         )
-        self.pieces = pieces = Pieces(tokenizer.vocab)
+        self.vocabulary = vocabulary = EncodedVocabulary(tokenizer.vocab)
         self._words = WordCache(
             lambda word: [
-                pieces[token] for token in tokenizer.tokenize_word(word)
+                vocabulary[token] for token in tokenizer.tokenize_word(word)
             ]
         )
         self._split_sentences = create_splitter(options.sentence_split)
@@ -90,7 +90,7 @@ class TextReader:
 
     def _tokenize(self, text: list[str], counts: Counter[str]) -> Document:
         document = []
-        unknown = self.pieces["[UNK]"]
+        unknown = self.vocabulary["[UNK]"]
         for line in text:
             for sentence in self._split_sentences(line):
                 words = characters.clean_text(sentence).split()

@@ -4,7 +4,7 @@ The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
 create_pretraining_data.py. dynamic_masking.py masks with the same
 probabilities. Lengths are numbers of WordPieces. WordPieces are encoded as in
-encoded_pieces.py. The text of an instance:
+encoded_vocabulary.py. The text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -22,7 +22,7 @@ from data.io import records
 from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, TextReader
-from data.pretraining.encoded_pieces import Continuation, Pieces
+from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
 from data.pretraining.options import InstanceOptions
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def create_training_instances(
     for index in progress.track(passes, total, "document", "Instances of"):
         instances.extend(
             create_instances_from_document(
-                documents, index, reader.pieces, rng, options, counts
+                documents, index, reader.vocabulary, rng, options, counts
             )
         )
     shuffle(instances, rng)
@@ -111,7 +111,7 @@ def create_training_instances(
 def create_instances_from_document(
     all_documents: Sequence[Document],
     document_index: int,
-    pieces: Pieces,
+    vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
     counts: Counter[str],
@@ -165,7 +165,7 @@ def create_instances_from_document(
                 tokens_a,
                 tokens_b,
                 is_random_next=is_random_next,
-                pieces=pieces,
+                vocabulary=vocabulary,
                 rng=rng,
                 options=options,
                 counts=counts,
@@ -179,15 +179,15 @@ def _create_instance(
     tokens_b: Iterable[bytes],
     *,
     is_random_next: bool,
-    pieces: Pieces,
+    vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
     counts: Counter[str],
 ) -> bytes:
     # Joins two segments, masks WordPieces unless the option `dynamic_masking`
     # is on, and returns the record.
-    sep = pieces["[SEP]"]
-    first = [pieces["[CLS]"], *tokens_a, sep]
+    sep = vocabulary["[SEP]"]
+    first = [vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
     b_start = len(first)
     positions: list[int] = []
@@ -195,10 +195,10 @@ def _create_instance(
     if not options.dynamic_masking:
         candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
         tokens, positions, labels = create_masked_lm_predictions(
-            tokens, candidates, pieces, rng, options
+            tokens, candidates, vocabulary, rng, options
         )
     if not counts["num_instances"]:
-        names = {code: name for name, code in pieces.items()}
+        names = {code: name for name, code in vocabulary.items()}
         text = " ".join(names[token] for token in tokens)
         logging.debug("*** Example ***\ntokens: %s", text)
     counts["num_instances"] += 1
@@ -252,7 +252,7 @@ def truncate_seq_pair(
 def create_masked_lm_predictions(
     tokens: Sequence[bytes],
     candidates: list[int],
-    pieces: Pieces,
+    vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
 ) -> tuple[list[bytes], list[int], list[bytes]]:
@@ -282,7 +282,7 @@ def create_masked_lm_predictions(
     # Of the chosen WordPieces that do not become [MASK], the fraction
     # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
     # is exactly 0.5, as in Google's code.
-    mask = pieces["[MASK]"]
+    mask = vocabulary["[MASK]"]
     mask_prob = options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
@@ -293,7 +293,7 @@ def create_masked_lm_predictions(
         if random_draw() < mask_prob:
             output_tokens[index] = mask
         elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(pieces.words)
+            output_tokens[index] = rng.choice(vocabulary.words)
     chosen.sort()
     return output_tokens, chosen, [tokens[index] for index in chosen]
 

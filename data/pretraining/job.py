@@ -20,7 +20,7 @@ from data.io.sharded_job import Output, RunTasks, run_tasks
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from files import lock
@@ -237,7 +237,7 @@ def write_shards(task: ShardTask) -> None:
                 # group before it.
                 lent = previous if len(group) == 1 else []
                 for record in _create_records(
-                    group, reader.pieces, options, rng, made, lent
+                    group, reader.vocabulary, options, rng, made, lent
                 ):
                     writer.write(record)
                 previous = group
@@ -262,7 +262,7 @@ def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
-    pieces: Pieces,
+    vocabulary: EncodedVocabulary,
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
@@ -278,7 +278,7 @@ def _create_records(
     for _ in range(options.dupe_factor):
         for index in range(len(group)):
             created = instances.create_instances_from_document(
-                available, index, pieces, rng, options, counts
+                available, index, vocabulary, rng, options, counts
             )
             batch += created
             num_bytes += sum(map(len, created))

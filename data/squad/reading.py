@@ -212,10 +212,10 @@ def _read_entries(
     path: str, layout: tables.Layout
 ) -> Iterator[tuple[str, JsonObject]]:
     # Yields (place in the file, entry). The id of a row is its line number.
-    form = tables.form_of(path)
+    file_format = tables.format_of(path)
     is_json = packed_files.name_without_packing(path).endswith(".json")
     text = ""
-    if is_json or form in (None, "text"):
+    if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
             text = encodings.check(lines.read(), layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
@@ -224,7 +224,7 @@ def _read_entries(
             entries = field(entries, "data", list, path)
         yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
         return
-    needed = [] if form == "jsonl" else ["question", "context"]
+    needed = [] if file_format == "jsonl" else ["question", "context"]
     for where, row in tables.read_table(tables.Table(path, layout), needed):
         # The number of the line.
         qas_id = where.rpartition(" ")[2]

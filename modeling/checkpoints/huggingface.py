@@ -27,7 +27,7 @@ from modeling.checkpoints.names import (
     without_scope,
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.shards import lacks_entry, read_places
+from modeling.checkpoints.shards import lacks_entry, read_shard_paths
 from modeling.checkpoints.sources import Entry
 from modeling.folders.config_files import (
     CONFIG_FILE,
@@ -157,12 +157,12 @@ def _open_shards(path: str) -> dict[str, Entry]:
     # Each tensor comes from the file that the index names. Another file may
     # contain an older tensor with the same name.
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
-    places = read_places(path, ending)
-    files = {file: _open_tensors(file) for file in {*places.values()}}
-    for name, file in places.items():
+    paths = read_shard_paths(path, ending)
+    files = {file: _open_tensors(file) for file in {*paths.values()}}
+    for name, file in paths.items():
         if name not in files[file]:
             raise lacks_entry(file, name, path)
-    return {name: files[file][name] for name, file in places.items()}
+    return {name: files[file][name] for name, file in paths.items()}
 
 
 class _OtherContentsError(Exception):

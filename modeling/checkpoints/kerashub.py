@@ -22,8 +22,8 @@ from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.shards import (
     lacks_entry,
-    place_of,
     read_weight_map,
+    shard_path,
 )
 from modeling.checkpoints.sources import Entry
 from modeling.config import BertConfig
@@ -139,9 +139,9 @@ def read_shards(path: str) -> list[tuple[str, str]]:
         ValueError: the index is malformed, or names a file in another folder.
     """
     return [
-        (group.removeprefix("/"), place_of(path, group, place, ".weights.h5"))
-        for group, places in read_weight_map(path).items()
-        for place in (places if isinstance(places, list) else [places])
+        (group.removeprefix("/"), shard_path(path, group, file, ".weights.h5"))
+        for group, listed in read_weight_map(path).items()
+        for file in (listed if isinstance(listed, list) else [listed])
     ]
 
 

@@ -21,16 +21,16 @@ def read_weight_map(path: str) -> dict[str, object]:
         OSError: the index cannot be read.
         ValueError: the index is malformed.
     """
-    places = read_json(path).get("weight_map")
-    if not isinstance(places, dict) or not places:
+    files = read_json(path).get("weight_map")
+    if not isinstance(files, dict) or not files:
         raise ValueError(
             f"{path}: `weight_map` must be an object of names and files. "
-            f"Received: {places!r:.80}"
+            f"Received: {files!r:.80}"
         )
-    return places
+    return files
 
 
-def read_places(path: str, ending: str) -> dict[str, str]:
+def read_shard_paths(path: str, ending: str) -> dict[str, str]:
     """Returns {name: path of the file that contains it} of an index.
 
     Args:
@@ -42,33 +42,33 @@ def read_places(path: str, ending: str) -> dict[str, str]:
         ValueError: the index is malformed, or names a file in another folder.
     """
     return {
-        name: place_of(path, name, place, ending)
-        for name, place in read_weight_map(path).items()
+        name: shard_path(path, name, file, ending)
+        for name, file in read_weight_map(path).items()
     }
 
 
-def place_of(path: str, name: str, place: object, ending: str) -> str:
+def shard_path(path: str, name: str, file: object, ending: str) -> str:
     """Returns the path of a file that an index names.
 
     Args:
         path: path of the index.
         name: name of the weight, for messages.
-        place: name of the file.
-        ending: as in `read_places`.
+        file: name of the file.
+        ending: as in `read_shard_paths`.
 
     Raises:
-        ValueError: `place` is not the name of a file in the index's folder.
+        ValueError: `file` is not the name of a file in the index's folder.
     """
     if (
-        not isinstance(place, str)
-        or not place.endswith(ending)
-        or re.search(r"[/\\\0]", place)
+        not isinstance(file, str)
+        or not file.endswith(ending)
+        or re.search(r"[/\\\0]", file)
     ):
         raise ValueError(
             f"{path}: `weight_map` must list a *{ending} of this folder "
-            f"for {printable(name)}. Received: {place!r:.80}"
+            f"for {printable(name)}. Received: {file!r:.80}"
         )
-    return os.path.join(os.path.dirname(path), place)
+    return os.path.join(os.path.dirname(path), file)
 
 
 def lacks_entry(file: str, name: str, index: str) -> OSError:

@@ -12,7 +12,7 @@ import numpy as np
 
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.shards import lacks_entry, read_places
+from modeling.checkpoints.shards import lacks_entry, read_shard_paths
 from modeling.checkpoints.sources import Entry
 from modeling.checkpoints.transformers_names import google_name
 
@@ -66,14 +66,14 @@ def _open_stored(path: str) -> dict[str, Entry]:
         return open_datasets(path)
     files: dict[str, dict[str, Entry]] = {}
     entries = {}
-    for name, place in read_places(path, ".h5").items():
-        if place not in files:
-            files[place] = open_datasets(place)
+    for name, file in read_shard_paths(path, ".h5").items():
+        if file not in files:
+            files[file] = open_datasets(file)
         # The index lists MODEL/ before the names, the files do not.
-        stored = name if name in files[place] else name.partition("/")[2]
-        if stored not in files[place]:
-            raise lacks_entry(place, name, path)
-        entries[stored] = files[place][stored]
+        stored = name if name in files[file] else name.partition("/")[2]
+        if stored not in files[file]:
+            raise lacks_entry(file, name, path)
+        entries[stored] = files[file][stored]
     return entries
 
 

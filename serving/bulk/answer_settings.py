@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.io import tables
-from data.io.table_pieces import Piece
+from data.io.file_ranges import FileRange
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.tasks.base import TaskOptions, TextTask
@@ -107,15 +107,15 @@ class AnswerSettings:
         return self.layout.layout(self.input_format, None)
 
     def read(
-        self, pieces: Sequence[Piece], names_files: bool = False
+        self, ranges: Sequence[FileRange], names_files: bool = False
     ) -> Iterator[requests.Item]:
-        """Yields the requests in pieces of files, as `requests.read` does."""
+        """Yields the requests in ranges of files, as `requests.read` does."""
         model, task = self.load()
         return requests.read(
             task,
-            [x._replace(path=self.locate(x.path)) for x in pieces],
+            [x._replace(path=self.locate(x.path)) for x in ranges],
             self.columns,
             self.table_layout(),
             model.columns,
-            [x.path if names_files else "" for x in pieces],
+            [x.path if names_files else "" for x in ranges],
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from absl import logging
 
-from data.io import records, table_pieces
+from data.io import file_ranges, records
+from data.io.file_ranges import FileRange
 from data.io.sharded_job import Output, RunTasks, run_tasks
-from data.io.table_pieces import Piece
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
@@ -25,14 +25,14 @@ _VERSION = 1
 
 @dataclasses.dataclass(frozen=True)
 class AnswerTask:
-    """A task of the job: the pieces to read, and the shard to write.
+    """A task of the job: the ranges to read, and the shard to write.
 
     Attributes:
         settings: how to answer.
         names_files: whether errors name the file.
         columns: names that rename a field of an answer.
         schema: what the shards have in common.
-        pieces: pieces of files to read.
+        ranges: ranges of files to read.
         shards: path of the shard.
         result_file: path of a JSON file to write when the shard is complete.
     """
@@ -41,7 +41,7 @@ class AnswerTask:
     names_files: bool
     columns: frozenset[str]
     schema: Schema
-    pieces: list[Piece]
+    ranges: list[FileRange]
     shards: list[str]
     result_file: str
 
@@ -115,7 +115,7 @@ def _create_tasks(
     num_shards: int,
 ) -> list[AnswerTask]:
     layout = settings.table_layout()
-    shares = table_pieces.split(paths, layout, num_shards)
+    shares = file_ranges.split(paths, layout, num_shards)
     names_files = len(paths) > 1
     columns = find_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)
@@ -129,11 +129,11 @@ def _create_tasks(
             names_files,
             taken,
             schema,
-            pieces,
+            ranges,
             [shard],
             output.result_file(number),
         )
-        for number, (pieces, shard) in enumerate(
+        for number, (ranges, shard) in enumerate(
             zip(shares, shards, strict=True)
         )
     ]
@@ -156,7 +156,7 @@ def write_shard(task: AnswerTask) -> None:
         model,
         text_task,
         settings.options,
-        settings.read(task.pieces, task.names_files),
+        settings.read(task.ranges, task.names_files),
         batch_prediction.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,

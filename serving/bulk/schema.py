@@ -4,8 +4,8 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.io import table_forms, table_pieces, tables
-from data.io.table_pieces import Piece
+from data.io import file_ranges, table_formats, tables
+from data.io.file_ranges import FileRange
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
@@ -52,14 +52,14 @@ def find_columns(
     _, task = settings.load()
     columns = InputColumns({}, set(), {*task.fields, "words"})
     for path in paths:
-        kind = table_pieces.find_kind(path, settings.table_layout())
+        kind = file_ranges.find_kind(path, settings.table_layout())
         most: int | None = None
         if kind == "parquet":
-            columns.add(table_forms.describe_parquet(path))
+            columns.add(table_formats.describe_parquet(path))
             most = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             most = _FIRST_ROWS
-        items = settings.read([Piece(path)])
+        items = settings.read([FileRange(path)])
         for item in itertools.islice(items, most):
             if item.error:
                 continue

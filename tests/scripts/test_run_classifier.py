@@ -35,7 +35,7 @@ RECORDED_DEVIATION = 0.0113
 RATES = ("precision", "recall", "f1", "support")
 
 
-def test_only_read_task_reads_the_sets_of_a_task(tmp_path):
+def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     config = create(
         run_classifier.Config,
         task_name="csv",
@@ -50,7 +50,7 @@ def test_only_read_task_reads_the_sets_of_a_task(tmp_path):
     created = run_classifier.ClassifierTask(begin, reader, ["a", "b"], {})
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        run_classifier.read_task(begin, reader)
+        run_classifier.create_task(begin, reader)
 
 
 def test_results_are_the_originals_and_of_each_label(classified):

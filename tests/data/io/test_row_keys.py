@@ -5,10 +5,10 @@ import unicodedata
 
 import pytest
 
-from data.io.row_keys import is_blank, key_of, normal_form, place_of
+from data.io.row_keys import is_blank, key_of, normal_form, split_fraction_of
 
 # Pins the rule: another value would move the rows of every run.
-PLACES = {
+FRACTIONS = {
     "atext.": 0.04853260204136688,
     "strasse": 0.08925493481407705,
 }
@@ -63,7 +63,7 @@ def test_turkish_capitals_have_the_form_of_their_small_letters():
 
 
 def test_the_rule_is_version_1():
-    for key, place in PLACES.items():
-        assert place_of(key) == place
+    for key, fraction in FRACTIONS.items():
+        assert split_fraction_of(key) == fraction
     # A lone surrogate, which JSON may contain, is no character.
     assert key_of(["\ud800a"]) == "a"

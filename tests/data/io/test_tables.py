@@ -1,6 +1,6 @@
-"""The reader of tables: forms, delimiters, packed files, and broken ones.
+"""The reader of tables: formats, delimiters, packed files, and broken ones.
 
-Tests column_names.py, dialects.py and table_forms.py.
+Tests column_names.py, dialects.py and table_formats.py.
 """
 
 import gzip
@@ -163,6 +163,32 @@ def test_latin_1_is_one_error_that_names_the_line(tmp_path, name):
     rows = [row for _, row in read_rows(path)]
     assert rows[-1] == {"text": "c"}
     assert [*map(type, rows)].count(ValueError) == 1
+
+
+def test_each_read_of_a_table_has_all_rows(tmp_path):
+    path = write(tmp_path / "a.csv", "text,label\na,x\nb,y\n")
+    table = Table(path)
+    assert table.columns() == ["text", "label"]
+    rows = [*table.read()]
+    assert [number for number, _ in rows] == [2, 3]
+    assert [*table.read()] == rows
+    assert table.columns() == ["text", "label"]
+    assert [*table.read()] == rows
+
+
+@pytest.mark.parametrize("has_header", [True, False])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
+    path = write(tmp_path / name, "1\t2\na\tx\nb\ty\n")
+    table = Table(path, Layout(has_header=has_header))
+    assert table.columns() == ["1", "2"]
+    assert table.names_columns == has_header
+    assert len([*table.read()]) == (2 if has_header else 3)
+
+
+def test_json_does_not_name_columns_in_a_line(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"text": "a"}\n')
+    assert not Table(path).names_columns
 
 
 HEADER = b"id,text\n"

@@ -30,7 +30,7 @@ def read(reader, tmp_path):
             path = tmp_path / f"{number}.txt"
             path.write_bytes(text)
             blocks.append(Block(str(path), is_cut=is_cut))
-        names = {code: name for name, code in reader.pieces.items()}
+        names = {code: name for name, code in reader.vocabulary.items()}
         counts = Counter()
         documents = [
             [" ".join(map(names.get, sentence)) for sentence in document]

@@ -6,20 +6,22 @@ import random
 import pytest
 
 from data.pretraining import instances
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.options import InstanceOptions, MaskingOptions
 from data.text.tokenization import SPECIAL_TOKENS
 
 WORDS = ["un", "##want", "##ed", "dog", "runn", "##ing", "cat"]
 NAMES = [*SPECIAL_TOKENS, *WORDS, *(f"word{i}" for i in range(1000))]
-PIECES = Pieces({name: index for index, name in enumerate(NAMES)})
+VOCABULARY = EncodedVocabulary(
+    {name: index for index, name in enumerate(NAMES)}
+)
 
 
 def mask(tokens, candidates, seed, **options):
     return instances.create_masked_lm_predictions(
         tokens,
         list(candidates),
-        PIECES,
+        VOCABULARY,
         random.Random(seed),
         InstanceOptions(vocab_file="", **options),
     )
@@ -34,9 +36,9 @@ def test_shares_of_the_papers_table_8(as_mask, same):
     counts = collections.Counter()
     for seed in range(300):
         tokens = [
-            PIECES["[CLS]"],
-            *rng.choices(PIECES.words[4:], k=98),
-            PIECES["[SEP]"],
+            VOCABULARY["[CLS]"],
+            *rng.choices(VOCABULARY.words[4:], k=98),
+            VOCABULARY["[SEP]"],
         ]
         output, positions, labels = mask(
             tokens,
@@ -48,7 +50,7 @@ def test_shares_of_the_papers_table_8(as_mask, same):
         assert len(positions) == 15
         for position, label in zip(positions, labels, strict=True):
             token = output[position]
-            is_mask = token == PIECES["[MASK]"]
+            is_mask = token == VOCABULARY["[MASK]"]
             counts["mask" if is_mask else token == label] += 1
     total = counts.total()
     # A random WordPiece is now and then [MASK] or the same.

@@ -1,4 +1,4 @@
-"""Cuts the files of a large input into pieces, which tasks read on their own.
+"""Cuts the files of a large input into ranges, which tasks read on their own.
 
 Plain text and JSON lines are cut after the end of a line, and Parquet between
 groups of rows. All other files are whole: CSV cannot be cut, because a quoted
@@ -11,8 +11,8 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from data.io import encodings, json_tables, table_forms, text_files
-from data.io.table_forms import Layout, Row
+from data.io import encodings, json_tables, table_formats, text_files
+from data.io.table_formats import Layout, Row
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -30,7 +30,7 @@ _MOST_SHARES = 10_000
 _CHUNK = 1 << 20
 
 
-class Piece(NamedTuple):
+class FileRange(NamedTuple):
     """A file, or a part of its rows.
 
     Attributes:
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
 def split(
     paths: Sequence[str], layout: Layout, num_shares: int = 0
-) -> list[list[Piece]]:
+) -> list[list[FileRange]]:
     """Cuts files into shares of about the same size, in order.
 
     The result depends only on the files and on `num_shares`.
@@ -63,7 +63,7 @@ def split(
             determines it.
 
     Returns:
-        list of at least one share. A share is a list of pieces, [] if the input
+        list of at least one share. A share is a list of ranges, [] if the input
         is empty.
 
     Raises:
@@ -73,12 +73,12 @@ def split(
     sizes = [text_files.size(path) for path in paths]
     total = sum(sizes)
     grid = _Grid(total, num_shares or _count_shares(total))
-    shares: list[list[Piece]] = []
-    share: list[Piece] = []
+    shares: list[list[FileRange]] = []
+    share: list[FileRange] = []
     for path, size in zip(paths, sizes, strict=True):
         start = 0
-        for piece, end in _cut(path, layout, size, grid):
-            share.append(piece)
+        for file_range, end in _cut(path, layout, size, grid):
+            share.append(file_range)
             if grid.number(end) > grid.number(start):
                 shares.append(share)
                 share = []
@@ -118,8 +118,8 @@ def _count_shares(total: int) -> int:
 
 def _cut(
     path: str, layout: Layout, size: int, grid: _Grid
-) -> Iterator[tuple[Piece, int]]:
-    # Yields the pieces of a file, each with the offset of its end. A piece ends
+) -> Iterator[tuple[FileRange, int]]:
+    # Yields the ranges of a file, each with the offset of its end. A range ends
     # near the border that follows the offset of its start.
     kind = None
     if size and grid.border(0) < size:
@@ -129,18 +129,18 @@ def _cut(
     elif kind:
         yield from _cut_lines(path, kind, size, grid)
     elif size:
-        yield Piece(path), size
+        yield FileRange(path), size
 
 
 def find_kind(path: str, layout: Layout) -> str | None:
-    """Returns the kind of the pieces of a file, None if it cannot be cut.
+    """Returns the kind of the ranges of a file, None if it cannot be cut.
 
     Raises the errors of `split`.
     """
-    form = layout.form or table_forms.form_of(path)
-    if form == "parquet":
-        return form
-    if form not in ("jsonl", "text", None) or layout.encoding:
+    file_format = layout.format or table_formats.format_of(path)
+    if file_format == "parquet":
+        return file_format
+    if file_format not in ("jsonl", "text", None) or layout.encoding:
         return None
     if text_files.is_packed(path):
         return None
@@ -149,22 +149,22 @@ def find_kind(path: str, layout: Layout) -> str | None:
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:
-        if form == "text":
-            return form
+        if file_format == "text":
+            return file_format
         _, kind = json_tables.find_kind(
-            enumerate(lines, 1), form, layout.columns
+            enumerate(lines, 1), file_format, layout.columns
         )
     return kind if kind != "list" else None
 
 
 def _cut_lines(
     path: str, kind: str, size: int, grid: _Grid
-) -> Iterator[tuple[Piece, int]]:
+) -> Iterator[tuple[FileRange, int]]:
     start, first = 0, 1
     with text_files.open_binary(path) as file:
         while start < size:
             end = _find_line_end(file, grid.border(start), size)
-            yield Piece(path, kind, start, end, first), end
+            yield FileRange(path, kind, start, end, first), end
             if end < size:
                 first += _count_lines(file, start, end)
             start = end
@@ -198,8 +198,8 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
 
 def _cut_parquet(
     path: str, size: int, grid: _Grid
-) -> Iterator[tuple[Piece, int]]:
-    with table_forms.open_parquet(path) as table:
+) -> Iterator[tuple[FileRange, int]]:
+    with table_formats.open_parquet(path) as table:
         metadata = table.metadata
         counts = [
             metadata.row_group(number).num_rows
@@ -212,39 +212,41 @@ def _cut_parquet(
         end += count
         offset = -(-end * size // num_rows) if number < len(counts) else size
         if offset >= min(grid.border(start), size):
-            yield Piece(path, "parquet", group, number, row + 1), offset
+            yield FileRange(path, "parquet", group, number, row + 1), offset
             group, row, start = number, end, offset
 
 
-def read_rows(piece: Piece, layout: Layout) -> Iterator[Row]:
-    """Yields the rows of a piece as `table_forms.read_rows` does.
+def read_rows(file_range: FileRange, layout: Layout) -> Iterator[Row]:
+    """Yields the rows of a range as `table_formats.read_rows` does.
 
     Args:
-        piece: a piece of a file, or Piece(path) for all of it.
+        file_range: a range of a file, or FileRange(path) for all of it.
         layout: how the file is written.
 
     Raises:
-        OSError, ValueError: as `table_forms.read_rows` raises them.
+        OSError, ValueError: as `table_formats.read_rows` raises them.
     """
-    if not piece.kind:
-        yield from table_forms.read_rows(piece.path, layout)
-    elif piece.kind == "parquet":
-        groups = range(piece.start, piece.end)
-        yield from table_forms.read_parquet(piece.path, groups, piece.first)
+    if not file_range.kind:
+        yield from table_formats.read_rows(file_range.path, layout)
+    elif file_range.kind == "parquet":
+        groups = range(file_range.start, file_range.end)
+        yield from table_formats.read_parquet(
+            file_range.path, groups, file_range.first
+        )
     else:
-        is_text = piece.kind == "text"
-        read = table_forms.read_text if is_text else json_tables.read_lines
-        with _open_lines(piece) as lines:
-            yield from read(enumerate(lines, piece.first))
+        is_text = file_range.kind == "text"
+        read = table_formats.read_text if is_text else json_tables.read_lines
+        with _open_lines(file_range) as lines:
+            yield from read(enumerate(lines, file_range.first))
 
 
 @contextlib.contextmanager
-def _open_lines(piece: Piece) -> Iterator[IO[str]]:
+def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
     # Opens a part of a text in UTF-8, as `text_files.open_text` opens a file.
-    with text_files.open_binary(piece.path) as file:
-        file.seek(piece.start)
-        part = _Part(file, piece.end - piece.start)
-        encoding = "utf-8" if piece.start else "utf-8-sig"
+    with text_files.open_binary(file_range.path) as file:
+        file.seek(file_range.start)
+        part = _Part(file, file_range.end - file_range.start)
+        encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
             io.BufferedReader(part, _CHUNK),
             encoding,

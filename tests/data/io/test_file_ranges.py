@@ -1,4 +1,4 @@
-"""Files that are cut into pieces: the same rows, each once."""
+"""Files that are cut into ranges: the same rows, each once."""
 
 import bz2
 import gzip
@@ -8,33 +8,33 @@ import random
 
 import pytest
 
-from data.io import table_pieces, tables
-from data.io.table_pieces import Piece
+from data.io import file_ranges, tables
+from data.io.file_ranges import FileRange
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
 
-def read(pieces, layout=tables.DEFAULT):
-    """Returns (number, row or the text of its error) of pieces."""
+def read(ranges, layout=tables.DEFAULT):
+    """Returns (number, row or the text of its error) of ranges."""
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
-        for piece in pieces
-        for number, row in table_pieces.read_rows(piece, layout)
+        for file_range in ranges
+        for number, row in file_ranges.read_rows(file_range, layout)
     ]
 
 
 def check(paths, layout=tables.DEFAULT, most=40):
     """Cuts files into shares. Returns the largest number of shares."""
     paths = [*map(str, paths)]
-    whole = read(map(Piece, paths), layout)
+    whole = read(map(FileRange, paths), layout)
     counts = []
     for number in range(1, most):
-        shares = table_pieces.split(paths, layout, number)
+        shares = file_ranges.split(paths, layout, number)
         assert len(shares) <= number
         assert all(shares)
         counts.append(len(shares))
-        pieces = itertools.chain.from_iterable(shares)
-        assert read(pieces, layout) == whole
+        ranges = itertools.chain.from_iterable(shares)
+        assert read(ranges, layout) == whole
     return max(counts)
 
 
@@ -75,12 +75,12 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = table_pieces.split([str(path)] * 3, tables.DEFAULT, 20)
-    assert shares == [[Piece(str(path))]] * 3
+    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT, 20)
+    assert shares == [[FileRange(str(path))]] * 3
     # Several small files are one share.
-    shares = table_pieces.split([str(path)] * 3, tables.DEFAULT)
-    assert shares == [[Piece(str(path))] * 3]
-    assert table_pieces.split([], tables.DEFAULT) == [[]]
+    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT)
+    assert shares == [[FileRange(str(path))] * 3]
+    assert file_ranges.split([], tables.DEFAULT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
@@ -110,12 +110,12 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = table_pieces.split([str(path)], tables.DEFAULT)
+        shares = file_ranges.split([str(path)], tables.DEFAULT)
         counts.append(len(shares))
     assert counts == [1, 2, 7, 8, 9]
 
 
-def test_a_long_line_is_in_one_piece(tmp_path):
+def test_a_long_line_is_in_one_range(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\r" + b"y" * 2_000_000 + b"\nend")
     assert check([path], most=9) == 2

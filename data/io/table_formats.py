@@ -1,4 +1,4 @@
-"""Reads the forms of tables: CSV, TSV, JSON, Excel, Parquet and plain text."""
+"""Reads tables in their formats, from CSV, JSON and Excel to plain text."""
 
 import contextlib
 import csv
@@ -35,7 +35,7 @@ ENDINGS = {
     ".xlsx": "xlsx",
     ".txt": "text",
 }
-FORMS = tuple(dict.fromkeys(ENDINGS.values()))
+FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
@@ -62,13 +62,17 @@ class Repeated(str):
         return key
 
 
+class ColumnNumber(str):
+    """Key of a column of a table without a header: "1", "2" and so on."""
+
+
 class Layout(NamedTuple):
-    """The form, the marks and the header of a table.
+    """The format, the marks and the header of a table.
 
     Attributes:
-        form: one of FORMS. None = the ending of the file's name decides. For
-            other endings, the first line decides: JSON if it begins with `{` or
-            a list of objects, else plain text.
+        format: one of FORMATS. None = the ending of the file's name decides.
+            For other endings, the first line decides: JSON if it begins with
+            `{` or a list of objects, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
             them. If False, `"` is an ordinary character. None = the first
             records tell.
@@ -83,7 +87,7 @@ class Layout(NamedTuple):
         columns: names of columns that the user chose, which tell a header.
     """
 
-    form: str | None = None
+    format: str | None = None
     quoting: bool | None = None
     delimiter: str | None = None
     has_header: bool | None = True
@@ -98,7 +102,7 @@ DEFAULT = Layout()
 _FIRST_ROWS = 3
 
 
-def form_of(path: StrPath) -> str | None:
+def format_of(path: StrPath) -> str | None:
     """Returns the format of the ending of a file's name, or None.
 
     Upper case does not matter. An ending such as .gz is skipped.
@@ -127,19 +131,19 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
         ValueError: an unclosed quote spans several lines, nothing tells the
             delimiter or the header, or a package is missing.
     """
-    form = layout.form or form_of(path)
-    if form == "parquet":
+    file_format = layout.format or format_of(path)
+    if file_format == "parquet":
         yield from read_parquet(path)
-    elif form == "xlsx":
+    elif file_format == "xlsx":
         yield from _read_workbook(path, layout)
     else:
         with text_files.open_text(path, layout.encoding) as lines:
-            if form in ("csv", "tsv"):
-                yield from _read_separated(path, lines, layout, form)
-            elif form == "text":
+            if file_format in ("csv", "tsv"):
+                yield from _read_separated(path, lines, layout, file_format)
+            elif file_format == "text":
                 yield from read_text(enumerate(lines, 1), layout.encoding)
             else:
-                yield from _read_json(path, lines, form, layout)
+                yield from _read_json(path, lines, file_format, layout)
 
 
 def read_text(
@@ -156,10 +160,10 @@ def read_text(
 
 
 def _read_json(
-    path: StrPath, lines: IO[str], form: str | None, layout: Layout
+    path: StrPath, lines: IO[str], file_format: str | None, layout: Layout
 ) -> Iterator[Row]:
     numbered = enumerate(lines, 1)
-    first, kind = json_tables.find_kind(numbered, form, layout.columns)
+    first, kind = json_tables.find_kind(numbered, file_format, layout.columns)
     every = itertools.chain(first, numbered)
     if kind == "text":
         yield from read_text(every, layout.encoding)
@@ -231,7 +235,7 @@ class _Header:
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
-            self._keys = [*map(str, range(1, len(cells) + 1))]
+            self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
     def _problem_of_width(self, cells: Sequence[str]) -> str | None:
@@ -270,21 +274,21 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _read_separated(
-    path: StrPath, lines: IO[str], layout: Layout, form: str
+    path: StrPath, lines: IO[str], layout: Layout, file_format: str
 ) -> Iterator[Row]:
-    mark = "\t" if layout.delimiter == "tab" else layout.delimiter
-    told = dialects.ToldDialect(
-        mark,
+    delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
+    known = dialects.KnownDialect(
+        delimiter,
         layout.quoting,
         layout.has_header,
         layout.columns,
         layout.encoding,
     )
-    is_tsv = form == "tsv" and not mark
-    found = dialects.find_dialect(str(path), lines, told, is_tsv)
+    is_tsv = file_format == "tsv" and not delimiter
+    found = dialects.find_dialect(str(path), lines, known, is_tsv)
     dialect = found.dialect
     # A text may contain commas, but hardly tabs.
-    is_tabs = dialect.mark == "\t"
+    is_tabs = dialect.delimiter == "\t"
     header = _Header(found.has_header, found.width, may_be_wider=is_tabs)
     for number, row in _parse_records(path, found.lines, dialect, header):
         if isinstance(row, ValueError):
@@ -297,7 +301,9 @@ def _read_separated(
                 raise ValueError(f"{path}, line {number}: {wrong}")
             header.set(row)
             continue
-        is_swallowed = "\n" in text and dialects.is_swallowed(row, dialect.mark)
+        is_swallowed = "\n" in text and dialects.is_swallowed(
+            row, dialect.delimiter
+        )
         yield number, wrong or header.row(row, is_swallowed)
 
 
@@ -332,8 +338,8 @@ def _parse_records(
 
 
 def _unclosed(error: csv.Error) -> ValueError:
-    # A table of one column has no mark that can be shown.
-    reason = str(error).replace(f"'{dialects.NO_MARK}'", "a line end")
+    # A table of one column has no delimiter that can be shown.
+    reason = str(error).replace(f"'{dialects.NO_DELIMITER}'", "a line end")
     return ValueError(
         f"{reason}. Close the quote, write a quote in a quoted cell twice "
         '(""), or set --noquoting if quotes are ordinary characters in this '

@@ -1,6 +1,6 @@
 """WordPieces as bytes, in the order of a vocabulary."""
 
-from data.pretraining.encoded_pieces import Pieces
+from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.text.tokenization import SPECIAL_TOKENS
 
 
@@ -9,5 +9,5 @@ def test_random_words_are_those_of_googles_ordered_dict():
     names = [*SPECIAL_TOKENS, "un", "##want", "##ed", "b", "a", "b"]
     vocab = {name: index for index, name in enumerate(names)}
     assert [*vocab] == names[:-1] and vocab["b"] == 9
-    pieces = Pieces(vocab)
-    assert pieces.words == [pieces[name] for name in names[:-1]]
+    vocabulary = EncodedVocabulary(vocab)
+    assert vocabulary.words == [vocabulary[name] for name in names[:-1]]

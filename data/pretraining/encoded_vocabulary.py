@@ -13,7 +13,7 @@ class Continuation(bytes):
     """A WordPiece that continues the same word as the WordPiece before it."""
 
 
-class Pieces(dict[str, bytes]):
+class EncodedVocabulary(dict[str, bytes]):
     """Maps each WordPiece of a vocabulary to the bytes that encode its id.
 
     Args:
