@@ -62,10 +62,12 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
         if file := reader.find(path):
             return ForeignCheckpoint(file, reader)
 
-    # Only this format needs TensorFlow, which other backends of Keras lack.
+    prefix = find_tf1_checkpoint(path, best, described)
+    # Import after a checkpoint is found, because only this format needs
+    # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1 import Tf1Checkpoint
 
-    return Tf1Checkpoint(find_tf1_checkpoint(path, best, described))
+    return Tf1Checkpoint(prefix)
 
 
 def find_checkpoint(
