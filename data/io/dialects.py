@@ -47,7 +47,7 @@ class Dialect(NamedTuple):
 
 
 class KnownDialect(NamedTuple):
-    """What the user set, which is known before the records are read.
+    """The properties of a table that the user set. None = find them out.
 
     Attributes:
         delimiter: character between cells, None = unknown.

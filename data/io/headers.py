@@ -24,7 +24,7 @@ _Cell = tuple[str, list[str]]
 
 
 class _Sign(enum.Enum):
-    """What a cell of the first record tells of this record.
+    """Whether a cell makes the first record a header or a row.
 
     Attributes:
         NAME: it names the columns. The cell is such as `price` above numbers.

@@ -35,7 +35,7 @@ _Sentence = tuple[int, _Lines]
 
 @dataclasses.dataclass(frozen=True)
 class ColumnOptions:
-    """What the flags and the set tell of a file. The first column is 0.
+    """Options for reading a file of columns. The first column is 0.
 
     Attributes:
         words_at: index of the column of the words, None if no flag tells it.

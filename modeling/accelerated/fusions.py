@@ -3,7 +3,9 @@
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
 a bias, followed by an activation or by the addition of a residual. Another is a
-layer normalization. Most functions here match one of these patterns. Each
+layer normalization. Most functions here match one of these patterns. For one
+short text, preparing a call of oneDNN takes longer than its work. So
+`swap_heads` avoids oneDNN, and `layer_norm` does for a short input. Each
 function replaces the function with the same name and arguments in
 modeling/ops.py.
 """

@@ -27,16 +27,17 @@ class Checkpoint(abc.ABC):
             OSError: the checkpoint cannot be read.
         """
 
-    @abc.abstractmethod
     def google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
-        Names that Google's BERT lacks are returned unchanged. Also checks the
-        sizes of the files, as far as the format needs it.
+        Names that Google's BERT lacks are returned unchanged. By default the
+        names in the file are Google's. Also checks the sizes of the files, as
+        far as the format needs it.
 
         Raises:
             OSError: a file is missing, truncated or malformed.
         """
+        return self.read_shapes()
 
     @abc.abstractmethod
     def load(

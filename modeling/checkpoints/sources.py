@@ -72,10 +72,6 @@ class ForeignCheckpoint(Checkpoint):
         entries = self.reader.open_entries(self.file)
         return {name: entry.shape for name, entry in entries.items()}
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
-        """Returns the result of `read_shapes`."""
-        return self.read_shapes()
-
     def load(
         self,
         model: keras.Model,
