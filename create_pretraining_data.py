@@ -25,7 +25,8 @@ from command_line import cli, config_values, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import Kind
-from data.io import beam_workers, records, text_files, workers
+from data.io import records, text_files
+from data.jobs import beam_workers, workers
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
 from data.pretraining.job import RunTasks, create_shards

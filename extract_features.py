@@ -33,7 +33,7 @@ from training.start import check_lengths, check_required
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from training.prediction import BatchPredictor
+    from training.loop.prediction import BatchPredictor
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -228,8 +228,8 @@ def create_predictor(
     # TensorFlow is loaded.
     import keras
 
-    from training import devices
-    from training.prediction import BatchPredictor
+    from training.loop import devices
+    from training.loop.prediction import BatchPredictor
 
     modeling.find_checkpoint(preset, config=bert_config)
     strategy = devices.strategy_of(config.devices)

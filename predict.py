@@ -39,8 +39,10 @@ from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import Kind
 from command_line.progress import Progress
-from data.io import beam_workers, tables, text_files, workers
-from data.io.sharded_job import RunTasks
+from data.io import text_files
+from data.jobs import beam_workers, workers
+from data.jobs.sharded_job import RunTasks
+from data.tables import tables
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
 from serving.bulk.answer_settings import AnswerSettings

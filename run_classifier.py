@@ -36,7 +36,7 @@ from data.classification.classifier_flags import (
 )
 from data.classification.label_set import balance_classes
 from data.io import feature_specs
-from data.io.tables import Table
+from data.tables.tables import Table
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
 from training import task

@@ -23,10 +23,10 @@ from command_line.flags import group, like
 from command_line.path_flags import Kind
 from data import report
 from data.io import feature_specs
-from data.io.tables import LayoutOptions
 from data.squad import decoding, passage_windows, reading, scoring
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
+from data.tables.tables import LayoutOptions
 from data.text import token_windows
 from files import atomic
 from modeling import kinds

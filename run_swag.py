@@ -18,7 +18,7 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs, text_files
-from data.io.tables import LayoutOptions
+from data.tables.tables import LayoutOptions
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import FineTuningConfig

@@ -11,7 +11,7 @@ from typing import Any
 from absl import logging
 
 from command_line.progress import Progress
-from data.io import tables
+from data.tables import tables
 from serving.answer_writer import Empty, Failed, is_writable
 from serving.requests import Item
 from serving.tasks.base import Model, Reply, TaskOptions, TextTask

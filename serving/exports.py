@@ -14,14 +14,8 @@ from command_line.installation import install_command
 from files import atomic
 from modeling import kinds
 from modeling.checkpoints.tf1 import errors_named
-from modeling.folders import (
-    cards,
-    config_files,
-    descriptions,
-    model_json,
-    new_folders,
-    presets,
-)
+from modeling.folders import config_files, model_json, new_folders, presets
+from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import HeadSettings, ModelJson
 from modeling.folders.tokenizer_files import tokenizer_files
 from modeling.labels import LABELS_FILE, format_labels

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.io import file_ranges, tables
-from data.io.column_names import guess_columns
-from data.io.file_ranges import FileRange
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.tables import tables
+from data.tables.column_names import guess_columns
 from files.json_files import parse_json
 from files.paths import named_errors
 from serving.tasks.base import LISTS, Request, TextTask

@@ -129,10 +129,10 @@ def test_training_names_no_task_but_pretraining():
 def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
-        "data.io.dev_split",
+        "data.tables.dev_split",
         "data.io.feature_specs",
         "data.io.records",
-        "data.io.row_keys",
+        "data.tables.row_keys",
         "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",

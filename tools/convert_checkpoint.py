@@ -24,7 +24,8 @@ from command_line.flags import flag
 from command_line.path_flags import Kind
 from data.text import tokenization, vocabulary
 from modeling import kinds
-from modeling.folders import cards, descriptions, hub, identity, presets
+from modeling.folders import hub, identity, presets
+from modeling.folders.cards import cards, descriptions
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel

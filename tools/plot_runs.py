@@ -19,7 +19,7 @@ from command_line.flags import flag
 from command_line.path_flags import Kind, named_folders
 from files.atomic import atomic_open
 from modeling.results import split_by_label
-from training import history
+from training.run import history
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,15 +17,16 @@ import serving
 from data.io.text_files import suffix_of
 from files import atomic
 from modeling import kinds
-from modeling.folders import cards, new_folders
+from modeling.folders import new_folders
+from modeling.folders.cards import cards
 from modeling.folders.model_entries import HeadSettings
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
+from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
 from training.task import Batch, Split, Task
-from training.trainer import Trainer
 from training.training_config import TrainingConfig
 
 

@@ -13,15 +13,18 @@ from absl import logging
 
 from data.io import tfrecords
 from data.io.text_files import suffix_of
-from modeling.folders import example_calls, recorded_splits
+from modeling.folders import recorded_splits
+from modeling.folders.cards import example_calls
 from modeling.folders.model_entries import TrainingSettings
 from modeling.results import never_found
-from training import checks, exporting, flow, resuming, trained_rows
+from training import checks, exporting, flow, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
-from training.fingerprints import describe_start, fingerprint
-from training.prediction import LossFigures
-from training.run_folder import RunFolder
+from training.loop.prediction import LossFigures
+from training.loop.trainer import Trainer
+from training.run import resuming
+from training.run.fingerprints import describe_start, fingerprint
+from training.run.run_folder import RunFolder
 from training.splits import (
     describe_data,
     dev_set_checksum,
@@ -30,7 +33,6 @@ from training.splits import (
 )
 from training.start import Start
 from training.task import Batches, Split, Task
-from training.trainer import Trainer
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]

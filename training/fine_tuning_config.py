@@ -7,7 +7,7 @@ from typing import Self
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import Kind
-from data.io.dev_split import DataFileOptions
+from data.tables.dev_split import DataFileOptions
 from modeling.folders.model_entries import NetworkOptions
 from training.training_config import TrainingConfig, TrainingFlags
 

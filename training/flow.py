@@ -11,16 +11,17 @@ import modeling
 from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
-from modeling.folders import cards, descriptions
+from modeling.folders.cards import cards, descriptions
 from modeling.task_loss import Loss
-from training import checks, devices
-from training.callbacks import Callback
-from training.callbacks.best_step import BestStep
+from training import checks
+from training.loop import devices
+from training.loop.best_step import BestStep
+from training.loop.callbacks import Callback
+from training.loop.train_step import Trainable, TrainStep
+from training.loop.trainer import Trainer
 from training.optimizers import optimization
-from training.run_folder import RunFolder
+from training.run.run_folder import RunFolder
 from training.start import Start
-from training.train_step import Trainable, TrainStep
-from training.trainer import Trainer
 from training.training_config import TrainingConfig
 
 # A function (trainer) -> {name: score on the dev set}.

@@ -21,12 +21,13 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
-from training import exporting, fingerprints, flow, pretraining_end, resuming
+from training import exporting, flow, pretraining_end
 from training.distillation import load_teacher
+from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
-from training.run_folder import RunFolder
+from training.run import fingerprints, resuming
+from training.run.run_folder import RunFolder
 from training.start import Start
-from training.trainer import Trainer
 
 
 def run(start: Start[PretrainingConfig]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from absl import logging
 
 from modeling import kinds
-from modeling.folders import example_calls
+from modeling.folders.cards import example_calls
 from modeling.folders.model_entries import HeadSettings
 from training.pretraining_config import PretrainingConfig
 from training.start import Start

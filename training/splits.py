@@ -15,8 +15,8 @@ from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import StrPath
 from modeling.folders.recorded_splits import RecordedSet
-from training import fingerprints
 from training.fine_tuning_config import FineTuningConfig
+from training.run import fingerprints
 from training.start import Start
 from training.task import Split, Task
 

@@ -15,7 +15,7 @@ from absl import logging
 import modeling
 from command_line import config_values, flags
 from command_line.flags import Role
-from data.io.dev_split import SetReader
+from data.tables.dev_split import SetReader
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
@@ -24,7 +24,7 @@ from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import TableSplit
 from training.fine_tuning_config import DataFileConfig
-from training.resuming import check_resumed
+from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
 TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)

@@ -12,8 +12,8 @@ from typing import Any
 
 from absl import logging
 
-from data.io.dev_split import SetReader
-from data.io.row_keys import RULE
+from data.tables.dev_split import SetReader
+from data.tables.row_keys import RULE
 from modeling.folders.model_entries import Fingerprint
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import (

@@ -24,7 +24,7 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
 from training import exporting, flow, start
-from training.run_folder import RunFolder
+from training.run.run_folder import RunFolder
 from training.splits import write_splits
 
 PACKAGES = ["tensorflow", "keras"]

@@ -10,8 +10,8 @@ from absl import logging
 from command_line import flags
 from command_line.path_flags import Kind
 from data.classification import metrics
-from data.io.column_names import USUAL_NAMES, guess_columns, pair_in
-from data.io.tables import (
+from data.tables.column_names import USUAL_NAMES, guess_columns, pair_in
+from data.tables.tables import (
     Layout,
     LayoutOptions,
     Table,

@@ -8,7 +8,7 @@ import numpy as np
 from absl import logging
 
 from data.classification.features import InputExample, Label, label_id
-from data.io import tables
+from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath

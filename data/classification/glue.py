@@ -13,8 +13,8 @@ from data.classification.features import (
     regression_label,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.tables import DEFAULT, Layout
 from data.io.text_files import SETS
+from data.tables.tables import DEFAULT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode

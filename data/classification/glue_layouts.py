@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import tables
 from data.io.text_files import find_set_file, read_numbered
+from data.tables import tables
 from files.paths import StrPath
 
 # Names of the columns of a pair and of a single text, in lower case.

@@ -17,7 +17,7 @@ from data.classification.features import (
     names_of,
     regression_label,
 )
-from data.io import column_names
+from data.tables import column_names
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
 from modeling.labels import check_labels, first_labels, misspelled_labels

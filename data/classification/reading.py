@@ -20,9 +20,9 @@ from data.classification.pairs import (
 )
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_task import TableProcessor
-from data.io.dev_split import DataFileOptions
-from data.io.tables import Table
 from data.io.text_files import suffix_of
+from data.tables.dev_split import DataFileOptions
+from data.tables.tables import Table
 from files.paths import StrPath
 
 # {task: class that reads a user's own tables}.

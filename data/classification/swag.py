@@ -16,8 +16,8 @@ from data.classification.features import (
     InputExample,
     create_joined_features,
 )
-from data.io.tables import DEFAULT, Layout, Table, read_table
 from data.io.text_files import find_set_file
+from data.tables.tables import DEFAULT, Layout, Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 

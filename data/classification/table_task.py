@@ -16,10 +16,10 @@ from data.classification.classifier_flags import (
 from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
-from data.io.dev_split import DataFileOptions, SetReader
-from data.io.row_keys import is_blank, split_fraction_of
-from data.io.tables import Table, accepted_rows, read_table
 from data.io.text_files import find_set_file
+from data.tables.dev_split import DataFileOptions, SetReader
+from data.tables.row_keys import is_blank, split_fraction_of
+from data.tables.tables import Table, accepted_rows, read_table
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
 from modeling.labels import normal_label

@@ -5,10 +5,10 @@ docs/named_entities.md shows the forms of the tools.
 
 from collections.abc import Sequence
 
-from data.io.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from data.ner.scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
 from data.ner.words import find_words
+from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from files.json_files import JsonObject
 from modeling.labels import is_label
 

@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.io import column_names, dialects, tables
+from data.tables import column_names, dialects, tables
 
 # A line that begins with this begins a document.
 DOCUMENT = "-DOCSTART-"

@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from data.io import dialects, tables, text_files, workbooks
+from data.io import text_files
 from data.ner.column_layouts import (
     DOCUMENT,
     ColumnLayout,
@@ -26,6 +26,7 @@ from data.ner.column_layouts import (
 )
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
+from data.tables import dialects, tables, workbooks
 
 # (number of the line, columns) of each word of a sentence.
 _Lines = list[tuple[int, list[str]]]

@@ -9,12 +9,12 @@ from typing import ClassVar
 from absl import logging
 
 from command_line import flags
-from data.io.dev_split import DataFileOptions, SetReader
-from data.io.row_keys import key_of
-from data.io.tables import LayoutOptions, format_of
 from data.ner import columns, spans, tag_names
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
+from data.tables.dev_split import DataFileOptions, SetReader
+from data.tables.row_keys import key_of
+from data.tables.tables import LayoutOptions, format_of
 from files.paths import StrPath
 from modeling.labels import check_labels
 

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from absl import logging
 
-from data.io import tables
 from data.ner import legal_tags
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
+from data.tables import tables
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open

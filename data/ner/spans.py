@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import packed_files, text_files
-from data.io.column_names import SPANS, TAG_LISTS
 from data.ner import offsets
 from data.ner.annotations import (
     find_sentence,
@@ -30,6 +29,7 @@ from data.ner.annotations import (
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.words import find_words, split_words
+from data.tables.column_names import SPANS, TAG_LISTS
 from files.json_files import parse_json
 from files.paths import StrPath
 

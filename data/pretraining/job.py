@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from data.io import records, text_files
-from data.io.sharded_job import Output, RunTasks, run_tasks
+from data.jobs.sharded_job import Output, RunTasks, run_tasks
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader

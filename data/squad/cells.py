@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
-from data.io.column_names import ANSWERS
+from data.tables.column_names import ANSWERS
 from files.json_files import JsonObject, parse_json
 
 # Names of values and of functions that a cell may contain.

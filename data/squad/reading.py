@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from absl import logging
 
-from data.io import encodings, packed_files, tables, text_files
+from data.io import encodings, packed_files, text_files
 from data.squad import cells
+from data.tables import tables
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 

@@ -40,7 +40,7 @@ class TableSplit:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
-        rule: version of the rule (data/io/row_keys.py).
+        rule: version of the rule (data/tables/row_keys.py).
         dev_fraction: fraction of the rows in the dev set.
         key: names of what decides about a row: the columns of its texts,
             "words" or "document".

@@ -4,5 +4,5 @@ The input is cut into shares of about 4 MB. A task reads one share and writes
 its answers, a shard such as answers-00007-of-00128.csv. What it writes depends
 only on the input, the model and the flags, so any processes and machines can
 work on the tasks, in any order, twice, and again after a kill.
-data/io/sharded_job.py describes how a job resumes.
+data/jobs/sharded_job.py describes how a job resumes.
 """

@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from data.io import tables
-from data.io.file_ranges import FileRange
+from data.jobs.file_ranges import FileRange
+from data.tables import tables
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.tasks.base import TaskOptions, TextTask

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from absl import logging
 
-from data.io import file_ranges, records
-from data.io.file_ranges import FileRange
-from data.io.sharded_job import Output, RunTasks, run_tasks
+from data.io import records
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.jobs.sharded_job import Output, RunTasks, run_tasks
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject

@@ -4,8 +4,9 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.io import file_ranges, table_formats, tables
-from data.io.file_ranges import FileRange
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.tables import table_formats, tables
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings

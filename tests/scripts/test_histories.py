@@ -12,7 +12,7 @@ from modeling.folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.script_runner import parse_flags
 from tests.support.task_runs import check_resume
-from training import history
+from training.run import history
 
 pytestmark = pytest.mark.slow
 

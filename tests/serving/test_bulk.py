@@ -17,7 +17,8 @@ from concurrent import futures
 import numpy as np
 import pytest
 
-from data.io import tables, workers
+from data.jobs import workers
+from data.tables import tables
 from serving import text_model
 from serving.bulk import answer_settings, job
 from serving.tasks.base import TaskOptions

@@ -13,7 +13,7 @@ import pytest
 
 import serving
 from command_line.beam_flags import parse_options
-from data.io import beam_workers
+from data.jobs import beam_workers
 from tests.support import dask_cluster
 from tests.support.golden import ROOT
 

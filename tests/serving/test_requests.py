@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from data.io import tables
+from data.tables import tables
 from serving import answer_writer, batch_prediction, requests
 from serving.requests import Item
 from serving.tasks import base, tasks_of

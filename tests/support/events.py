@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.script_runner import read_results
-from training import history
+from training.run import history
 
 
 def evaluations(run):

@@ -4,7 +4,7 @@ from modeling import BertConfig
 from modeling.folders import presets
 from tests.support import exports, toy_task
 from training import exporting, splits
-from training.run_folder import RunFolder
+from training.run.run_folder import RunFolder
 
 LENGTH = exports.LENGTH
 

@@ -3,8 +3,8 @@
 import json
 
 from data.classification import classifier_flags, table_task
-from data.io.dev_split import DataFileOptions
 from data.io.text_files import SETS
+from data.tables.dev_split import DataFileOptions
 
 # {name of a set: its split}
 SPLITS = {name: split for split, name in SETS.items()}

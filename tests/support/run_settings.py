@@ -3,8 +3,8 @@
 import modeling
 from modeling.folders import model_json, presets
 from tests.support import models, toy_task
-from training.resuming import check_resumed, settings_to_record
-from training.run_folder import RunFolder
+from training.run.resuming import check_resumed, settings_to_record
+from training.run.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
 RECORDS = [["eval.tfrecord", 5, 1]]

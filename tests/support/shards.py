@@ -3,7 +3,8 @@
 import functools
 import hashlib
 
-from data.io import feature_specs, records, tfrecords, workers
+from data.io import feature_specs, records, tfrecords
+from data.jobs import workers
 from data.pretraining import job
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization

@@ -1,6 +1,6 @@
 """Reads a table that a test writes."""
 
-from data.io.tables import Layout, read_rows
+from data.tables.tables import Layout, read_rows
 
 
 def read(folder, name, data, **told):

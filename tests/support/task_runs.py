@@ -10,7 +10,7 @@ from modeling.folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
-from training import history
+from training.run import history
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")

@@ -14,12 +14,12 @@ from command_line import config_values
 from command_line.flags import flag, group
 from data.io import tfrecords
 from modeling.task_loss import Loss
-from training.callbacks import Callback
+from training.loop.callbacks import Callback
+from training.loop.train_step import TrainStep
+from training.loop.trainer import Trainer
 from training.optimizers import optimization
-from training.run_folder import RunFolder
+from training.run.run_folder import RunFolder
 from training.start import Start
-from training.train_step import TrainStep
-from training.trainer import Trainer
 from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2

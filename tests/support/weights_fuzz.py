@@ -215,7 +215,8 @@ def _export(folder):
 def _start(folder, **switches):
     import run_classifier
     from command_line import config_values, flags
-    from training import checks, fingerprints
+    from training import checks
+    from training.run import fingerprints
     from training.start import read_start
 
     given = {

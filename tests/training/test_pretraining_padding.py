@@ -12,7 +12,7 @@ from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
 from training import pretraining
-from training.prediction import BatchPredictor
+from training.loop.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600

@@ -9,7 +9,7 @@ import pytest
 
 import run_classifier
 from command_line import config_values
-from data.io.row_keys import RULE
+from data.tables.row_keys import RULE
 from modeling import kinds
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import RecordedSet, TableSplit

@@ -8,9 +8,9 @@ import run_classifier
 from command_line import config_values
 from data.classification import classifier_flags as cf
 from data.classification.table_task import TableProcessor
-from data.io.column_names import guess_columns
-from data.io.dev_split import DataFileOptions
-from data.io.tables import Table
+from data.tables.column_names import guess_columns
+from data.tables.dev_split import DataFileOptions
+from data.tables.tables import Table
 
 
 def test_names_that_differ_only_in_case_are_two_columns():

@@ -3,7 +3,7 @@
 import pytest
 
 from data.io import encodings
-from data.io.tables import Layout, Table, read_rows, read_table
+from data.tables.tables import Layout, Table, read_rows, read_table
 
 
 @pytest.mark.parametrize(

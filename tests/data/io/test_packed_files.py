@@ -11,8 +11,8 @@ import zipfile
 import pytest
 
 from data.io import packed_files, text_files
-from data.io.tables import Layout, read_rows
 from data.pretraining import corpus_parts
+from data.tables.tables import Layout, read_rows
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"

@@ -8,9 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from data.io.dev_split import DataFileOptions
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.tables.dev_split import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

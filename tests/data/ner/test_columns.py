@@ -5,8 +5,8 @@ Tests column_layouts.py and tag_names.py.
 
 import pytest
 
-from data.io.dev_split import DataFileOptions
 from data.ner import reading
+from data.tables.dev_split import DataFileOptions
 from tests.support import workbooks
 
 # Two sentences of every layout.

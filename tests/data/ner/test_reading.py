@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io.dev_split import DataFileOptions
 from data.io.text_files import SETS
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
+from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from data.io.dev_split import DataFileOptions
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
 # The same spans in the form of each tool, and of predict.py's answers.

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from data.io import tables
 from data.squad import reading
+from data.tables import tables
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"

@@ -23,7 +23,7 @@ from tests.support import weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
 from tests.support.script_runner import run
-from training import fingerprints
+from training.run import fingerprints
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub"
 INPUTS = np.load(RECORDED / "in.npz")

@@ -1,0 +1,1 @@
+"""Large inputs: cut into tasks, run by worker processes or Beam, resumed."""

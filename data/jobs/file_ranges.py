@@ -1,0 +1,274 @@
+"""Cuts the files of a large input into ranges, which tasks read on their own.
+
+Plain text and JSON lines are cut after the end of a line, and Parquet between
+groups of rows. All other files are whole: CSV cannot be cut, because a quoted
+cell may contain the end of a line, and packed files are read from their
+beginning.
+"""
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from data.io import encodings, text_files
+from data.tables import json_tables, table_formats
+from data.tables.table_formats import Layout, Row
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+# Default size of the share of the input that one task reads.
+_SHARE_BYTES = 4 << 20
+# An input of less than _LEAST_SHARES * _SHARE_BYTES is cut into _LEAST_SHARES,
+# so that several processes can work on it, but not into smaller shares than
+# _LEAST_SHARE_BYTES.
+_LEAST_SHARES = 8
+_LEAST_SHARE_BYTES = 256 << 10
+# The shares of a very large input are larger, because a folder should not
+# contain more files.
+_MOST_SHARES = 10_000
+_CHUNK = 1 << 20
+
+
+class FileRange(NamedTuple):
+    """A file, or a part of its rows.
+
+    Attributes:
+        path: path of the file.
+        kind: "jsonl", "text" or "parquet" for a part of a file, None for a
+            whole file.
+        start: offset of the first byte, or number of the first group of rows.
+        end: offset after the last byte, or number after the last group.
+        first: number of the first line or row in the file.
+    """
+
+    path: str
+    kind: str | None = None
+    start: int = 0
+    end: int = 0
+    first: int = 1
+
+
+def split(
+    paths: Sequence[str], layout: Layout, num_shares: int = 0
+) -> list[list[FileRange]]:
+    """Cuts files into shares of about the same size, in order.
+
+    The result depends only on the files and on `num_shares`.
+
+    Args:
+        paths: paths of the files.
+        layout: how the files are written.
+        num_shares: maximum number of shares. 0 = the size of the input
+            determines it.
+
+    Returns:
+        list of at least one share. A share is a list of ranges, [] if the input
+        is empty.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is an archive, or a package is missing.
+    """
+    sizes = [text_files.size(path) for path in paths]
+    total = sum(sizes)
+    grid = _Grid(total, num_shares or _count_shares(total))
+    shares: list[list[FileRange]] = []
+    share: list[FileRange] = []
+    for path, size in zip(paths, sizes, strict=True):
+        start = 0
+        for file_range, end in _cut(path, layout, size, grid):
+            share.append(file_range)
+            if grid.number(end) > grid.number(start):
+                shares.append(share)
+                share = []
+            start = end
+        grid = grid._replace(before=grid.before + size)
+    return shares or [[]]
+
+
+class _Grid(NamedTuple):
+    """The shares of `total` bytes.
+
+    Attributes:
+        total: number of bytes of all files.
+        num_shares: number of shares.
+        before: number of bytes of the files before the current one.
+    """
+
+    total: int
+    num_shares: int
+    before: int = 0
+
+    def number(self, position: int) -> int:
+        """Returns the number of the share that a byte of the file is in."""
+        return (self.before + position) * self.num_shares // self.total
+
+    def border(self, position: int) -> int:
+        """Returns where the share of a byte of the file ends."""
+        number = self.number(position) + 1
+        # Round up: the byte at the border is in the next share.
+        return -(-self.total * number // self.num_shares) - self.before
+
+
+def _count_shares(total: int) -> int:
+    few = min(total // _LEAST_SHARE_BYTES, _LEAST_SHARES)
+    return min(max(total // _SHARE_BYTES, few, 1), _MOST_SHARES)
+
+
+def _cut(
+    path: str, layout: Layout, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    # Yields the ranges of a file, each with the offset of its end. A range ends
+    # near the border that follows the offset of its start.
+    kind = None
+    if size and grid.border(0) < size:
+        kind = find_kind(path, layout)
+    if kind == "parquet":
+        yield from _cut_parquet(path, size, grid)
+    elif kind:
+        yield from _cut_lines(path, kind, size, grid)
+    elif size:
+        yield FileRange(path), size
+
+
+def find_kind(path: str, layout: Layout) -> str | None:
+    """Returns the kind of the ranges of a file, None if it cannot be cut.
+
+    Raises the errors of `split`.
+    """
+    file_format = layout.format or table_formats.format_of(path)
+    if file_format == "parquet":
+        return file_format
+    if file_format not in ("jsonl", "text", None) or layout.encoding:
+        return None
+    if text_files.is_packed(path):
+        return None
+    with text_files.open_binary(path) as file:
+        mark = encodings.marked_encoding(file.peek())
+    if mark not in (None, "utf-8-sig"):
+        return None
+    with text_files.open_text(path) as lines:
+        if file_format == "text":
+            return file_format
+        _, kind = json_tables.find_kind(
+            enumerate(lines, 1), file_format, layout.columns
+        )
+    return kind if kind != "list" else None
+
+
+def _cut_lines(
+    path: str, kind: str, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    start, first = 0, 1
+    with text_files.open_binary(path) as file:
+        while start < size:
+            end = _find_line_end(file, grid.border(start), size)
+            yield FileRange(path, kind, start, end, first), end
+            if end < size:
+                first += _count_lines(file, start, end)
+            start = end
+
+
+def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
+    # Returns the offset after the line feed at or after a position.
+    if position >= size:
+        return size
+    file.seek(position)
+    while chunk := file.readline(_CHUNK):
+        position += len(chunk)
+        if chunk.endswith(b"\n"):
+            break
+    return position
+
+
+def _count_lines(file: IO[bytes], start: int, end: int) -> int:
+    # LF, CR LF or CR ends a line, as in `text_files.open_text`.
+    file.seek(start)
+    count = 0
+    while start < end and (chunk := file.read(min(_CHUNK, end - start))):
+        start += len(chunk)
+        while chunk.endswith(b"\r") and start < end:
+            chunk += file.read(1)
+            start += 1
+        pairs = chunk.count(b"\r\n")
+        count += chunk.count(b"\n") + chunk.count(b"\r") - pairs
+    return count
+
+
+def _cut_parquet(
+    path: str, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    with table_formats.open_parquet(path) as table:
+        metadata = table.metadata
+        counts = [
+            metadata.row_group(number).num_rows
+            for number in range(metadata.num_row_groups)
+        ]
+    # Take each row for an equal part of the bytes.
+    num_rows = max(sum(counts), 1)
+    group, row, end, start = 0, 0, 0, 0
+    for number, count in enumerate(counts, start=1):
+        end += count
+        offset = -(-end * size // num_rows) if number < len(counts) else size
+        if offset >= min(grid.border(start), size):
+            yield FileRange(path, "parquet", group, number, row + 1), offset
+            group, row, start = number, end, offset
+
+
+def read_rows(file_range: FileRange, layout: Layout) -> Iterator[Row]:
+    """Yields the rows of a range as `table_formats.read_rows` does.
+
+    Args:
+        file_range: a range of a file, or FileRange(path) for all of it.
+        layout: how the file is written.
+
+    Raises:
+        OSError, ValueError: as `table_formats.read_rows` raises them.
+    """
+    if not file_range.kind:
+        yield from table_formats.read_rows(file_range.path, layout)
+    elif file_range.kind == "parquet":
+        groups = range(file_range.start, file_range.end)
+        yield from table_formats.read_parquet(
+            file_range.path, groups, file_range.first
+        )
+    else:
+        is_text = file_range.kind == "text"
+        read = table_formats.read_text if is_text else json_tables.read_lines
+        with _open_lines(file_range) as lines:
+            yield from read(enumerate(lines, file_range.first))
+
+
+@contextlib.contextmanager
+def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
+    # Opens a part of a text in UTF-8, as `text_files.open_text` opens a file.
+    with text_files.open_binary(file_range.path) as file:
+        file.seek(file_range.start)
+        part = _Part(file, file_range.end - file_range.start)
+        encoding = "utf-8" if file_range.start else "utf-8-sig"
+        yield io.TextIOWrapper(
+            io.BufferedReader(part, _CHUNK),
+            encoding,
+            errors="surrogateescape",
+            newline="",
+        )
+
+
+class _Part(io.RawIOBase):
+    """Reads the next bytes of a file, up to a number."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._size = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        data = self._file.read(min(len(view), self._size))
+        view[: len(data)] = data
+        self._size -= len(data)
+        return len(data)

@@ -1,0 +1,1 @@
+"""People's tables: their format, dialect, header, columns and split."""

@@ -1,0 +1,221 @@
+"""Splits the examples of one file into a train set and a dev set."""
+
+import abc
+import collections
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from absl import logging
+
+from command_line import flags
+from command_line.path_flags import Kind
+from data.io.set_cache import CachingReader
+from data.io.text_files import SETS, find_set_file
+from data.tables.row_keys import key_of, split_fraction_of
+from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
+from modeling.labels import first_labels
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileOptions:
+    """Flags of scripts that split a single file of examples themselves."""
+
+    data_file: str | None = flags.training(
+        None,
+        "One file of labeled examples, instead of --data_dir. The script "
+        "splits it, trains, evaluates each epoch, reports, and exports the "
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
+        "default, --do_train and --do_eval are then True.",
+        kind=Kind.INPUT_FILE,
+    )
+    dev_fraction: float = flags.training(
+        0.2,
+        "Fraction of --data_file to evaluate on. A row's texts alone decide "
+        "whether the row is evaluated. The default is that of the run, or of "
+        "the run that --init_checkpoint names.",
+        at_least=0.01,
+        at_most=0.9,
+    )
+
+
+class Example(Protocol):
+    """An example of a set.
+
+    Attributes:
+        row: {column: cell} of the example's row of the file, or None.
+    """
+
+    row: Mapping[str, object] | None
+
+
+ExampleT = TypeVar("ExampleT", bound=Example)
+OptionsT = TypeVar("OptionsT")
+
+
+class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
+    """Reads the sets of a data folder, or splits --data_file into two sets.
+
+    The attribute `row` of an example is its row of the file, or None in a train
+    set. `file_names` are the names that the file of each set may have.
+
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: options for reading the files.
+    """
+
+    file_names: ClassVar[Mapping[str, Sequence[str]]]
+
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: OptionsT,
+    ) -> None:
+        super().__init__()
+        self._source = data.data_file or data_dir
+        self._data = data
+        self._options = options
+
+    @abc.abstractmethod
+    def labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order, or None in regression."""
+
+    def load(self, split: str) -> list[ExampleT]:
+        """Reads a split from its file, or splits --data_file.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
+        if self._data.data_file:
+            train, dev = self._split_file(self._data.data_file)
+            sets = {"train": train, "eval": dev}
+            # Hold the other set too, so that the file is read only once.
+            self._cached |= sets
+        else:
+            name = SETS[split]
+            path = find_set_file(self._source, name, self.file_names[name])
+            sets = {split: self.read_file(path, name)}
+        # No file shows the rows of a train set, so free their memory.
+        for example in sets.get("train", ()):
+            example.row = None
+        return sets[split]
+
+    def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
+        # Returns the train set and the dev set.
+        fraction = self._data.dev_fraction
+        examples = self.read_file(path, "train")
+        train: list[ExampleT] = []
+        dev: list[ExampleT] = []
+        for example, key in zip(examples, self.keys_of(examples), strict=True):
+            is_dev = split_fraction_of(key) < fraction
+            (dev if is_dev else train).append(example)
+        for name, of_set in (("train", train), ("dev", dev)):
+            if not of_set:
+                raise ValueError(
+                    f"{path}: with --dev_fraction={fraction:g}, none of the "
+                    f"{len(examples)} rows is in the {name} set. Add rows, set "
+                    "another --dev_fraction, or make the sets yourself "
+                    "(--data_dir)"
+                )
+        logging.info(
+            "%s: %d examples to train on, %d for the dev set",
+            path,
+            len(train),
+            len(dev),
+        )
+        self._describe_labels(path, train, dev)
+        return train, dev
+
+    def _describe_labels(
+        self,
+        path: str,
+        train_set: Sequence[ExampleT],
+        dev_set: Sequence[ExampleT],
+    ) -> None:
+        # Logs how many rows of each label are in the two sets, and warns of
+        # labels that one of them lacks.
+        train, dev = (
+            collections.Counter(
+                itertools.chain.from_iterable(map(self.labels_of, examples))
+            )
+            for examples in (train_set, dev_set)
+        )
+        names = sorted(train | dev)
+        if not names:
+            return
+        shown = [f"{name} {train[name]} + {dev[name]}" for name in names]
+        logging.info(
+            "Labels to train on and in the dev set: %s", first_labels(shown)
+        )
+        lacks = []
+        for where, counts in (("dev", dev), ("train", train)):
+            if lost := [name for name in names if not counts[name]]:
+                some = first_labels(lost)
+                lacks.append(f"the {where} set has none of {some}")
+        if lacks:
+            logging.warning(
+                "%s: %s. Add rows of these labels, or make the sets yourself "
+                "(--data_dir).",
+                path,
+                ", and ".join(lacks),
+            )
+
+    def suitable_epochs(self, batch_size: int, fewest: float) -> float:
+        """Returns the number of epochs that suits the train set.
+
+        A small set is read more often than `fewest` times, for 100 steps, but
+        at most 20 times.
+        """
+        epochs = math.ceil(100 * batch_size / len(self.read("train")))
+        return max(fewest, min(epochs, 20.0))
+
+    def suitable_length(self, tokenizer: FullTokenizer, longest: int) -> int:
+        """Returns the input length that suits the train set, in WordPieces.
+
+        It is the 95th percentile of the lengths of the examples, but at most
+        512 and `longest`, the model's number of positions.
+        """
+        train = self.read("train")
+        lengths = [
+            sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
+            for each in train[:: -(-len(train) // 10_000)]
+        ]
+        length = max(int(np.percentile(lengths, 95)) + 1, 8)
+        return min(length, longest, 512)
+
+    @abc.abstractmethod
+    def read_file(self, path: StrPath, name: str) -> list[ExampleT]:
+        """Reads the set `name` from a file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
+
+    @abc.abstractmethod
+    def texts_of(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+
+    @abc.abstractmethod
+    def labels_of(self, example: ExampleT) -> Sequence[str]:
+        """Returns labels to count in both sets, [] if there are none."""
+
+    @property
+    @abc.abstractmethod
+    def key_names(self) -> list[str]:
+        """Names of what the keys consist of, such as columns, sorted."""
+
+    def key_texts(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that make the key of an example."""
+        return self.texts_of(example)
+
+    def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set."""
+        return [key_of(self.key_texts(example)) for example in examples]

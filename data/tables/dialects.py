@@ -1,0 +1,374 @@
+"""Finds how a table of cells and marks is written: CSV, TSV and the like.
+
+Python's csv parses a table that it is told everything about. What this module
+tells it comes from the first 200 records, not from the first line: a name of a
+column may contain a line break, and a text may contain any delimiter.
+"""
+
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from data.io import encodings
+from data.tables import headers, table_checks
+
+# {value of --delimiter: the character}.
+DELIMITER_CHARACTERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+DELIMITERS = tuple(DELIMITER_CHARACTERS)
+# Stands between the cells of a table of one column. No text contains it.
+NO_DELIMITER = "\ud800"
+# Stands for a quote after a backslash while csv parses the line.
+_QUOTE = "\ud801"
+_ESCAPED = re.compile(r'\\([\\"])')
+# A cell that a program quoted. The program wrote each quote in it twice.
+_DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
+# Excel takes the delimiter from a line such as sep=; above the names.
+_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_MOST_RECORDS = 200
+_MOST_CHARACTERS = 1 << 20
+
+
+class Dialect(NamedTuple):
+    r"""The marks between and around the cells of a table.
+
+    Attributes:
+        delimiter: character between cells.
+        quoting: whether `"` quotes cells.
+        escapes: whether `\"` is a quote in a quoted cell, and not its end.
+        is_spaced: whether blanks may stand between a delimiter and a quote.
+    """
+
+    delimiter: str
+    quoting: bool = True
+    escapes: bool = False
+    is_spaced: bool = False
+
+
+class KnownDialect(NamedTuple):
+    """The properties of a table that the user set. None = find them out.
+
+    Attributes:
+        delimiter: character between cells, None = unknown.
+        quoting: whether `"` quotes cells, None = unknown.
+        has_header: whether the first record names the columns, None = unknown.
+        columns: names of columns that the user chose.
+        encoding: encoding of the text, None = UTF-8.
+    """
+
+    delimiter: str | None = None
+    quoting: bool | None = None
+    has_header: bool | None = True
+    columns: Collection[str] = ()
+    encoding: str | None = None
+
+
+def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  csv's class is private
+    """Returns csv's reader of lines, whose `line_num` counts the lines."""
+    # A cell may be a whole document, longer than csv's 131,072 characters.
+    csv.field_size_limit(2**31 - 1)
+    if dialect.escapes:
+        lines = map(_hide_escaped, lines)
+    return csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
+        skipinitialspace=dialect.is_spaced,
+        strict=True,
+    )
+
+
+def _hide_escaped(line: str) -> str:
+    def hide(match: re.Match[str]) -> str:
+        return _QUOTE if match[1] == '"' else "\\"
+
+    return _ESCAPED.sub(hide, line) if "\\" in line else line
+
+
+def show_escaped(row: list[str]) -> list[str]:
+    """Returns the cells of a record whose dialect `escapes`."""
+    return [cell.replace(_QUOTE, '"') for cell in row]
+
+
+def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
+    """Returns whether a quoted cell contains the next lines of the table.
+
+    csv reads a stray quote in each of two lines as one cell, with as many tabs
+    as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
+    Commas are not counted, because a text may contain as many of them.
+    """
+    last = len(row) - 1
+    return delimiter in "\t|" and any(
+        cell.count(delimiter) == (len(cell.splitlines()) - 1) * last > 0
+        for cell in row
+        if delimiter in cell
+    )
+
+
+class _Sample:
+    """The first lines of a table, of which no more are read than needed."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._size = 0
+        self.seen: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.seen
+        while self._size <= _MOST_CHARACTERS:
+            line = next(self._lines, None)
+            if line is None:
+                return
+            self._size += len(line)
+            self.seen.append(line)
+            yield line
+
+    def records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
+        """Returns the first records, and whether they have one width."""
+        records: list[list[str]] = []
+        reader = filter(None, records_of(self, dialect))
+        # A spreadsheet writes empty cells for empty rows above a table.
+        filled = itertools.dropwhile(headers.is_empty, reader)
+        try:
+            records.extend(itertools.islice(filled, _MOST_RECORDS))
+        except csv.Error:
+            return records, False
+        has_one_width = len({*map(len, records)}) == 1
+        if has_one_width and not dialect.quoting:
+            cells = itertools.chain.from_iterable(records)
+            has_one_width = not any(map(_DOUBLED.fullmatch, cells))
+        return records, has_one_width
+
+    def take_hint(self) -> str | None:
+        """Empties a line that only tells the delimiter, and returns that."""
+        match = _HINT.fullmatch(next(iter(self), ""))
+        if not match or match[1] not in DELIMITER_CHARACTERS.values():
+            return None
+        self.seen[0] = "\n"
+        return match[1]
+
+    def check_encoding(self, path: str, encoding: str | None) -> None:
+        """Raises a ValueError if a line read so far was wrongly encoded."""
+        lines = enumerate(self.seen, 1)
+        wrong = next((n for n, line in lines if _is_wrong(line)), None)
+        if wrong:
+            # Many words tell the likely encodings better than one.
+            try:
+                encodings.check("".join(self.seen), encoding)
+            except ValueError as error:
+                raise ValueError(f"{path}, line {wrong}: {error}") from None
+
+    def num_stray(self, dialect: Dialect) -> int:
+        """Returns how many quotes in the lines read so far quote no cell."""
+        if not dialect.quoting:
+            return 0
+        text = "".join(self.seen)
+        if dialect.escapes:
+            text = _hide_escaped(text)
+        delimiter = re.escape(dialect.delimiter)
+        blanks = " *" if dialect.is_spaced else ""
+        # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
+        cell = '"[^"]*(?:""[^"]*)*"'
+        quoted = (
+            rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
+        )
+        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
+
+
+def _is_wrong(line: str) -> bool:
+    # Lone surrogates stand for wrong bytes.
+    return bool(re.search("[\udc80-\udcff]", line))
+
+
+class FoundDialect(NamedTuple):
+    """The dialect of a table, and its lines, as `find_dialect` returns them.
+
+    Attributes:
+        dialect: the marks between and around the cells.
+        has_header: whether the first record names the columns.
+        lines: all lines of the file.
+        width: number of cells of at least half of the first records, 0 = they
+            have no common width, None = no record was read.
+    """
+
+    dialect: Dialect
+    has_header: bool
+    lines: Iterator[str]
+    width: int | None = None
+
+
+def find_dialect(
+    path: str, lines: Iterator[str], known: KnownDialect, is_tsv: bool
+) -> FoundDialect:
+    """Finds the dialect of a table, and whether it has a header.
+
+    Args:
+        path: path of the file, for messages.
+        lines: lines of the file with their ends.
+        known: what the user set.
+        is_tsv: whether the file's name says that tabs separate the cells.
+
+    Raises:
+        ValueError: nothing tells the delimiter or the header, or the first line
+            is a title. The message names the flag to set.
+    """
+    delimiter, quoting, has_header = known[:3]
+    if delimiter and quoting is not None and has_header is not None:
+        return FoundDialect(Dialect(delimiter, quoting), has_header, lines)
+    sample = _Sample(lines)
+    hint = sample.take_hint()
+    known = known._replace(delimiter=known.delimiter or hint)
+    try:
+        found = _find_in_sample(path, sample, known, is_tsv)
+    except ValueError:
+        # In another encoding, nothing is what it seems to be.
+        sample.check_encoding(path, known.encoding)
+        raise
+    return found._replace(lines=itertools.chain(sample.seen, lines))
+
+
+def common_width(widths: Sequence[int]) -> int:
+    """Returns the width of at least half of some records, 0 without one."""
+    (width, count), *_ = Counter(widths).most_common(1) or [(0, 0)]
+    return width if 2 * count >= len(widths) else 0
+
+
+def _find_in_sample(
+    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
+) -> FoundDialect:
+    head = [*itertools.islice(sample, 3)]
+    table_checks.check_head(path, head)
+    dialect = _choose_dialect(path, sample, known, is_tsv)
+    records = sample.records(dialect)[0]
+    if known.quoting is not False:
+        table_checks.check_quotes(path, records)
+        table_checks.check_apostrophes(path, records)
+    if not known.delimiter:
+        if not any(any(row[1:]) for row in records):
+            blanks = sample.records(Dialect(" "))[0]
+            table_checks.check_blanks(path, sample.seen, blanks)
+        table_checks.check_one_column(path, records)
+    has_header = known.has_header
+    if has_header is not False:
+        headers.check_title(path, records)
+        table_checks.check_second_names(path, records, head)
+    if has_header is None and records:
+        has_header = headers.find_header(path, records, known.columns)
+    width = common_width([*map(len, records)]) if records else None
+    return FoundDialect(dialect, bool(has_header), iter(()), width)
+
+
+class _FittingDialect(NamedTuple):
+    """A dialect under which all records have one width.
+
+    The strictest one has the fewest stray quotes, and of these the lowest
+    level, its index in `_dialects`.
+    """
+
+    num_stray: int
+    level: int
+    dialect: Dialect
+
+
+def _choose_dialect(
+    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
+) -> Dialect:
+    # The user's delimiter counts most, then the file's name, then the
+    # strictest fit.
+    if known.delimiter:
+        fit = _fit_delimiter(sample, known.delimiter, known)
+        return fit.dialect if fit else _usual_dialect(known.delimiter, known)
+    text = "".join(itertools.islice(sample, _MOST_RECORDS))
+    delimiters = [x for x in DELIMITER_CHARACTERS.values() if x in text]
+    fits = {
+        delimiter: _fit_delimiter(sample, delimiter, known)
+        for delimiter in delimiters
+    }
+    fitting = {delimiter: fit for delimiter, fit in fits.items() if fit}
+    if is_tsv and "\t" in fitting:
+        return fitting["\t"].dialect
+    if is_tsv and not fitting:
+        return _usual_dialect("\t", known)
+    if not fitting:
+        return _dialect_of_malformed(path, sample, delimiters, known)
+    strictest = _strictest(fitting.values())
+    if is_tsv or len(strictest) > 1:
+        raise _unknown_delimiter(path, sample)
+    return strictest[0]
+
+
+def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
+    lowest = min((fit.num_stray, fit.level) for fit in fits)
+    return [fit.dialect for fit in fits if (fit.num_stray, fit.level) == lowest]
+
+
+def _dialect_of_malformed(
+    path: str, sample: _Sample, delimiters: Sequence[str], known: KnownDialect
+) -> Dialect:
+    # Without a dialect that fits, some rows are malformed, and each of them
+    # will be an error. The delimiter is the only one between names of columns.
+    records_by_delimiter = {
+        delimiter: sample.records(_usual_dialect(delimiter, known))[0]
+        for delimiter in delimiters
+    }
+    in_head = [
+        delimiter
+        for delimiter, records in records_by_delimiter.items()
+        if records and len(records[0]) > 1
+    ]
+    if len(in_head) == 1:
+        return _usual_dialect(in_head[0], known)
+    if in_head:
+        raise _unknown_delimiter(path, sample)
+    for records in records_by_delimiter.values():
+        headers.check_title(path, records, known.columns)
+    return Dialect(NO_DELIMITER, known.quoting is not False)
+
+
+def _unknown_delimiter(path: str, sample: _Sample) -> ValueError:
+    first_lines = itertools.islice(sample, _MOST_RECORDS)
+    head = next(filter(str.strip, first_lines), "")
+    return ValueError(
+        f"{path}: set --delimiter to the character between the cells, one of "
+        f"{' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
+    )
+
+
+def _fit_delimiter(
+    sample: _Sample, delimiter: str, known: KnownDialect
+) -> _FittingDialect | None:
+    # Returns the strictest dialect of a delimiter, None if none of them fits.
+    fits: list[_FittingDialect] = []
+    for level, dialect in enumerate(_dialects(delimiter, known.quoting)):
+        # Try backslashes only if quotes are not written twice.
+        if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
+            continue
+        records, has_one_width = sample.records(dialect)
+        if has_one_width and (len(records[0]) > 1 or known.delimiter):
+            fits.append(
+                _FittingDialect(sample.num_stray(dialect), level, dialect)
+            )
+    return min(fits, default=None)
+
+
+def _usual_dialect(delimiter: str, known: KnownDialect) -> Dialect:
+    return _dialects(delimiter, known.quoting)[0]
+
+
+def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
+    # Returns the dialects of a delimiter, the strictest first. In CSV, a quote
+    # that quotes nothing is an error, because programs that write CSV quote
+    # each of them. Tools that write tabs often quote nothing.
+    plain = Dialect(delimiter, quoting=False)
+    if quoting is not None:
+        return [Dialect(delimiter) if quoting else plain]
+    more = [plain] if delimiter in "\t|" else []
+    return [
+        Dialect(delimiter),
+        Dialect(delimiter, escapes=True),
+        Dialect(delimiter, is_spaced=True),
+        Dialect(delimiter, escapes=True, is_spaced=True),
+        *more,
+    ]

@@ -1,0 +1,291 @@
+"""Reads the rows of tables, checks their columns, and adds answers to rows.
+
+Training and predict.py both use this reader. table_formats.py knows the formats
+of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
+of any size needs only the memory of a few rows, unless Prodigy wrote it, or it
+is a JSON list or a workbook. Errors name the file and the line.
+"""
+
+import dataclasses
+import difflib
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from absl import logging
+
+from command_line import flags
+from data.tables import dialects
+from data.tables.table_formats import (
+    DEFAULT,
+    FORMATS,
+    ColumnNumber,
+    Layout,
+    Repeated,
+    Row,
+    format_of,
+    read_rows,
+)
+from files.json_files import JsonObject
+from files.paths import StrPath
+
+# The module offers the names of table_formats.py too.
+__all__ = [
+    "DECISIONS",
+    "DEFAULT",
+    "FORMATS",
+    "ColumnNumber",
+    "Layout",
+    "LayoutOptions",
+    "Repeated",
+    "Row",
+    "Table",
+    "accepted_rows",
+    "add_answer",
+    "check_columns",
+    "format_of",
+    "read_rows",
+    "read_table",
+]
+
+# What Prodigy's column `answer` says of the label of a row.
+DECISIONS = ("accept", "reject", "ignore")
+
+# A tuple whose last element is a row, {column: cell}.
+Placed = TypeVar("Placed", bound=tuple)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """Flags of scripts that read tables: the layout of CSV and TSV."""
+
+    quoting: bool | None = flags.training(
+        None,
+        'In CSV and TSV files, treat " as the quote around a cell, or with '
+        "--noquoting as an ordinary character. By default, the first 200 rows "
+        "tell.",
+    )
+    delimiter: str | None = flags.training(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is the "
+        "one under which the first 200 rows have as many cells each.",
+        choices=dialects.DELIMITERS,
+    )
+    has_header: bool | None = flags.training(
+        None,
+        "The first line of CSV and TSV, or the first row of Excel, names the "
+        "columns, or with --nohas_header it does not. By default, usual names "
+        "and the rows below tell.",
+    )
+    encoding: str | None = flags.training(
+        None,
+        "Encoding of text files, such as cp1252. By default, it is UTF-8, or "
+        "UTF-16 in files that begin with its mark.",
+    )
+    sheet: str | None = flags.training(
+        None, "Sheet of Excel workbooks to read. The default is the first."
+    )
+
+    def layout(
+        self,
+        file_format: str | None = None,
+        has_header: bool | None = True,
+        columns: Sequence[str] = (),
+    ) -> Layout:
+        """Returns how tables are written.
+
+        Args:
+            file_format: one of FORMATS, None = the name of a file tells.
+            has_header: value if the user did not set the flag.
+            columns: names of columns that the user chose.
+        """
+        if self.has_header is not None:
+            has_header = self.has_header
+        return Layout(
+            file_format,
+            self.quoting,
+            self.delimiter,
+            has_header,
+            self.encoding,
+            self.sheet,
+            tuple(columns),
+        )
+
+
+class Table:
+    """A table whose columns can be looked at before its rows are read.
+
+    Looking and the first `read` open the file once, because a pipe can be read
+    only once. Each further `read` opens it again.
+
+    Args:
+        path: path of the file.
+        layout: how the table is written.
+
+    Attributes:
+        path: path of the file.
+        layout: how the table is written.
+    """
+
+    def __init__(self, path: StrPath, layout: Layout = DEFAULT) -> None:
+        self.path = path
+        self.layout = layout
+        self._rows = read_rows(path, layout)
+
+    def columns(self) -> list[str]:
+        """Returns the names of the columns of the first row, [] without rows.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the first row is malformed.
+        """
+        for number, row in self._rows:
+            if isinstance(row, ValueError):
+                raise ValueError(f"{self.path}, line {number}: {row}")
+            self._rows = itertools.chain([(number, row)], self._rows)
+            return [*row]
+        return []
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the first line or row of the file names the columns.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the first row is malformed.
+        """
+        is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
+        is_numbered = any(isinstance(x, ColumnNumber) for x in self.columns())
+        return is_separated and not is_numbered
+
+    def read(self) -> Iterator[Row]:
+        """Returns all rows of the table, as `read_rows` yields them."""
+        rows = self._rows
+        # Opens the file only if it is looked at or read again.
+        self._rows = read_rows(self.path, self.layout)
+        return rows
+
+
+def read_table(
+    table: Table,
+    text_columns: Sequence[str],
+    columns: Sequence[str] = (),
+    may_lack: bool = False,
+) -> Iterator[tuple[str, JsonObject]]:
+    """Yields (where, row) of a table. Fails at a malformed row.
+
+    Each row has a text in each of the `text_columns`, "" for an empty cell, and
+    a cell in the other `columns`. `where` names the file and the line. If
+    `may_lack`, a column that only the first row has is empty in the others.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a row is malformed or lacks a column, a text is no string,
+            or the table cannot be read (see `read_rows`).
+    """
+    known: set[str] = set()
+    for number, row in table.read():
+        where = f"{table.path}, line {number}"
+        if isinstance(row, ValueError):
+            raise ValueError(f"{where}: {row}")
+        for column in known:
+            row.setdefault(column, None)
+        check_columns(where, row, text_columns)
+        check_columns(where, row, columns)
+        for column in text_columns:
+            if row[column] is None:
+                row[column] = ""
+            if not isinstance(row[column], str):
+                raise ValueError(
+                    f"{where}, column {column!r}: the text must be a string. "
+                    f"Received: {str(row[column])[:80]}"
+                )
+        if may_lack:
+            known = {*text_columns, *columns}
+        yield where, row
+
+
+def check_columns(
+    where: str, columns: Collection[str], needed: Iterable[str]
+) -> None:
+    """Raises a ValueError if a needed column is missing, or occurs twice.
+
+    `where` is the beginning of the message.
+    """
+    repeated = {key.name for key in columns if isinstance(key, Repeated)}
+    for column in needed:
+        if column in repeated:
+            raise ValueError(
+                f"{where}: two columns are named {column!r}. Rename one of "
+                "them, or choose another column"
+            )
+        if column not in columns:
+            near = difflib.get_close_matches(column, columns, 1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"{where}: there is no column {column!r}; the columns are "
+                f"{', '.join(map(repr, columns))}{hint}"
+            )
+
+
+def accepted_rows(
+    path: StrPath, rows: Iterable[Placed], named: Collection[str] = ()
+) -> Iterator[Placed]:
+    """Yields the rows that an annotator accepted in Prodigy.
+
+    Prodigy writes its decision into the column `answer`. If its cells are
+    "accept", "reject" or "ignore", the rejected and ignored rows are left out,
+    and their number is logged. Rows from elsewhere, whose cell is empty, stay.
+    If a cell is anything else, all rows are yielded.
+
+    Args:
+        path: the file, for the log.
+        rows: tuples that end with a row, {column: cell}.
+        named: columns that the flags name, which keep their own meaning.
+    """
+    rows = iter(rows)
+    first = [*itertools.islice(rows, 1)]
+    rows = itertools.chain(first, rows)
+    if "answer" in named or not all("answer" in x[-1] for x in first):
+        yield from rows
+        return
+    every = [*rows]
+    answers = [each[-1].get("answer") for each in every]
+    is_prodigy = all(x in (None, "", *DECISIONS) for x in answers)
+    left_out = 0
+    for each, answer in zip(every, answers, strict=True):
+        if is_prodigy and answer in ("reject", "ignore"):
+            left_out += 1
+        else:
+            yield each
+    if left_out:
+        logging.warning(
+            "%s: %d rows left out, because their `answer` is not accept",
+            path,
+            left_out,
+        )
+
+
+def add_answer(
+    row: Mapping[str, object],
+    answer: Mapping[str, object],
+    columns: Collection[str] = (),
+) -> JsonObject:
+    """Returns a row of a table, and beside it an answer.
+
+    A field of the answer begins with `predicted_` if the row has its name, or
+    if another row has it, whose `columns` are known.
+    """
+
+    def is_taken(name: str) -> bool:
+        return name in row or name in columns
+
+    def has(name: str, value: object) -> bool:
+        # In CSV, {"a": {"b": 1}} is the column a.b.
+        inner = value if isinstance(value, dict) else ()
+        return is_taken(name) or any(is_taken(f"{name}.{x}") for x in inner)
+
+    return {**row} | {
+        f"predicted_{name}" if has(name, value) else name: value
+        for name, value in answer.items()
+    }

@@ -1,0 +1,106 @@
+"""Describes copies of weights: their model.json, and their model card.
+
+Both contain names and checksums of input files, but no folders, no names of
+machines and no texts of examples. This module imports no TensorFlow.
+"""
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from modeling import kinds
+from modeling.folders import hub, model_json, presets
+from modeling.folders.cards import cards
+from modeling.folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    Origin,
+    TrainingSettings,
+)
+from modeling.folders.tokenizer_files import Tokenizer
+
+
+def describe_copy(
+    preset: presets.Preset | None,
+    model: object,
+    kind: str,
+    settings: HeadSettings | None = None,
+    *,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+    labels: Sequence[str] | None = None,
+    tokenizer: Tokenizer | None = None,
+    results: Mapping[str, float] | None = None,
+) -> dict[str, str]:
+    """Returns {file: text} of model.json and README.md for a copy of weights.
+
+    Args:
+        preset: Preset of the folder that the weights come from. None if the
+            weights are random.
+        model: the model that is copied.
+        kind: cards.WEIGHTS or cards.HUGGINGFACE.
+        settings: settings of the head to add to the ones of `preset`.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings in `preset` that no longer apply to the
+            copy.
+        labels: names of the outputs, in order. None = list no names.
+        tokenizer: tokenizer of the model. None = do not state the casing.
+        results: {name: score} to show in the card.
+    """
+    description = describe_weights(
+        preset, model, settings, step=step, changed=changed
+    )
+    card = cards.Card(
+        kind=kind,
+        description=description,
+        labels=labels,
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        results=results or {},
+    )
+    return {model_json.FILE: format_json(description), cards.FILE: card.text()}
+
+
+def describe_weights(
+    preset: presets.Preset | None,
+    model: object,
+    settings: HeadSettings | None = None,
+    *,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+) -> ModelJson:
+    """Returns the contents of model.json for a copy or an export of weights.
+
+    Args:
+        preset: Preset of the folder that the weights come from. None if the
+            weights are random.
+        model: the model that is copied or exported.
+        settings: settings of the head to add to the ones of `preset`.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings in `preset` that no longer apply to the
+            copy.
+    """
+    preset = preset or presets.Preset("")
+    values = copy.deepcopy(preset.described)
+    values = values or {"version": model_json.VERSION}
+    name = kinds.kind_of(model)
+    values["task"] = {**preset.settings, "name": name, **(settings or {})}
+    origin = values.setdefault("origin", Origin())
+    kept = {
+        k: v for k, v in preset.recorded_settings.items() if k not in changed
+    }
+    origin["settings"] = cast("TrainingSettings", kept)
+    if source := hub.source_of(preset.path):
+        origin["weights"] = source
+    if step is not None:
+        origin["step"] = step
+    # These entries are about the files in the folder of `preset`.
+    values.pop("best_step", None)
+    values.pop("files", None)
+    values.pop(model_json.CHECKSUMS, None)
+    return values
+
+
+def format_json(description: ModelJson) -> str:
+    """Returns the text of a model.json."""
+    return json.dumps(description, indent=2) + "\n"

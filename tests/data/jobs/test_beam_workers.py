@@ -1,0 +1,106 @@
+"""Tasks on Beam's workers: who runs them, and the cause of an error."""
+
+import subprocess
+
+import pytest
+
+from command_line.beam_flags import parse_options
+from data.jobs import beam_workers
+from tests.support import dask_cluster
+
+# An error in a worker of a runner in Java, such as Flink.
+FLINK = """Pipeline BeamApp-root failed in state FAILED: \
+java.lang.RuntimeException: Error received from SDK harness for instruction 4: \
+Traceback (most recent call last):
+  File "apache_beam/runners/common.py", line 1512, in process
+FileNotFoundError: [Errno 2] No such file or directory: '/data/corpus.txt'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "data/io/text_files.py", line 12, in open_binary
+    raise ValueError(
+        ^^^^^^^^^^^^
+{error} [while running 'MapTuple(write_shards)-ptransform-32']
+
+\tat org.apache.beam.runners.fnexecution.control.FnApiControlClient.run(F.java)
+\tat java.base/java.lang.Thread.run(Thread.java:829)
+
+Note: imports, functions and other variables defined in the global context
+of your `__main__` file are not available. For more information, see
+https://cloud.google.com/dataflow/docs/resources/faq
+"""
+
+
+FAILED = "the Beam pipeline failed: "
+MISSING = "ModuleNotFoundError: No module named 'data'"
+
+
+def explain(error, cause=None):
+    """Returns the class of the error that users see, and its message."""
+    error.__cause__ = cause
+    explained = beam_workers.explain(error)
+    return type(explained), str(explained)
+
+
+@pytest.mark.parametrize(
+    "error, kind, message",
+    [
+        ("ValueError: a.txt: line 3", ValueError, "a.txt: line 3"),
+        ("ValueError: a.txt:\nline 3", ValueError, "a.txt:\nline 3"),
+        ("UnicodeDecodeError: bad byte", ValueError, "bad byte"),
+        ("a.b.OddError: x: y", OSError, FAILED + "OddError: x: y"),
+        ("KeyboardInterrupt", OSError, FAILED + "KeyboardInterrupt"),
+        ("OSError: [Errno 28] full: 'a'", OSError, FAILED + "[Errno 28] fu"),
+        ("FileNotFoundError: no a.txt", OSError, FAILED + "no a.txt"),
+        (MISSING, OSError, f"{FAILED}{MISSING}. Install this project on every"),
+    ],
+)
+def test_the_cause_in_a_traceback(error, kind, message):
+    found, text = explain(RuntimeError(FLINK.format(error=error)))
+    assert found is kind and text.startswith(message)
+    assert "while running" not in text and "org.apache" not in text
+
+
+def test_the_cause_of_a_chain():
+    # What the function raised says more than its cause.
+    found = explain(ValueError("a.txt is bad"), OSError("cause"))
+    assert found == (ValueError, "a.txt is bad")
+    # Dask's scheduler only says that the function cannot be read.
+    _, message = explain(
+        RuntimeError("Error during deserialization, see\nhttps://docs"),
+        ModuleNotFoundError("No module named 'data'"),
+    )
+    assert message.startswith(f"{FAILED}{MISSING}. Install this project")
+    assert explain(KeyError("outer")) == (OSError, f"{FAILED}KeyError: 'outer'")
+
+
+@pytest.mark.parametrize("kind", [ValueError, OSError, KeyError])
+def test_errors_keep_their_kind(kind):
+    pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
+
+    def fail(number):
+        raise kind(f"{number} is wrong")
+
+    options = parse_options(["--runner=DirectRunner"])
+    expected = ValueError if kind is ValueError else OSError
+    with pytest.raises(expected) as caught:
+        [*beam_workers.run(fail, [(7,)], options)]
+    assert "7 is wrong" in str(caught.value)
+    assert "while running" not in str(caught.value)
+
+
+def test_each_worker_of_dask_gets_tasks(tmp_path):
+    pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    with dask_cluster.Cluster(tmp_path / "dask") as cluster:
+        address = f"--dask_client_address={cluster.address}"
+        options = parse_options(["--runner=DaskRunner", address])
+        # Each task writes the id of its worker's process.
+        command = ["sh", "-c", f"echo $PPID >> {tmp_path}/pids; sleep 0.2"]
+        tasks = [(command,)] * 10
+        run = beam_workers.run(subprocess.check_call, tasks, options)
+        assert [*run] == [None] * 10
+        pids = (tmp_path / "pids").read_text().split()
+        assert len(pids) == 10
+        assert {*map(int, pids)} == {each.pid for each in cluster.workers}

@@ -1,0 +1,102 @@
+"""Work shared out among processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from data.jobs import workers
+from tests.support import golden, script_runner
+
+
+def square(number):
+    return os.getpid(), number * number
+
+
+@pytest.mark.parametrize("num_processes", [0, 1, 2])
+def test_each_task_is_done_in_other_processes(num_processes):
+    tasks = [(i,) for i in range(1500)]
+    found = list(workers.run(square, tasks, num_processes))
+    assert {value for _, value in found} == {i * i for i in range(1500)}
+    is_here = {pid == os.getpid() for pid, _ in found}
+    if num_processes:
+        assert is_here == {num_processes == 1}
+
+
+def fail(number):
+    raise ValueError(f"{number} is wrong")
+
+
+def test_errors_come_through():
+    with pytest.raises(ValueError, match="0 is wrong"):
+        list(workers.run(fail, [(0,), (0,)], 2))
+
+
+PARENT = """
+import os, sys, time
+sys.path.insert(0, {root!r})
+from data.jobs import workers
+from tests.data.io import test_workers
+
+if __name__ == "__main__":
+    tasks = [(), ()]
+    list(workers.run(test_workers.say_pid, tasks, 2))
+"""
+
+
+def say_pid():
+    os.write(1, f"{os.getpid()}\n".encode())
+    time.sleep(600)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc")
+def test_no_process_outlives_a_killed_parent(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT.format(root=str(golden.ROOT)))
+    with subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        pids = [int(process.stdout.readline()) for _ in range(2)]
+        assert all(map(script_runner.is_running, pids))
+        process.kill()
+    script_runner.wait_for_end(pids)
+    assert os.listdir(tmp_path) == ["parent.py"]
+
+
+def fail_late(number, end):
+    """Task 0 takes a minute, and the process of task 3 is killed."""
+    if number == 0:
+        time.sleep(60)
+        end.touch()
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return bytes(1 << 20)
+
+
+def test_a_death_is_noticed_while_the_oldest_task_works(tmp_path):
+    end = tmp_path / "end_of_task_0"
+    with pytest.raises(ChildProcessError, match="SIGKILL"):
+        list(workers.run(fail_late, [(i, end) for i in range(6)], 2))
+    assert not end.exists()
+
+
+def work(number):
+    time.sleep(0.1)
+    return os.getpid(), bytes(1 << 22)
+
+
+def test_a_process_killed_at_any_time_is_noticed():
+    """Before it reads a task, and while it sends a long result, too."""
+
+    def kill_each():
+        for pid, _ in workers.run(work, [(i,) for i in range(100)], 2):
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(ChildProcessError, match="SIGKILL"):
+        kill_each()

@@ -1,0 +1,277 @@
+"""Splits of one table into a train set and a dev set: no row ever moves."""
+
+import csv
+import itertools
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from data.classification import reading
+from data.classification.classifier_flags import TableOptions
+from data.ner.reading import NerOptions, NerProcessor
+from data.tables.dev_split import DataFileOptions
+from data.tables.row_keys import key_of
+from tests.support.golden import GOLDEN_DIR
+from tests.support.script_runner import SAMPLES
+
+TOPICS = SAMPLES / "topics"
+LABELS = ("boats", "farms", "inns")
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """Sentences of a file of entities, as lines."""
+    text = (SAMPLES / "entities/train.txt").read_text("utf-8")
+    return [*filter(None, text.strip().split("\n\n"))]
+
+
+def topics(name="train"):
+    """Returns the texts and labels of a table."""
+    with (TOPICS / f"{name}.csv").open(encoding="utf-8") as file:
+        return [(row["text"], row["label"]) for row in csv.DictReader(file)]
+
+
+def split(
+    folder, rows, fraction=0.2, task="csv", names=("text", "label"), **flags
+):
+    """Returns the texts of the examples in the (train, dev) sets of rows."""
+    path = folder / "table.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    reader = reading.create_table_processor(
+        task,
+        None,
+        DataFileOptions(data_file=str(path), dev_fraction=fraction),
+        TableOptions(**flags),
+        frozenset(flags),
+    )
+    return tuple(
+        [tuple(reader.texts_of(each)) for each in reader.read(name)]
+        for name in ("train", "eval")
+    )
+
+
+def split_sentences(folder, sentences, fraction=0.2, **flags):
+    """Returns the words of the sentences in the (train, dev) sets."""
+    path = folder / "names.txt"
+    path.write_text("\n\n".join(sentences) + "\n", "utf-8")
+    data = DataFileOptions(data_file=str(path), dev_fraction=fraction)
+    reader = NerProcessor(None, data, NerOptions(**flags))
+    return tuple(
+        [tuple(each.words) for each in reader.read(name)]
+        for name in ("train", "eval")
+    )
+
+
+def check_share(train, dev, fraction):
+    """Checks the share of different keys against a fair choice of each."""
+    keys = [{key_of(texts) for texts in found} for found in (train, dev)]
+    assert not keys[0] & keys[1]
+    num = len(keys[0] | keys[1])
+    deviation = math.sqrt(num * fraction * (1 - fraction))
+    assert abs(len(keys[1]) - num * fraction) <= 3 * deviation
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_shares_are_those_of_a_fair_choice(tmp_path, sentences, fraction):
+    for name in ("train", "dev", "test"):
+        check_share(*split(tmp_path, topics(name), fraction), fraction)
+    check_share(*split_sentences(tmp_path, sentences, fraction), fraction)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_shares_of_support_tickets_are_those_of_a_fair_choice(
+    tmp_path, fraction
+):
+    path = Path(GOLDEN_DIR or "absent", "../trials/tickets.csv")
+    if not path.is_file():
+        pytest.skip("needs tickets.csv beside BERT_GOLDEN_DIR")
+    with path.open(encoding="utf-8") as file:
+        rows = [(x["message"], x["queue"]) for x in csv.DictReader(file)]
+    check_share(*split(tmp_path, rows, fraction), fraction)
+
+
+def changes(rows):
+    """Yields the rows with 100 of them appended, deleted, sorted, changed."""
+    more = [(f"A new text of number {i}.", "boats") for i in range(100)]
+    kept = random.Random(1).sample(rows, len(rows) - 100)
+    others = [(text, random.Random(text).choice(LABELS)) for text, _ in rows]
+    yield from ([*rows, *more], [*more, *rows], kept, sorted(rows), others)
+    yield [(text.upper().replace(" ", "\u00a0"), label) for text, label in rows]
+
+
+def test_no_row_moves_when_others_do(tmp_path):
+    rows = topics()
+    train, dev = map(set, split(tmp_path, rows))
+    keys = {key_of(texts) for texts in dev}
+    for changed in changes(rows):
+        again = split(tmp_path, changed)
+        assert not train & {*again[1]} and not dev & {*again[0]}
+        old = {key_of([text]) for text, _ in rows}
+        found = {key_of(texts) for texts in again[1]} & old
+        assert found == keys & {key_of([text]) for text, _ in changed}
+
+
+def test_no_sentence_moves_when_others_do(tmp_path, sentences):
+    train, dev = map(set, split_sentences(tmp_path, sentences))
+    more = [f"Ann B-PER\nhas O\n{i} O" for i in range(100)]
+    untagged = [
+        "\n".join(f"{line.split()[0]} B-X" for line in each.split("\n"))
+        for each in sentences
+    ]
+    for changed in (
+        [*more, *sentences],
+        sentences[100:],
+        sorted(sentences),
+        [sentences[0], *untagged],
+    ):
+        again = split_sentences(tmp_path, changed)
+        assert not train & {*again[1]} and not dev & {*again[0]}
+
+
+def test_larger_fractions_contain_smaller_ones(tmp_path):
+    sets = [
+        {*split(tmp_path, topics(), fraction)[1]}
+        for fraction in (0.1, 0.2, 0.21, 0.5, 0.9)
+    ]
+    for smaller, larger in itertools.pairwise(sets):
+        assert smaller < larger or smaller == larger
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(" ", "  ", 1),
+        lambda text: f" {text}",
+        str.upper,
+        lambda text: text.replace(" ", "\u00a0"),
+        lambda text: text.replace("a", "a\u200b"),
+        lambda text: text.replace("é", "e\u0301"),
+        lambda text: text.replace("é", "e"),
+    ],
+)
+def test_copies_that_look_alike_share_a_set(tmp_path, change):
+    rows = topics()
+    copies = [(change(text), label) for text, label in rows]
+    train, dev = split(tmp_path, [*rows, *copies])
+    check_share(train, dev, 0.2)
+
+
+def test_copies_in_two_files_are_counted(tmp_path, caplog):
+    rows = topics()
+    for name, change in (("train", str), ("dev", str.upper)):
+        with (tmp_path / f"{name}.csv").open("w", encoding="utf-8") as file:
+            changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
+            csv.writer(file).writerows([("text", "label"), *changed])
+    reader = reading.create_table_processor(
+        "csv",
+        str(tmp_path),
+        DataFileOptions(),
+        TableOptions(),
+        frozenset(),
+    )
+    for name in ("train", "eval"):
+        reader.read(name)
+    num = len({text for text, _ in rows[:99]})
+    assert f"{num} texts are in the train set too" in caplog.text
+
+
+def test_a_pair_and_its_reverse_share_a_set(tmp_path):
+    names = ("text", "other", "label")
+    texts = [text for text, _ in topics()]
+    rows = [
+        (text, other, LABELS[len(text) % 2])
+        for text, other in itertools.pairwise(texts)
+    ]
+    rows += [(other, text, label) for text, other, label in rows]
+    flags = {"text_b_column": "other"}
+    train, dev = split(tmp_path, rows, names=names, **flags)
+    check_share(train, dev, 0.2)
+
+
+def test_a_query_is_in_one_set(tmp_path):
+    names = ("query", "passage", "relevance")
+    rows = [(f"Which {i // 4}?", f"p{i}", int(i % 4 == 0)) for i in range(400)]
+    rows += [(f"which  {i}?", f"another {i}", 0) for i in range(100)]
+    train, dev = split(tmp_path, rows, task="ranking", names=names)
+    queries = [[(query,) for query, _ in found] for found in (train, dev)]
+    check_share(*queries, 0.2)
+
+
+def test_a_document_is_in_one_set(tmp_path, sentences):
+    documents = [
+        ["-DOCSTART- O", *sentences[i : i + 3]]
+        for i in range(0, len(sentences), 3)
+    ]
+
+    def read(documents):
+        lines = [line for each in documents for line in each]
+        found = split_sentences(tmp_path, lines, document_context=True)
+        return [{*each} for each in found]
+
+    train, dev = read(documents)
+    for each in documents:
+        words = {tuple(x.split()[0] for x in s.split("\n")) for s in each[1:]}
+        assert words <= train or words <= dev
+    # Its number does not matter.
+    train, dev = read(documents[:200])
+    again = read(documents[:200][::-1])
+    assert [train, dev] == again
+
+
+def test_labels_come_from_both_sets_and_missing_ones_are_named(
+    tmp_path, caplog
+):
+    rows = topics()
+    train, dev = split(tmp_path, rows)
+    added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
+    path = tmp_path / "table.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *rows, *added])
+    caplog.clear()
+    reader = reading.create_table_processor(
+        "csv",
+        None,
+        DataFileOptions(data_file=str(path)),
+        TableOptions(),
+        frozenset(),
+    )
+    assert {"only trained", "only scored"} <= {*reader.labels()}
+    (warning,) = [x.message for x in caplog.records if x.levelname == "WARNING"]
+    assert "the dev set has none of only trained" in warning
+    assert "the train set has none of only scored" in warning
+    assert "--data_dir" in warning
+
+
+def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
+    _, dev = split_sentences(tmp_path, sentences)
+    path = tmp_path / "names.jsonl"
+    entries = [
+        {"text": " ".join(words), "label": [[0, len(words[0]), "RARE"]]}
+        if words == dev[0]
+        else {"text": " ".join(words), "label": [[0, len(words[0]), "PER"]]}
+        for words in {
+            tuple(line.split()[0] for line in each.split("\n"))
+            for each in sentences
+        }
+    ]
+    path.write_text("\n".join(map(json.dumps, entries)), "utf-8")
+    reader = NerProcessor(
+        None, DataFileOptions(data_file=str(path)), NerOptions()
+    )
+    assert "B-RARE" in reader.labels()
+    assert "the train set has none of RARE" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_a_set_without_rows_is_an_error(tmp_path, name):
+    train, dev = split(tmp_path, topics())
+    texts = train if name == "dev" else dev
+    rows = [(*texts[0], "boats"), (*texts[0], "inns")]
+    with pytest.raises(
+        ValueError, match=f"none of the 2 rows is in the {name}"
+    ):
+        split(tmp_path, rows)

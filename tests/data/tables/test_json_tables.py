@@ -1,0 +1,85 @@
+"""JSON that is no object in each line: wrapped lists, and columns of pandas."""
+
+import pytest
+
+from data.tables import json_tables
+from data.tables.tables import Layout, read_rows
+
+TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
+ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]
+
+
+def read(tmp_path, data, name="a.json", **told):
+    path = tmp_path / name
+    path.write_text(data, encoding="utf-8")
+    return [*read_rows(path, Layout(**told))]
+
+
+WRAPPED = {
+    "alone": f'{{"tickets": [{TICKETS}]}}',
+    "with the next page": f'{{"tickets": [{TICKETS}], "next_page": "http://a.b/'
+    '?page=2", "count": 2}\n\n',
+    "over lines": f'{{\n "count": 2,\n "tickets": [\n{TICKETS}\n]\n}}\n',
+    "beside empty lists": f'{{"errors": [], "tickets": [{TICKETS}]}}\n',
+    "data": f'{{"data": [{TICKETS}], "included": [{{"type": "user"}}]}}\n',
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_the_only_list_of_objects_in_an_object_is_read(tmp_path, name):
+    assert read(tmp_path, WRAPPED[name]) == ROWS
+
+
+def test_an_empty_list_has_no_rows(tmp_path):
+    assert read(tmp_path, '{"data": []}') == []
+
+
+LINES = {
+    "a list in each of two lines": '{"spans": [{"end": 1}]}\n' * 2,
+    "a text": '{"comment_text_en": "It left late at noon", "e": [{"a": 1}]}\n',
+    "a usual name": '{"text": "a", "spans": [{"end": 1}]}\n',
+    "lists of words": '{"tokens": ["a"], "ner_tags": ["O"]}\n',
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_an_object_that_contains_a_list_stays_a_row(tmp_path, name):
+    rows = read(tmp_path, LINES[name])
+    assert len(rows) == LINES[name].count("\n")
+    assert not any("end" in row for _, row in rows)
+
+
+def test_a_column_that_the_user_chose_tells_a_row(tmp_path):
+    data = '{"satz": "a", "spans": [{"end": 1}]}\n'
+    assert [*read(tmp_path, data)[0][1]] == ["end"]
+    assert [*read(tmp_path, data, columns=("satz",))[0][1]] == ["satz", "spans"]
+
+
+OF_PANDAS = {
+    "columns": '{"text":{"0":"a b","1":"c d"},"label":{"0":"x","1":"y"}}',
+    "split": '{"columns":["text"],"index":[0,1],"data":[["a b"],["c d"]]}',
+    "indented": '{\n  "text":{\n    "0":"a b"\n  }\n}',
+}
+
+
+@pytest.mark.parametrize("name", OF_PANDAS)
+def test_columns_of_pandas_are_an_error(tmp_path, name):
+    with pytest.raises(ValueError, match='orient="records", lines=True'):
+        read(tmp_path, OF_PANDAS[name])
+
+
+def test_two_objects_of_the_only_list_are_an_error(tmp_path):
+    data = f'{{\n"a": [{TICKETS}],\n"b": [{TICKETS}]}}'
+    with pytest.raises(ValueError, match="an object of one such list"):
+        read(tmp_path, data)
+
+
+def test_a_row_is_read_before_the_next_one_is_there():
+    def wait():
+        yield '{"text": "a"}\n'
+        raise AssertionError
+
+    numbered = enumerate(wait(), 1)
+    first, kind = json_tables.find_kind(numbered, None)
+    assert kind == "jsonl"
+    assert [*json_tables.read_lines(first)] == [(1, {"text": "a"})]

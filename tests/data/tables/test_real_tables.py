@@ -1,0 +1,65 @@
+"""Tables as programs and people write them, with their right rows.
+
+The files in testdata/tables are short examples of what spreadsheets, pandas,
+Spark, the hub and annotation tools write. The name of a file says what is odd
+about it. truth.jsonl has what a reader finds in it: the names of the columns,
+the number of rows and a cell, or the error, which is a ValueError unless it has
+another type in `raises`.
+"""
+
+import builtins
+import json
+from pathlib import Path
+
+import pytest
+
+from data.tables.tables import Layout, read_rows
+
+TABLES = Path(__file__).parents[2] / "testdata" / "tables"
+TRUTH = [
+    json.loads(line)
+    for line in (TABLES / "truth.jsonl").read_text(encoding="utf-8").split("\n")
+    if line
+]
+
+
+def read(path, **told):
+    """Returns the rows of a table. Raises the error of the first bad row."""
+    rows = []
+    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
+        if isinstance(row, ValueError):
+            raise ValueError(f"line {number}: {row}")
+        rows.append(row)
+    return rows
+
+
+def check(rows, truth):
+    assert len(rows) == truth["rows"]
+    keys = [getattr(key, "name", key) for key in rows[0]]
+    assert keys == (truth["names"] or [str(i + 1) for i in range(len(keys))])
+    number, column, text = truth["cell"]
+    cell = [*rows[number].values()][column]
+    assert text in cell if truth.get("is_part") else cell == text
+
+
+@pytest.mark.parametrize("truth", TRUTH, ids=lambda truth: truth["file"])
+def test_every_table_is_right_or_names_the_flag(truth):
+    path = TABLES / truth["file"]
+    if "error" not in truth:
+        check(read(path), truth)
+        return
+    error = getattr(builtins, truth.get("raises", "ValueError"))
+    with pytest.raises(error, match=truth["error"]):
+        read(path)
+    if "flags" in truth:
+        check(read(path, **truth["flags"]), truth)
+
+
+def test_no_table_is_left_out():
+    files = {path.name for path in TABLES.iterdir()}
+    assert {truth["file"] for truth in TRUTH} == files - {"truth.jsonl"}
+
+
+def test_few_tables_need_a_flag():
+    asked = [truth["file"] for truth in TRUTH if "flags" in truth]
+    assert len(asked) <= 11

@@ -1,0 +1,100 @@
+"""Excel workbooks: the sheet, the cells as texts, and what cannot be read."""
+
+import sys
+
+import pytest
+
+from data.tables.tables import Layout, Table, read_rows, read_table
+from tests.support import workbooks
+
+pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")
+
+NAMES = ["id", "text", "label"]
+
+
+def read(path, **told):
+    return [*read_rows(path, Layout(**{"has_header": None} | told))]
+
+
+def test_cells_are_texts_as_in_csv(tmp_path):
+    rows = [
+        NAMES,
+        [7, 'a "b"\nc', True],
+        [0.5, "007", None],
+        [-1e15, "NA", "x"],
+    ]
+    path = workbooks.write(tmp_path / "A.XLSX", {"Data": rows})
+    assert read(path) == [
+        (2, {"id": "7", "text": 'a "b"\nc', "label": "TRUE"}),
+        (3, {"id": "0.5", "text": "007", "label": ""}),
+        (4, {"id": "-1000000000000000", "text": "NA", "label": "x"}),
+    ]
+    (where, row), *_ = read_table(Table(path), ["text"], ["label"])
+    assert (where, row["id"]) == (f"{path}, line 2", "7")
+
+
+def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
+    tmp_path, caplog
+):
+    caplog.set_level("INFO", logger="absl")
+    sheets = {"old": [["a"]], "new": [["text"], ["b"]], "c": [["text"], ["d"]]}
+    path = workbooks.write(tmp_path / "a.xlsx", sheets, hidden=["old"])
+    assert read(path) == [(2, {"text": "b"})]
+    assert "'new'" in caplog.text and "--sheet" in caplog.text
+    assert read(path, sheet="c") == [(2, {"text": "d"})]
+    with pytest.raises(ValueError, match="'d'; the sheets are 'old', 'new'"):
+        read(path, sheet="d")
+
+
+def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):
+    rows = [["text", "label"], ["A boat", "sea"]]
+    sheets = {"front": [], "old": [NAMES], "data": rows, "more": [NAMES]}
+    path = workbooks.write(tmp_path / "a.xlsx", sheets, hidden=["old"])
+    assert read(path) == [(2, {"text": "A boat", "label": "sea"})]
+    assert [*read_rows(path, Layout(sheet="front"))] == []
+
+
+def test_empty_rows_are_counted(tmp_path, caplog):
+    rows = [[], ["text"], ["a"], [None], [""], ["b"], [""]]
+    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    assert read(path) == [(3, {"text": "a"}), (6, {"text": "b"})]
+    assert "2 empty rows left out, the first is row 4" in caplog.text
+
+
+def test_a_formula_without_a_value_is_named(tmp_path):
+    rows = [NAMES, [("1+1", 2), ('IF(1,"")', ""), ('"x"', "x")]]
+    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    assert read(path) == [(2, {"id": "2", "text": "", "label": "x"})]
+    rows[1][1] = b'"a"&amp;"b"'
+    workbooks.write(path, {"s": rows})
+    with pytest.raises(ValueError, match="the cell B2 of the sheet 's'"):
+        read(path)
+    # In a sheet that is not read, it does not matter.
+    workbooks.write(path, {"r": [["text"], ["a"]], "s": rows})
+    assert read(path) == [(2, {"text": "a"})]
+
+
+def test_a_title_above_the_names_is_named(tmp_path):
+    rows = [["Export of May"], NAMES, [1, "a", "x"], [2, "b", "y"]]
+    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    with pytest.raises(ValueError, match="'Export of May', seems to be a"):
+        read(path)
+
+
+def test_a_damaged_workbook_is_named(tmp_path):
+    path = workbooks.write(tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]})
+    data = path.read_bytes()
+    for broken in (b"", b"text,label\n", data[:300], data[:-30]):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"a\.xlsx is a damaged Excel"):
+            read(path)
+    path.with_suffix(".csv").write_bytes(data)
+    with pytest.raises(ValueError, match="Excel workbook"):
+        read(path.with_suffix(".csv"))
+
+
+def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
+    path = workbooks.write(tmp_path / "a.xlsx", {"s": [NAMES]})
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(ValueError, match=r"tables\.txt.*CSV UTF-8"):
+        read(path)

@@ -1,0 +1,105 @@
+"""Model cards: what they say, and whose README.md stays."""
+
+import json
+import re
+
+import modeling
+from modeling.folders import presets
+from modeling.folders.cards import cards, descriptions
+from tests.support import models, toy_task
+from tests.support.models import built
+from training.run import run_folder
+from training.start import describe_command
+
+TINY = modeling.BertConfig(**models.TINY)
+
+
+def test_the_card_of_a_run_replaces_only_itself(tmp_path):
+    path = tmp_path / "README.md"
+    model = {"version": 1, "task": {"name": "BertClassifier"}}
+    model["origin"] = {"settings": {}}
+    card = cards.Card(kind=cards.RUN, description=model)
+    path.write_text(card.text())
+    assert cards.is_own_card(path)
+    path.write_text("# My notes\n")
+    assert not cards.is_own_card(path)
+
+
+def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
+    task = {"name": "BertClassifier"}
+    model = {"version": 1, "best_step": 5, "origin": {"settings": {}}}
+    files = {"best": 5, "model.ckpt-7.index": 5}
+
+    def card(**settings):
+        return cards.Card(
+            kind=cards.RUN,
+            description=model | {"task": task | settings},
+            results={"f1": 0.5},
+            files=files,
+        ).text()
+
+    claims = ("The dev set chose the step", "`best` is the model")
+    assert all(claim in card(load_best=True) for claim in claims)
+    # The model that the run reports is model.ckpt-7.
+    assert not any(claim in card(load_best=False) for claim in claims)
+
+
+def test_command_names_files_but_no_folders(tmp_path):
+    teacher = tmp_path / "secret" / "teacher"
+    options = toy_task.create_flags(
+        "secret/run/",
+        teacher=str(teacher),
+        vocab_file="gs://secret/vocab.txt",
+        master="grpc://secret",
+        learning_rate=2e-05,
+        tpu_name="secret",
+    )
+    parsed = toy_task.parse(options)
+    command = describe_command(parsed)
+    description = run_folder.describe(parsed.config, command, None, {})
+    card = cards.Card(kind=cards.WEIGHTS, description=description).text()
+    assert "secret" not in card
+    for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
+        assert f"--{flag}" in card
+
+
+def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
+    described = {
+        "version": 1,
+        "best_step": 5,
+        "task": {"name": "BertClassifier", "max_seq_length": 32},
+        "origin": {"script": "run_classifier.py", "step": 7},
+        "files": ["vocab.txt"],
+    }
+    (tmp_path / "model.json").write_text(json.dumps(described))
+    model = built(modeling.BertClassifier(TINY, 2))
+    files = descriptions.describe_copy(
+        presets.read(tmp_path),
+        model,
+        cards.WEIGHTS,
+        {"doc_stride": 3},
+        step=5,
+    )
+    copied = json.loads(files["model.json"])
+    assert copied["task"] == described["task"] | {"doc_stride": 3}
+    assert copied["origin"]["step"] == 5
+    assert not {"best_step", "files"} & copied.keys()
+
+
+def save(folder, model):
+    files = descriptions.describe_copy(None, model, cards.WEIGHTS)
+    modeling.save_release(model, folder, files=files)
+
+
+def test_weights_have_a_card_whose_code_runs(tmp_path):
+    model = built(modeling.BertClassifier(TINY, 2))
+    for _ in range(2):
+        # The second one replaces the first one's card.
+        save(tmp_path / "mine", model)
+        card = (tmp_path / "mine/README.md").read_text()
+        (tmp_path / "mine/README.md").write_text("changed")
+    assert "not known" in card and str(tmp_path) not in card
+    [code] = re.findall("```python\n(.*?)```", card, re.DOTALL)
+    names = {}
+    exec(code.replace("FOLDER", str(tmp_path / "mine")), names)
+    assert names["model"].num_labels == 2

@@ -1,0 +1,389 @@
+"""Which step is evaluated, predicted, exported and read after training."""
+
+import contextlib
+import logging
+import os
+import shutil
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import modeling
+import serving
+from files.json_files import read_json
+from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
+from tests.support import toy_task
+from tests.support.checkpoints import assert_same_bits, values
+from tests.support.script_runner import read_results
+from training.run import history, run_folder
+from training.start import read_preset
+
+LENGTH = 4
+EXAMPLES = 8
+BATCH_SIZE = 4
+STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
+# Flags of a command that does not train.
+LATER = {"do_train": False, "evaluate_each_epoch": False}
+
+
+class ScriptedTask(toy_task.ToyTask):
+    """A task whose accuracies are given, one for each evaluation."""
+
+    metrics = ("accuracy", "f1")
+    num_examples = EXAMPLES
+    max_seq_length = LENGTH
+
+    def __init__(self, start, accuracies, eval_labels):
+        super().__init__(start)
+        self.accuracies = iter(accuracies)
+        self.num_evaluations = 0
+        self.eval_labels = eval_labels
+
+    def encode(self, split, examples):
+        self._shift = self.eval_labels if split == "eval" else 0
+        return super().encode(split, examples)
+
+    def label(self, number):
+        return (number + self._shift) % 2
+
+    def evaluate(self, split, batches):
+        assert len(list(batches)) == 1
+        self.num_evaluations += 1
+        accuracy = next(self.accuracies)
+        return {"accuracy": accuracy, "f1": 1 - accuracy}
+
+    def write_predictions(self, split, batches, output_dir):
+        (logits,) = (outputs for _, outputs in batches)
+        np.save(f"{output_dir}/logits.npy", logits)
+        return {}
+
+
+def export(folder, model, settings, options):
+    """Exports a model as a checkpoint, whose weights have names."""
+    modeling.save_checkpoint(model, f"{folder}/exported.ckpt")
+
+
+@pytest.fixture
+def options(tmp_path, monkeypatch):
+    """Flags of a run of three epochs that evaluates each of them."""
+    monkeypatch.setattr(serving, "export", export)
+    (tmp_path / "export").mkdir()
+    return toy_task.create_run(
+        tmp_path,
+        export_dir=str(tmp_path / "export"),
+        max_seq_length=LENGTH,
+        learning_rate=1e-2,
+        num_train_epochs=3,
+        do_train=True,
+        do_eval=True,
+        do_predict=True,
+        evaluate_each_epoch=True,
+    )
+
+
+def run_task(options, accuracies, eval_labels=0, **changes):
+    """Runs a command whose evaluations have these accuracies.
+
+    Args:
+        options: flags of a command that trains.
+        accuracies: accuracy that each evaluation finds, in order.
+        eval_labels: the labels of the dev set: 0 or 1.
+        **changes: flags that differ from `options`.
+
+    Returns:
+        The task, which has counted its evaluations.
+    """
+    for file in Path(options["export_dir"]).iterdir():
+        file.unlink()
+    return toy_task.run(
+        ScriptedTask, options | changes, accuracies, eval_labels
+    )
+
+
+def run_later(options, accuracies, **changes):
+    """Runs a command that does not train, as `run_task` does."""
+    return run_task(options, accuracies, **LATER | changes)
+
+
+def used_step(folder):
+    """Returns the steps whose weights were exported and whose logits are."""
+    exported = values(folder / "export/exported.ckpt")
+    found = set()
+    for path in (folder / "run", folder / "run/best"):
+        for step in checkpoint_steps(path):
+            saved = values(path, step)
+            if all(np.array_equal(exported[x], saved[x]) for x in exported):
+                found.add(step)
+    return found
+
+
+@pytest.mark.parametrize("load_best", [True, False])
+def test_one_step_is_evaluated_predicted_and_exported(
+    load_best, options, tmp_path, caplog
+):
+    with caplog.at_level(logging.INFO):
+        task = run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
+    # Not once more after training.
+    assert task.num_evaluations == 3
+    results = read_results(tmp_path / "run")
+    used = (2 if load_best else 3) * STEPS_PER_EPOCH
+    assert results["accuracy"] == (0.9 if load_best else 0.7)
+    assert results["global_step"] == used
+    assert used_step(tmp_path) == {used}
+    named = f"step {used} (the {'best' if load_best else 'last'} step)"
+    for what in ("Evaluating", "Predicting", "Exporting"):
+        assert any(what in line and named in line for line in caplog.messages)
+    # A later command takes it too, or the other on request.
+    logits = np.load(tmp_path / "run/logits.npy")
+    for is_same in (True, False):
+        flag = load_best == is_same
+        run_later(
+            options,
+            [],
+            do_eval=False,
+            export_dir=None,
+            load_best=flag,
+        )
+        found = np.load(tmp_path / "run/logits.npy")
+        assert np.allclose(found, logits, atol=1e-6) == is_same
+
+
+# The loss falls, because the labels of eight examples are learned by heart.
+@pytest.mark.parametrize(
+    "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
+)
+def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
+    run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
+    assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
+    assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
+
+
+def test_a_figure_that_is_none_is_refused_before_training(options):
+    with pytest.raises(ValueError, match="--metric_for_best"):
+        run_task(options, [], metric_for_best="loss")
+    changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
+    with pytest.raises(ValueError, match="--metric_for_best"):
+        toy_task.parse(options | changes).config.check(frozenset())
+
+
+def remove_checkpoints(folder):
+    """Removes the checkpoints of a run, but not its best step."""
+    for file in folder.glob("model.ckpt-*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "when"),
+    # The file system has no links, or the run is killed before or between two.
+    [
+        ("link", OSError, 1),
+        ("rename", KeyboardInterrupt, 1),
+        ("rename", KeyboardInterrupt, 2),
+    ],
+)
+def test_a_best_step_that_is_the_last_is_stored_once(
+    name, error, when, options, tmp_path, monkeypatch
+):
+    run = tmp_path / "run"
+    function = getattr(os, name)
+    calls = []
+
+    def call_or_fail(*paths):
+        calls.append(paths)
+        if len(calls) == when:
+            raise error
+        function(*paths)
+
+    monkeypatch.setattr(os, name, call_or_fail)
+    with contextlib.suppress(KeyboardInterrupt):
+        run_task(options, [0.5, 0.6, 0.9])
+    assert find_best(run).endswith("model.ckpt-6")
+    flags = {"keep_checkpoint_max": 1}
+    run_task(options, [0.8, 0.9], num_train_epochs=4, **flags)
+    assert used_step(tmp_path) == {6} and checkpoint_steps(run) == [8]
+    run_task(options, [0.95], num_train_epochs=5, **flags)
+    for end in ("index", "data-00000-of-00001"):
+        name = f"model.ckpt-10.{end}"
+        assert (run / name).samefile(run / "best" / name)
+    assert checkpoint_steps(run / "best") == [10]
+
+
+def best_of(folder):
+    """Returns the best step that a run's description names."""
+    return read_json(folder / "run/model.json")["best_step"]
+
+
+@pytest.mark.slow
+def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
+    options, tmp_path, caplog
+):
+    run_task(options, [0.5, 0.6, 0.9])
+    shutil.copytree(tmp_path / "run", tmp_path / "other")
+    remove_checkpoints(tmp_path / "run")
+    # A command that does not train uses these weights and their description.
+    start = f"{tmp_path}/other/model.ckpt-6"
+    later = options | LATER | {"init_checkpoint": start}
+    config = toy_task.parse(later).config
+    assert read_preset(config).path == options["output_dir"]
+    for load_best in (True, False):
+        run_task(later, [0.9], load_best=load_best)
+        assert used_step(tmp_path) == {6}
+    assert "starts again" not in caplog.text
+    # The old best is of step 6, and would also pass for the newest weights.
+    run_task(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    assert caplog.text.count("starts again") == 1
+    assert read_results(tmp_path / "run")["accuracy"] == 0.3
+    assert used_step(tmp_path) == {2}
+    assert checkpoint_steps(tmp_path / "run/best") == [2]
+    assert best_of(tmp_path) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 12345])
+def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
+    run_task(options, [0.5, 0.9, 0.6])
+    remove_checkpoints(tmp_path / "run")
+    # It evaluates nothing while it trains, and goes beyond the old best.
+    new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
+    run_task(options, [0.3], **new)
+    run_later(options, [0.3])
+    assert used_step(tmp_path) == {6}
+    # Nor does the folder mean it, as a start or to be converted.
+    found = modeling.find_checkpoint(tmp_path / "run")
+    assert found == f"{tmp_path}/run/model.ckpt-6"
+
+
+def test_a_best_step_that_was_not_copied_is_warned_of(
+    options, tmp_path, caplog
+):
+    run_task(options, [0.5, 0.9, 0.6])
+    warning = "The run's best step, 4, is missing"
+    shutil.rmtree(tmp_path / "run/best")
+    run_later(options, [0.3])
+    assert warning in caplog.text
+    caplog.clear()
+    config = modeling.load_config(tmp_path / "run")
+    model = toy_task.BertClassifier(config, 2)
+    modeling.load_checkpoint(model, tmp_path / "run", best=False)
+    assert warning not in caplog.text
+    modeling.load_checkpoint(model, tmp_path / "run")
+    assert warning in caplog.text
+
+
+def test_a_kill_before_the_best_step_is_named_changes_nothing(
+    options, tmp_path
+):
+    run_task(options, [0.5, 0.9, 0.6])
+    for file in (tmp_path / "run").glob("model.ckpt-6.*"):
+        shutil.copy(file, tmp_path / "run/best")
+    run_later(options, [0.3])
+    assert read_results(tmp_path / "run")["global_step"] == 4
+
+
+def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
+    options, tmp_path, monkeypatch
+):
+    run_task(options, [0.5, 0.9, 0.6])
+    found = []
+    original = run_folder.write_json
+
+    def write_json(path, contents):
+        original(path, contents)
+        found.append(find_best(tmp_path / "run"))
+
+    monkeypatch.setattr(run_folder, "write_json", write_json)
+    run_task(options, [0.7, 0.9], num_train_epochs=4)
+    assert {*found} == {str(tmp_path / "run/best/model.ckpt-4")}
+
+
+@pytest.mark.slow
+def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
+    run_task(options, [0.5, 0.9], num_train_epochs=2)
+    assert best_of(tmp_path) == 4
+    # A resume on the same dev set finds nothing better.
+    run_task(options, [0.7, 0.9])
+    assert best_of(tmp_path) == 4
+    # A command that only evaluates reads another one.
+    run_later(options, [0.3], eval_labels=1)
+    run_task(options, [0.8, 0.9], num_train_epochs=4)
+    assert best_of(tmp_path) == 4
+    # Its labels were corrected.
+    run_task(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
+    assert caplog.text.count("another dev set") == 1
+    assert best_of(tmp_path) == 10
+    assert used_step(tmp_path) == {10}
+
+
+@pytest.mark.slow
+def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
+    options, tmp_path
+):
+    flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
+    figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
+    undisturbed = options | {"output_dir": f"{tmp_path}/whole"}
+    run_task(undisturbed, figures, **flags)
+    # The run stops after step 10, its best step, and resumes from step 6.
+    with pytest.raises(StopIteration):
+        run_task(options, figures[:5], **flags)
+    assert checkpoint_steps(tmp_path / "run") == [6]
+    assert best_of(tmp_path) == 10
+    run_task(options, figures[3:], **flags)
+    whole = tmp_path / "whole"
+    assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
+    lines = [
+        [line | {"hours": 0} for line in history.read(run / "history.jsonl")]
+        for run in (whole, tmp_path / "run")
+    ]
+    assert lines[0] == lines[1]
+    best = [line["best_step"] for line in lines[0] if "best_step" in line]
+    assert best == [4, 10]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("evaluates", "place"),
+    [(True, "best/model.ckpt-2"), (False, "model.ckpt-6")],
+)
+def test_the_folder_of_a_run_means_what_it_exports(
+    evaluates, place, options, tmp_path
+):
+    run_task(
+        options,
+        [0.9, 0.8, 0.7],
+        evaluate_each_epoch=evaluates,
+        export_weights=f"{tmp_path}/exported",
+        mixed_precision="float16",
+    )
+    keras.config.set_dtype_policy("float32")
+    run = tmp_path / "run"
+    assert modeling.find_checkpoint(run) == str(run / place)
+    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    report = modeling.load_checkpoint(model, run)
+    # Slots and the loss scale are not called unused.
+    assert not report.unused and not report.missing
+    exported = values(tmp_path / "exported/bert_model.ckpt")
+    variables = modeling.named_variables(model)
+    assert_same_bits({x: variables[x].numpy() for x in exported}, exported)
+
+
+def test_without_its_best_step_the_folder_of_a_run_means_the_last(
+    options, tmp_path
+):
+    """Every later command and `from_preset` use the weights that it scored."""
+    run_task(options, [0.9, 0.8, 0.7], load_best=False)
+    run = tmp_path / "run"
+    last = STEPS_PER_EPOCH * 3
+    assert modeling.find_checkpoint(run) == f"{run}/model.ckpt-{last}"
+    model = modeling.BertClassifier.from_preset(run)
+    expected = values(run, last)
+    variables = modeling.named_variables(model)
+    names = [name for name in expected if name in variables]
+    assert_same_bits(
+        {name: variables[name].numpy() for name in names if "seed" not in name},
+        {name: expected[name] for name in names if "seed" not in name},
+    )
+    # A user may still ask for the best step.
+    best = modeling.find_checkpoint(run, best=True)
+    assert best == f"{run}/best/model.ckpt-{STEPS_PER_EPOCH}"

@@ -1,0 +1,108 @@
+"""Which files a run's checkpoints may remove."""
+
+import os
+import shutil
+
+import keras
+import pytest
+import tensorflow as tf
+
+from files.atomic import partial_path
+from training.loop import checkpointing
+
+# The user's own: copies, archives, other tools' files. None is a checkpoint
+# that a run here would have written.
+USERS = (
+    "model.ckpt-2.backup.zip",
+    "model.ckpt-3.meta",
+    "model.ckpt-3.index.bak",
+    "model.ckpt-3.data-00000-of-00002",
+    "model.ckpt-5-good.index",
+    "model.ckpt-5-good.data-00000-of-00001",
+    "model.ckpt-5.partial.txt",
+    "model.ckpt-05.index",
+    "model.ckpt-best",
+    "model.ckpt-",
+    "my-model.ckpt-1.index",
+    "model.ckpt-1.index.partial-notes",
+)
+# What killed runs leave.
+LEFT_BEHIND = (
+    "model.ckpt-2.data-00000-of-00001",
+    "model.ckpt-4.partial.index",
+    "model.ckpt-4.partial.data-00000-of-00001",
+    "model.ckpt-4.partial-123.data-00000-of-00001",
+    "model.ckpt-4.partial-123.index.tempstate1234567",
+    "model.ckpt-4.partial.data-00000-of-00001.tempstate99",
+)
+
+
+def write(folder, names):
+    """Writes files that each contain their own name."""
+    for name in names:
+        (folder / name).write_text(name)
+
+
+@pytest.fixture
+def checkpointer(tmp_path):
+    """A Checkpointer of one variable that keeps two checkpoints."""
+    variable = keras.Variable([1.0, 2.0], name="a")
+    return checkpointing.Checkpointer(
+        tmp_path, {"a": variable}, keep_checkpoint_max=2
+    )
+
+
+def whole(*steps):
+    """Returns the names of the files of complete checkpoints."""
+    return {
+        f"model.ckpt-{step}{end}"
+        for step in steps
+        for end in (".index", ".data-00000-of-00001")
+    }
+
+
+def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
+    write(tmp_path, [*USERS, *LEFT_BEHIND])
+    for step in (6, 7, 8, 9):
+        checkpointer.save(step)
+    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"} | whole(8, 9)
+    for name in USERS:
+        assert (tmp_path / name).read_text() == name
+    assert checkpointer.restore() == 9
+    # What TensorFlow reads in the file `checkpoint`.
+    state = tf.train.get_checkpoint_state(tmp_path)
+    kept = [str(tmp_path / f"model.ckpt-{step}") for step in (8, 9)]
+    assert [*state.all_model_checkpoint_paths] == kept
+    assert state.model_checkpoint_path == kept[-1]
+
+
+def test_a_users_checkpoint_in_the_folder_stays(tmp_path, checkpointer):
+    write(tmp_path, whole(5))
+    for step in (6, 7, 8):
+        checkpointer.save(step)
+    assert set(os.listdir(tmp_path)) == {"checkpoint"} | whole(5, 7, 8)
+
+
+def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
+    checkpointer.save(1)
+    run = shutil.copytree(tmp_path, tmp_path / "run")
+    os.truncate(run / "model.ckpt-1.data-00000-of-00001", 3)
+    checkpointer.link(1, run)
+    assert checkpointer.restore() == 1
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_is_named(
+    tmp_path, checkpointer, synced
+):
+    checkpointer.save(6)
+    partial = partial_path("")
+    names = [os.path.basename(path) for path, _ in synced]
+    assert names == [
+        f"model.ckpt-6{partial}.data-00000-of-00001",
+        f"model.ckpt-6{partial}.index",
+        tmp_path.name,
+        f"checkpoint{partial}",
+        tmp_path.name,
+    ]
+    assert synced[1][1] == sorted(names[:2])
+    assert set(synced[2][1]) == whole(6)

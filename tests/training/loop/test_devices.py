@@ -1,0 +1,218 @@
+"""One device, two devices and two workers reach the same losses."""
+
+import contextlib
+import json
+import signal
+import socket
+import time
+
+import pytest
+
+from modeling.folders.checkpoint_folders import checkpoint_steps
+from tests.support import events, script_runner, task_files
+from tests.support.golden import ROOT
+from tests.support.models import NO_DROPOUT, write_config
+from training.loop import devices, stopping
+
+# Steps that are compared. A run makes some more until a signal stops it.
+NUM_STEPS = 20
+LOST = (
+    "error: another worker was lost: start all of them again. They resume from "
+    "the last checkpoint"
+)
+
+
+@pytest.fixture(scope="module")
+def flags(pretraining_flags, tmp_path_factory):
+    """Flags of a pretraining without dropout."""
+    path = tmp_path_factory.mktemp("configs") / "bert_config.json"
+    write_config(path, num_hidden_layers=1, **NO_DROPOUT)
+    return pretraining_flags | {
+        "bert_config_file": path,
+        "do_train": True,
+        "num_train_steps": 2000,
+        "num_warmup_steps": 5,
+        "summary_steps": 1,
+    }
+
+
+def pretrain(flags, output_dir, script="run_pretraining.py", **more):
+    """Trains for NUM_STEPS and some more; returns the losses."""
+    flags = flags | {"output_dir": output_dir} | more
+    with script_runner.start(script, output_dir, **flags) as run:
+        stop_after_some_steps(run, output_dir)
+        assert run.finish().status == stopping.INTERRUPTED_STATUS
+    return recorded_losses(output_dir)
+
+
+def stop_after_some_steps(run, output_dir):
+    """Stops a run that has written down NUM_STEPS steps."""
+    end = time.monotonic() + script_runner.TIMEOUT
+    while len(recorded_losses(output_dir)) < NUM_STEPS and run.is_alive():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    run.send(signal.SIGTERM)
+
+
+def recorded_losses(output_dir):
+    """Returns the first losses, by step, as TensorBoard would show them."""
+    losses = events.scalars(output_dir).get("loss", {})
+    return {step: losses[step] for step in losses if step <= NUM_STEPS}
+
+
+@pytest.fixture(scope="module")
+def one_device(flags, tmp_path_factory):
+    """{step: loss} of a run on one device."""
+    losses = pretrain(flags, tmp_path_factory.mktemp("one_device"))
+    assert sorted(losses) == list(range(1, NUM_STEPS + 1))
+    return losses
+
+
+@pytest.mark.slow
+def test_two_devices_equal_one(flags, one_device, tmp_path):
+    code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
+    script = script_runner.write_on_devices(tmp_path / "two_devices.py", code)
+    losses = pretrain(
+        flags,
+        tmp_path,
+        script,
+        distribution_strategy="mirrored",
+        trim_padding=True,
+    )
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
+
+
+def free_ports(count):
+    """Returns ports that no process uses."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+@contextlib.contextmanager
+def workers(flags, output_dir, script="run_pretraining.py"):
+    """Yields the two processes of a training, the chief first."""
+    addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
+    tasks = [
+        {
+            "cluster": {"worker": addresses},
+            "task": {"type": "worker", "index": index},
+        }
+        for index in range(2)
+    ]
+    flags = flags | {"output_dir": output_dir}
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                script_runner.start(
+                    script,
+                    output_dir.parent,
+                    environment={"TF_CONFIG": json.dumps(task)},
+                    **flags,
+                )
+            )
+            for task in tasks
+        ]
+
+
+def wait_for_step(output_dir, step):
+    """Waits until a run has saved a step."""
+    deadline = time.monotonic() + script_runner.TIMEOUT
+    while time.monotonic() < deadline:
+        if (checkpoint_steps(output_dir) or [0])[-1] >= step:
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
+
+
+@pytest.mark.slow
+def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
+    with workers(flags, tmp_path) as pair:
+        stop_after_some_steps(pair[1], tmp_path)
+        done = [one.finish() for one in pair]
+    losses = recorded_losses(tmp_path)
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
+    statuses = [one.status for one in done]
+    assert statuses == [stopping.INTERRUPTED_STATUS] * 2, done
+    (saved,) = checkpoint_steps(tmp_path)
+    # Workers agree to stop only now and then.
+    assert saved % stopping.AGREEMENT_STEPS == 0
+    for one in done:
+        assert f"Stopped after step {saved}," in one.stderr
+
+    # Where one is lost, the other goes down with it.
+    flags = flags | {"save_checkpoints_steps": 10}
+    with workers(flags, tmp_path) as (chief, worker):
+        wait_for_step(tmp_path, saved + 10)
+        worker.send(signal.SIGKILL)
+        lost = chief.finish()
+    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
+        lost.stderr
+    )
+    assert lost.error == LOST
+
+
+@pytest.mark.slow
+def test_a_lost_chief_is_one_sentence(flags, tmp_path):
+    flags = flags | {"save_checkpoints_steps": 10}
+    with workers(flags, tmp_path / "run") as (chief, worker):
+        wait_for_step(tmp_path / "run", 10)
+        chief.send(signal.SIGKILL)
+        assert worker.finish().error == LOST
+
+
+def test_workers_need_their_addresses(monkeypatch):
+    """Otherwise each worker would train a model of its own."""
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    with pytest.raises(ValueError, match="TF_CONFIG"):
+        devices.create_strategy("multi_worker")
+
+
+@pytest.mark.slow
+def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, runpy\n"
+        "from training.loop.best_step import BestStep\n"
+        "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
+        "def on_step(self, step, logs):\n"
+        "    return is_second if step == 7 else None\n"
+        "BestStep.on_step = on_step\n"
+        f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')\n"
+    )
+    flags = flags | {"eval_input_file": flags["input_file"]}
+    with workers(flags, tmp_path / "run", script) as pair:
+        for worker in pair:
+            worker.finish().check()
+    assert checkpoint_steps(tmp_path / "run") == [7]
+
+
+@pytest.mark.slow
+def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
+    for name, count in (("train", 16), ("val", 8), ("test", 5)):
+        task_files.write_swag(tmp_path / f"{name}.csv", count)
+    fine_tuning = script_runner.fine_tuning_flags(
+        tmp_path,
+        flags["bert_config_file"].parent,
+        export_dir=tmp_path / "export",
+        num_train_epochs=1,
+    )
+    with workers(fine_tuning, tmp_path / "run", "run_swag.py") as pair:
+        stderrs = [worker.finish().check().stderr for worker in pair]
+    assert "Wrote 5 predictions" in stderrs[0]
+    assert "Wrote" not in stderrs[1]
+    assert (tmp_path / "export" / "saved_model.pb").is_file()
+    lines = (tmp_path / "run" / "test_results.tsv").read_text().splitlines()
+    assert len(lines) == 5
+
+
+def test_accumulation_equals_one_large_batch(flags, one_device, tmp_path):
+    losses = pretrain(
+        flags, tmp_path, train_batch_size=4, gradient_accumulation_steps=4
+    )
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-6)

@@ -1,0 +1,109 @@
+"""Steps that are not finite: skipped, counted, never saved."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from modeling.folders.checkpoint_folders import checkpoint_steps
+from tests.support import script_runner
+from tests.support.two_weights import batches, create_trainer, fit
+from training.loop import devices
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
+    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=1)
+    # Scaled by 2**15 and 2**14, the second and third gradient overflow.
+    with caplog.at_level("INFO", logger="absl"):
+        fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
+    assert trainer.global_step == 5
+    assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
+    # TensorFlow may warn of functions that other tests traced.
+    ours = [each for each in caplog.records if each.name == "absl"]
+    assert not [each for each in ours if each.levelno > logging.INFO]
+
+
+def overflow_on_all_devices():
+    """Trains on two devices, whose gradients overflow twice."""
+    strategy = devices.create_strategy("mirrored")
+    with strategy.scope():
+        trainer = create_trainer(
+            "float16", strategy, at_once=4, max_nonfinite_steps=1
+        )
+    fit(trainer, batches([1, 1e36, 1e36, 1]), 6)
+    scale = trainer.train_step.optimizer.dynamic_scale.value
+    scales = strategy.experimental_local_results(scale)
+    assert [*map(float, scales)] == [2**13] * 2
+
+
+def test_devices_overflow_together(tmp_path):
+    code = "from tests.training import test_nonfinite\n"
+    code += "test_nonfinite.overflow_on_all_devices()"
+    script = script_runner.write_on_devices(tmp_path / "script.py", code)
+    script_runner.run(script, tmp_path).check()
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once):
+    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=2)
+    with pytest.raises(ValueError, match=r"2 steps.* step 5"):
+        fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
+
+
+def test_a_gradient_that_no_scale_makes_finite_counts():
+    trainer = create_trainer("float16", max_nonfinite_steps=3)
+    # 15 halvings bring the scale from 2**15 down to 1.
+    with pytest.raises(ValueError, match=r"3 steps.* step 18"):
+        fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
+
+
+def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other():
+    trainer = create_trainer(at_once=50)
+    fit(trainer, batches([1, np.nan, 1, 1, np.nan, np.nan, np.nan]), 8)
+    left_out = create_trainer()
+    fit(left_out, batches([1, 1]), 4)
+    assert float(trainer.train_step.optimizer._momentums[0]) == pytest.approx(
+        float(left_out.train_step.optimizer._momentums[0])
+    )
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
+    flags = {"output_dir": tmp_path, "save_checkpoints_steps": 1}
+    trainer = create_trainer(**flags)
+    fit(trainer, batches([1]), 3)
+    before = [float(v) for v in trainer.model.trainable_variables]
+    # Its first update goes beyond a float32, with a finite gradient.
+    trainer = create_trainer(
+        learning_rate=3e38,
+        at_once=at_once,
+        **flags | {"save_checkpoints_steps": 5},
+    )
+    trainer.restore_or_load()
+    with pytest.raises(ValueError, match="--learning_rate"):
+        fit(trainer, batches([1]), 9)
+    assert checkpoint_steps(tmp_path) == [1, 2, 3]
+    trainer = create_trainer(**flags)
+    assert trainer.checkpointer.restore() == 3
+    assert [float(v) for v in trainer.model.trainable_variables] == before
+
+
+def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
+    trainer = create_trainer(
+        output_dir=tmp_path / "ends",
+        keep_checkpoint_max=2,
+        save_checkpoints_steps=1,
+        max_nonfinite_steps=4,
+    )
+    with pytest.raises(ValueError, match="4 steps in a row"):
+        fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]
+    # One that fell due meanwhile is made as soon as a step is not skipped.
+    flags = {"save_checkpoints_steps": 2}
+    trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
+    fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [4, 6, 7]
+    trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
+    fit(trainer, batches([1, 1, np.nan]), 3)
+    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]

@@ -1,0 +1,79 @@
+"""The loop's own promises, on a model of two numbers."""
+
+import signal
+
+import numpy as np
+import pytest
+
+from modeling.folders.checkpoint_folders import checkpoint_steps
+from tests.support import events
+from tests.support.two_weights import batches, create_trainer, fit
+from training.loop import stopping
+from training.loop.best_step import BestStep
+
+
+def test_outputs_that_are_nan_are_reported_once(caplog):
+    trainer = create_trainer()
+    dataset = batches([1, np.nan, 1, np.nan]).take(5)
+    assert len(list(trainer.predict(dataset))) == 5
+    logged = [r.message for r in caplog.records if "NaN" in r.message]
+    assert len(logged) == 1
+    assert "from batch 2 on" in logged[0]
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 100])
+def test_no_callback_is_jumped_over(at_once, tmp_path):
+    evaluated = []
+
+    def evaluate(trainer):
+        evaluated.append(trainer.global_step)
+        return {"figure": -len(evaluated)}
+
+    trainer = create_trainer(
+        output_dir=tmp_path,
+        save_checkpoints_steps=6,
+        summary_steps=5,
+        at_once=at_once,
+    )
+    best = BestStep(trainer, evaluate, 7, "figure", patience=2)
+    fit(trainer, batches([]), 50, best)
+    # The first is the best, and two more are waited for.
+    assert evaluated == [7, 14, 21]
+    assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
+    assert checkpoint_steps(tmp_path / "best") == [7]
+    assert trainer.folder.history.best() == {"figure": -1, "global_step": 7}
+    assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
+
+
+def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
+    def best_step(trainer, values):
+        scores = ({"pearson": value} for value in values)
+
+        def evaluate(trainer):
+            return next(scores)
+
+        return BestStep(trainer, evaluate, 1, "pearson", patience=2)
+
+    trainer = create_trainer(output_dir=tmp_path)
+    best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
+    fit(trainer, batches([]), 1, best)
+    assert not checkpoint_steps(tmp_path / "best")
+    fit(trainer, batches([]), 9, best)
+    assert trainer.global_step == 6
+    assert checkpoint_steps(tmp_path / "best") == [4]
+    # A resumed run finds it in the history.
+    trainer = create_trainer(output_dir=tmp_path)
+    trainer.restore_or_load()
+    assert best_step(trainer, []).has_ended(6)
+
+
+def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
+    """As while another line waits for a full pipe: logging drops the error."""
+
+    def fail(_):
+        raise RuntimeError("reentrant call")
+
+    monkeypatch.setattr(stopping.logging, "warning", fail)
+    with stopping.stop_signals() as stop, pytest.raises(RuntimeError):
+        signal.raise_signal(signal.SIGTERM)
+    assert stop.is_set()

@@ -1,0 +1,105 @@
+"""Runs are told apart by their settings, and files by their checksums."""
+
+import dataclasses
+import json
+import shutil
+
+import h5py
+import pytest
+
+import modeling
+from modeling.folders.presets import Preset
+from tests.support import toy_task
+from tests.support.golden import ROOT
+from tests.support.models import TINY, built
+from training.run import fingerprints, resuming
+from training.start import complete, read_preset
+
+
+@pytest.fixture
+def options(tmp_path):
+    """Flags of a student whose teacher also is its start."""
+    model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2, seed=1)
+    labels = ["no", "yes"]
+    modeling.save_release(built(model), tmp_path / "model", labels=labels)
+    modeling.save_huggingface(model, tmp_path / "theirs", labels=labels)
+    return toy_task.create_run(tmp_path, max_seq_length=8, do_train=True)
+
+
+def describe(options, resumes=None):
+    """Returns the settings of a new run, or of a run that is resumed."""
+    parsed = toy_task.parse(options)
+    preset = read_preset(parsed.config)
+    if resumes:
+        preset = Preset("run", flag="--output_dir", recorded_settings=resumes)
+    config = complete(parsed, preset)
+    bert_config = modeling.load_config(options["bert_config_file"])
+    start = toy_task.create_start(config, bert_config)
+    start = dataclasses.replace(start, preset=preset)
+    found = fingerprints.describe_start(start)
+    resuming.check_resumed(config, preset, found)
+    return resuming.settings_to_record(config, preset, found)
+
+
+CHANGES = [
+    ("model", "bert_config.json", "num_attention_heads", 4),
+    ("model", "bert_config.json", "hidden_act", "relu"),
+    ("model", "bert_config.json", "layer_norm_eps", 0.25),
+    ("theirs", "config.json", "num_attention_heads", 4),
+    ("theirs", "config.json", "hidden_act", "gelu"),
+]
+
+
+@pytest.mark.parametrize("flag", ["teacher", "init_checkpoint"])
+@pytest.mark.parametrize(("folder", "file", "name", "value"), CHANGES)
+def test_what_interprets_weights_belongs_to_them(
+    options, tmp_path, flag, folder, file, name, value
+):
+    options[flag] = str(tmp_path / folder)
+    before = describe(options)
+    assert describe(options, before) == before
+    path = tmp_path / folder / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    with pytest.raises(ValueError, match=rf"{flag}_network\.{name}="):
+        describe(options, before)
+    # A run of an older version did not record it.
+    older = {k: v for k, v in before.items() if not k.endswith("_network")}
+    assert describe(options, older)
+
+
+def test_labels_in_another_order_are_another_teacher(options, tmp_path):
+    options["teacher"] = str(tmp_path / "model")
+    before = describe(options)
+    (tmp_path / "model/labels.txt").write_text("yes\nno\n")
+    with pytest.raises(ValueError, match=r"teacher_network\.labels="):
+        describe(options, before)
+
+
+@pytest.mark.parametrize(
+    "name", ["model.weights.h5", "task.weights.h5", "task.json", "config.json"]
+)
+def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
+    recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
+    folder = shutil.copytree(recorded, tmp_path / "preset")
+    before = fingerprints.fingerprint_checkpoint(str(folder))
+    content = (folder / name).read_bytes()
+    if name.endswith(".h5"):
+        # The last bytes are values.
+        content = content[:-1] + bytes([content[-1] ^ 1])
+    else:
+        content += b" "
+    (folder / name).write_bytes(content)
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
+
+
+def test_all_files_of_an_index_are_compared(tmp_path):
+    recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
+    folder = shutil.copytree(recorded, tmp_path / "model")
+    before = fingerprints.fingerprint_checkpoint(str(folder))
+    file = folder / "tf_model-00002-of-00002.h5"
+    with h5py.File(file, "r+") as stored:
+        values = []
+        stored.visititems(lambda _, x: values.append(x))
+        weight = next(x for x in values if isinstance(x, h5py.Dataset))
+        weight[...] = weight[...] + 1
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before

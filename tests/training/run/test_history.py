@@ -1,0 +1,108 @@
+"""Time and the history of a run, each on its own."""
+
+import json
+import types
+
+import pytest
+
+from training.run import history
+
+
+@pytest.fixture
+def seconds(monkeypatch):
+    """A clock that the tests move."""
+    clock = types.SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(history, "time", clock)
+    return clock
+
+
+def history_of(folder):
+    """Returns the History of a run in a folder."""
+    config = types.SimpleNamespace(
+        is_chief=True,
+        batch_size=8,
+        training=types.SimpleNamespace(summary_steps=0),
+    )
+    return history.History(config, folder / history.FILE, folder)
+
+
+def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
+    first = history_of(tmp_path)
+    with first.training(0):
+        seconds.now += 900
+        first.add("checkpoint", 1, {})
+        seconds.now += 900
+        assert first.hours == 0.5
+    # What passes between two trainings does not count.
+    seconds.now += 5000
+    assert first.hours == 0.5
+    again = history_of(tmp_path)
+    again.restore(1)
+    with again.training(1):
+        seconds.now += 450
+        assert again.hours == 0.375
+
+
+def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
+    seconds, tmp_path
+):
+    first = history_of(tmp_path)
+    with first.training(0):
+        for step in range(1, 6):
+            seconds.now += 36
+            first.add("train", step, {"loss": float("nan")}, step / 10)
+            if step == 3:
+                first.add("checkpoint", step, {}, 0.3)
+    path = tmp_path / history.FILE
+    assert history.read(path)[0] == {
+        "kind": "train",
+        "step": 1,
+        "hours": 0.01,
+        "examples": 8,
+        "learning_rate": 0.1,
+        "metrics": {"loss": None},
+    }
+    path.write_text(path.read_text()[:-20])
+    again = history_of(tmp_path)
+    again.restore(3)
+    with again.training(3):
+        steps = [line["step"] for line in history.read(path)]
+    assert steps == [1, 2, 3, 3]
+
+
+LINE = {
+    "kind": "eval",
+    "step": 1,
+    "hours": 0.1,
+    "examples": 8,
+    "learning_rate": None,
+    "metrics": {"loss": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    "change, entry",
+    [
+        (None, "kind"),
+        ({"kind": "test"}, "kind"),
+        ({"kind": ["eval"]}, "kind"),
+        ({"step": "1"}, "step"),
+        ({"step": True}, "step"),
+        ({"hours": None}, "hours"),
+        ({"examples": [8]}, "examples"),
+        ({"learning_rate": "0.1"}, "learning_rate"),
+        ({"metrics": [0.5]}, "metrics"),
+        ({"metrics": {"loss": "0.5"}}, "metrics"),
+        ({"best_step": "1"}, "best_step"),
+    ],
+)
+def test_a_line_of_another_program_is_named(change, entry, tmp_path):
+    path = tmp_path / history.FILE
+    lines = [LINE, {} if change is None else LINE | change]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):
+        history.read(path)
+    del lines[1]
+    path.write_text(f"{json.dumps(LINE)}\n")
+    assert history.read(path) == lines

@@ -1,0 +1,1 @@
+"""The loop: steps, callbacks, evaluations, checkpoints."""

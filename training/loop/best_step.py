@@ -1,0 +1,118 @@
+"""Evaluates while training, saves the best step's weights, and stops early."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from absl import logging
+
+from modeling.folders.checkpoint_folders import checkpoint_steps
+from modeling.results import overall_scores
+from training.loop.callbacks import Callback, Logs
+from training.loop.trainer import Trainer
+
+
+class BestStep(Callback):
+    """Evaluates while training, saves the best weights, and stops early.
+
+    The best weights are saved in a separate folder, model.json names their
+    step, and the history contains their metrics, with which a resumed run
+    continues. It ignores metrics on another dev set.
+
+    Args:
+        trainer: the Trainer of the run, which has restored its weights.
+        evaluate: function (Trainer) -> {name of a metric: value}.
+        every: number of steps between two evaluations.
+        metric: name of the metric that chooses the best step. Lower values of
+            "loss" and "eval_loss" are better, higher values of others.
+        patience: number of evaluations without improvement after which training
+            stops. 0 = training never stops early.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        evaluate: Callable[[Trainer], Mapping[str, float]],
+        every: int,
+        metric: str,
+        patience: int = 0,
+    ) -> None:
+        self.every = every
+        self._trainer = trainer
+        self._evaluate = evaluate
+        self._metric = metric
+        self._patience = patience
+        is_loss = metric == "loss" or metric.startswith("eval_loss")
+        self._sign = -1 if is_loss else 1
+        # Metrics of the best step so far, {} before the first evaluation.
+        self._best: Mapping[str, Any] = {}
+        step = trainer.folder.history.best_step
+        folder = trainer.folder.best
+        if step is None:
+            return
+        if step not in checkpoint_steps(folder):
+            # The run may have been killed while it linked this step.
+            trainer.link_best()
+        steps = checkpoint_steps(folder)
+        # A run that was killed after a better step repeats that step.
+        is_repeated = max(steps, default=0) > trainer.global_step
+        best = trainer.folder.history.best()
+        if best and (step in steps or is_repeated):
+            self._best = best
+        else:
+            logging.warning(
+                "The best step so far, %d, is missing in %s or was evaluated "
+                "on another dev set. The next best step replaces it.",
+                step,
+                folder,
+            )
+
+    def on_step(self, step: int, logs: Logs) -> bool | None:
+        """Runs an evaluation if one is due at `step`.
+
+        Returns whether training should stop, None without an evaluation.
+        """
+        trainer = self._trainer
+        # Also evaluate after the last step, even if its number is not a
+        # multiple of `every`.
+        if step % self.every and step != trainer.num_train_steps:
+            return None
+        results = {**self._evaluate(trainer), "global_step": step}
+        value = results[self._metric]
+        is_best = not math.isnan(value) and (
+            not self._best
+            or self._sign * (value - self._best[self._metric]) > 0
+        )
+        rate = logs.get("learning_rate")
+        trainer.folder.history.add("eval", step, results, rate)
+        shown = {"training loss": logs["loss"], **overall_scores(results)}
+        logging.info(
+            "Evaluation after step %d: %s%s",
+            step,
+            ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
+            " (the best so far)" if is_best else "",
+        )
+        if not is_best:
+            return self.has_ended(step)
+        self._best = results
+        trainer.folder.history.best_step = step
+        trainer.save_best(step)
+        return False
+
+    def has_ended(self, step: int) -> bool:
+        """Returns whether training stops early at `step`. Logs the reason."""
+        best = self._best
+        if not self._patience or not best:
+            return False
+        waited = (step - best["global_step"]) // self.every
+        if waited < self._patience:
+            return False
+        logging.info(
+            "Stopping early: the best %s is still %s, from step %d, after %d "
+            "more evaluations.",
+            self._metric,
+            best[self._metric],
+            best["global_step"],
+            waited,
+        )
+        return True

@@ -1,0 +1,96 @@
+"""Ends runs: at signals, after skipped steps, or as any worker wishes."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from command_line import signals
+from training.loop import train_step
+from training.training_config import TrainingFlags
+
+# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
+INTERRUPTED_STATUS = 75
+# Several workers agree to stop after this number of steps, or when a save or
+# evaluation is due. To agree after each step would slow the training down.
+AGREEMENT_STEPS = 100
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
+
+    Unlike `signals.stoppable`, which interrupts the block, this lets the step
+    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
+    process.
+    """
+    stop = threading.Event()
+
+    def handle(number: int, former: signals.Handler) -> None:
+        stop.set()
+        signal.signal(number, former)
+        # Log last, because logging fails if the signal interrupts another line.
+        logging.warning("Stopping after this step, which is saved first")
+
+    with signals.handled_by(handle):
+        yield stop
+
+
+def agree(
+    strategy: tf.distribute.Strategy, wishes: Sequence[bool], is_due: bool
+) -> Sequence[bool]:
+    """Returns for each wish to end training whether all workers follow it.
+
+    Alone, a process follows its wishes at once. Several workers end after the
+    same step: if `is_due`, which they all set after the same step, each follows
+    the wishes of any worker.
+    """
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return wishes
+    if not is_due:
+        return [False] * len(wishes)
+    counts = strategy.run(lambda: tf.constant(wishes, tf.int32))
+    counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
+    return list(counts.numpy() > 0)
+
+
+class SkippedSteps:
+    """Counts the steps in a row that changed no weight.
+
+    A gradient that overflows only because of float16's loss scaling does not
+    count. `num_in_a_row` is their number up to the current step.
+    """
+
+    def __init__(self, flags: TrainingFlags) -> None:
+        self._flags = flags
+        self.num_in_a_row = 0
+
+    def count(self, step: int, outcomes: np.ndarray) -> None:
+        """Counts the outcomes of steps, the last of which is `step`.
+
+        Raises:
+            ValueError: `max_nonfinite_steps` were skipped.
+        """
+        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
+            if outcome == train_step.MADE:
+                self.num_in_a_row = 0
+            elif outcome == train_step.NOT_FINITE:
+                self.num_in_a_row += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    number,
+                    self.num_in_a_row,
+                )
+            if self.num_in_a_row >= self._flags.max_nonfinite_steps:
+                raise ValueError(
+                    f"the loss or gradient of {self.num_in_a_row} steps in a "
+                    f"row was not finite, up to step {number}. Set a smaller "
+                    "--learning_rate. If the weights of the newest checkpoint "
+                    f"in {self._flags.output_dir} are the cause, remove its "
+                    "files to resume from an earlier step"
+                )

@@ -1,0 +1,55 @@
+"""Reports losses, speed and memory in the history."""
+
+import resource
+import sys
+import time
+
+import tensorflow as tf
+
+from training.loop.callbacks import Callback, Logs
+from training.run.history import History
+from training.training_config import TrainingConfig
+
+
+class Summaries(Callback):
+    """Adds losses, speed and memory to the run's history.
+
+    A training of few steps gets about ten lines too, so that it has a curve.
+    """
+
+    def __init__(
+        self, history: History, config: TrainingConfig, num_train_steps: int
+    ) -> None:
+        self._history = history
+        self._config = config
+        tenth = max(num_train_steps // 10, 1)
+        self.every = min(config.training.summary_steps, tenth)
+        # Step and time of the last line.
+        self._last: tuple[int, float] | None = None
+
+    def on_step(self, step: int, logs: Logs) -> None:
+        """Adds losses and speed to the history at each multiple of `every`."""
+        if self._last is None:
+            # Ignore the speed of the first step, whose time includes start-up.
+            self._last = (step, time.monotonic())
+        if step % self.every:
+            return
+        values = dict(logs)
+        before, began = self._last
+        if step > before:
+            seconds = max(time.monotonic() - began, 1e-9)
+            num_examples = (step - before) * self._config.batch_size
+            values["examples_per_second"] = num_examples / seconds
+            self._last = (step, time.monotonic())
+        values["peak_memory_gib"] = _peak_memory() / 2**30
+        self._history.add("train", step, values, logs.get("learning_rate"))
+
+
+def _peak_memory() -> int:
+    # Returns the peak memory of the first GPU, or else of this process, in
+    # bytes.
+    if tf.config.list_physical_devices("GPU"):
+        return tf.config.experimental.get_memory_info("GPU:0")["peak"]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts kilobytes, macOS bytes.
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,378 @@
+"""Runs the training loop of all tasks.
+
+The loop does not depend on the task. A model maps a dict of features to
+outputs, and a loss (modeling/task_loss.py) maps the outputs to a number.
+train_step.py computes and applies the gradients.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from command_line import progress
+from data.io import tfrecords
+from modeling.ops import Features
+from training import checks
+from training.loop import checkpointing, devices, stopping
+from training.loop.callbacks import Callback, Logs
+from training.loop.prediction import BatchPredictor
+from training.loop.summaries import Summaries
+from training.loop.train_step import TrainStep
+from training.run.run_folder import RunFolder
+from training.start import Start
+from training.training_config import TrainingConfig
+
+
+class _Ends(NamedTuple):
+    # Why the training ends after a step. All workers agree on it.
+    has_ended: bool
+    is_time_over: bool
+    is_stopped: bool
+
+
+class Trainer(BatchPredictor):
+    """Trains, saves and restores one model, and predicts with it.
+
+    Args:
+        model: a keras.Model over a dict of features, already built. Its weights
+            are saved.
+        start: what the run starts from.
+        folder: folder of the run.
+        step: the training step of the model. None if the model only predicts.
+
+    Attributes:
+        config: the flags.
+        folder: folder of the run.
+        train_step: the training step, None if the model only predicts.
+        num_train_steps: number of the step at which training ends.
+        global_step: number of steps that trained the current weights,
+            including steps that were skipped.
+        has_best: whether the current weights come from the best step.
+        checkpointer: saves the run's checkpoints.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        start: Start[TrainingConfig],
+        folder: RunFolder,
+        step: TrainStep | None = None,
+    ) -> None:
+        config = start.config
+        super().__init__(model, config.devices.jit_compile)
+        self.config: TrainingConfig = config
+        self.folder = folder
+        self.train_step = step
+        self.num_train_steps = 0
+        self.global_step = 0
+        self.has_best = False
+        weights = dict(modeling.named_variables(model))
+        variables = {**weights}
+        if step is not None:
+            # Distillation may also train a projection outside of the model.
+            variables |= {
+                variable.path: variable
+                for variable in step.model.trainable_variables
+                if variable.path.startswith("distillation/")
+            }
+        self.checkpointer = checkpointing.Checkpointer(
+            folder.path,
+            variables,
+            step.optimizer if step else None,
+            config.training.keep_checkpoint_max,
+            config.is_chief,
+        )
+        self._best = checkpointing.Checkpointer(
+            folder.best,
+            weights,
+            keep_checkpoint_max=1,
+            is_chief=config.is_chief,
+        )
+
+    def restore_or_load(
+        self,
+        output_names: Sequence[Sequence[str]] = (),
+        prefers_best: bool = False,
+    ) -> None:
+        """Sets the weights that training or evaluation starts from.
+
+        They come from the first that exists:
+
+        1. Without training, the best step of the run in --output_dir. Only if
+           there is no checkpoint, unless `prefers_best`.
+        2. The newest checkpoint in --output_dir.
+        3. The --init_checkpoint, or with --init_layers the --teacher.
+        4. Random numbers.
+
+        Args:
+            output_names: lists of possible names of the model's outputs, for
+                the argument `labels` of `modeling.load_checkpoint`. Empty if
+                the outputs are not labels.
+            prefers_best: whether the best step comes before the newest
+                checkpoint.
+        """
+        config = self.config
+        if (
+            prefers_best
+            and not config.training.do_train
+            and self.restore_best()
+        ):
+            return
+        step = self.checkpointer.restore()
+        if (
+            step is None
+            and not config.training.do_train
+            and self.restore_best()
+        ):
+            return
+        if step is None and self.folder.find_best():
+            logging.warning(
+                "%s contains a best step, but no checkpoint to resume from. "
+                "The training starts again.",
+                config.training.output_dir,
+            )
+        if step is None:
+            self._load_initial(output_names)
+        self.global_step = step or 0
+        self.folder.history.restore(self.global_step)
+
+    def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
+        # Loads the weights that a new run starts from, if they are not random.
+        config = self.config
+        if not config.initial_checkpoint:
+            logging.info("No --init_checkpoint: starting from random weights.")
+            return
+        layers = None
+        if config.distillation.init_layers is not None:
+            layers = [*map(int, config.distillation.init_layers)]
+        report = modeling.load_checkpoint(
+            self.model,
+            self.folder.preset or config.initial_checkpoint,
+            layers,
+            labels=output_names,
+            best=None if config.loads_best else False,
+            # Training may begin with the model of another task.
+            replaces_head=config.training.do_train,
+        )
+        if not config.training.do_train:
+            # Pretraining exports models without a masked LM head.
+            needs_head = bool(config.head or config.training.do_eval)
+            checks.check_loaded(report, needs_head)
+
+    def restore_best(self) -> bool:
+        """Restores the best step's weights. Returns whether there is one."""
+        path = self.folder.find_best()
+        if path:
+            self.global_step = self._best.read(path)
+            self.has_best = True
+        return bool(path)
+
+    def save_best(self, step: int) -> None:
+        """Saves the weights after `step` as the weights of the best step."""
+        self._best.save(step)
+        self.folder.set_best_step(step)
+
+    def link_best(self) -> None:
+        """Stores the best step's weights only once, if it is the last step."""
+        if self.config.is_chief:
+            self._best.link(self.folder.history.best_step, self.folder.path)
+
+    def fit(
+        self,
+        records: tfrecords.Records,
+        num_train_steps: int,
+        callbacks: Sequence[Callback] = (),
+        epochs: float | None = None,
+    ) -> None:
+        """Trains from the current step until something ends the run.
+
+        Training ends at step `num_train_steps`, when a callback returns True
+        (`BestStep` out of patience), after --max_hours, at a signal, or at an
+        error.
+
+        Args:
+            records: the records to train on.
+            num_train_steps: number of the last step.
+            callbacks: run after each step, in this order.
+            epochs: number of epochs in all steps, for the log, if known.
+
+        Raises:
+            ValueError: too many consecutive steps had a non-finite loss or
+                gradient, or a weight to save is not finite. Or a user's files
+                in --output_dir describe another model.
+            tf.errors.ResourceExhaustedError: a device has run out of memory.
+            tf.errors.UnavailableError: another worker was lost.
+            OSError: a checkpoint could not be written.
+            SystemExit: a signal stopped the run after saving it.
+        """
+        config = self.config
+        step = self.global_step
+        self.num_train_steps = num_train_steps
+        if self.config.is_chief and config.training.summary_steps:
+            summaries = Summaries(self.folder.history, config, num_train_steps)
+            callbacks = [*callbacks, summaries]
+        has_ended = self._is_time_over or any(
+            callback.has_ended(step) for callback in callbacks
+        )
+        # All workers restored the same step.
+        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
+        if step >= num_train_steps or any(ends):
+            logging.info(
+                "Nothing left to do: the run in %s has ended at step %d.",
+                config.training.output_dir,
+                step,
+            )
+            return
+        if not self.checkpointer.has_optimizer:
+            raise ValueError(
+                f"the run in --output_dir={config.training.output_dir} has "
+                "ended, and kept no state of the optimizer to train on with "
+                "(see --keep_optimizer). Set another --output_dir and --init_"
+                f"checkpoint={config.training.output_dir}"
+            )
+        count = self.model.count_params()
+        logging.info("***** Running training *****")
+        logging.info("  Batch size = %d", config.batch_size)
+        logging.info("  Steps = %d", num_train_steps)
+        # A weight, its gradient and the optimizer's m and v are 16 bytes.
+        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
+        self.folder.begin(self.model)
+        history = self.folder.history
+        with history.training(step), stopping.stop_signals() as stop:
+            is_stopped = self._run_steps(records, callbacks, stop, epochs)
+        if is_stopped:
+            logging.warning(
+                "Stopped after step %d, which is saved. Run the same command "
+                "again to resume.",
+                self.global_step,
+            )
+            raise SystemExit(stopping.INTERRUPTED_STATUS)
+
+    def _run_steps(
+        self,
+        records: tfrecords.Records,
+        callbacks: Sequence[Callback],
+        stop: threading.Event,
+        epochs: float | None,
+    ) -> bool:
+        # Runs the steps that are left, and saves them. Returns whether a signal
+        # ended them.
+        assert self.train_step
+        config = self.config
+        size = config.batch_size
+        step = self.global_step
+        last = self.num_train_steps
+        batches = iter(self._create_dataset(records))
+        skipped = stopping.SkippedSteps(config.training)
+        ends = _Ends(has_ended=False, is_time_over=False, is_stopped=False)
+        is_done = is_save_due = False
+        logging.info("Building the first step, which may take a minute")
+        with progress.Progress(
+            last, step, "step", size, "Training", epochs
+        ) as bar:
+            while not is_done:
+                number = self._num_steps_at_once(callbacks)
+                logs, outcomes = self.train_step(batches, number)
+                self.global_step = step = step + number
+                skipped.count(step, outcomes)
+                if bar.due(step):
+                    bar.update(step, **logs)
+                every = config.training.save_checkpoints_steps
+                is_save_due |= step % every == 0
+                with bar.paused():
+                    ends = self._find_ends(callbacks, logs, stop, is_save_due)
+                    is_done = step == last or any(ends)
+                    # Steps that are skipped may be the fault of the weights,
+                    # so do not save these weights before the end.
+                    if is_done or (is_save_due and not skipped.num_in_a_row):
+                        goes_on = step < last and not ends.has_ended
+                        self._save(logs, goes_on)
+                        is_save_due = False
+        return ends.is_stopped
+
+    def _find_ends(
+        self,
+        callbacks: Sequence[Callback],
+        logs: Logs,
+        stop: threading.Event,
+        is_save_due: bool,
+    ) -> _Ends:
+        # Runs the callbacks after a step, and finds out what ends the training.
+        step = self.global_step
+        wishes = [callback.on_step(step, logs) for callback in callbacks]
+        is_due = (
+            is_save_due
+            or step % stopping.AGREEMENT_STEPS == 0
+            or any(wish is not None for wish in wishes)
+        )
+        ends = _Ends(
+            *stopping.agree(
+                self._strategy,
+                [any(wishes), self._is_time_over, stop.is_set()],
+                is_due,
+            )
+        )
+        if ends.is_time_over:
+            logging.info("Reached --max_hours after step %d.", step)
+        return ends
+
+    def _save(self, logs: Logs, goes_on: bool) -> None:
+        # Saves the current step. `goes_on` = the run may be resumed.
+        step = self.global_step
+        rate = logs["learning_rate"]
+        self.folder.history.add("checkpoint", step, {}, rate)
+        keeps_optimizer = self.config.training.keep_optimizer or goes_on
+        self.checkpointer.save(step, keeps_optimizer)
+        logging.info("Saved the checkpoint of step %d", step)
+
+    @property
+    def _strategy(self) -> tf.distribute.Strategy:
+        assert self.train_step
+        return self.train_step.strategy
+
+    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Features]:
+        # Returns the batches of the steps that are left. Skip the records of
+        # all earlier steps, even of steps without an update. The order of
+        # records depends only on the seed and the epoch.
+        size = self.config.batch_size
+        dataset = tfrecords.create_dataset(
+            records,
+            size,
+            is_training=True,
+            seed=self.config.training.seed,
+            skip_records=self.global_step * size,
+            trim=self.config.unpads,
+        )
+        if self._strategy.num_replicas_in_sync > 1:
+            dataset = devices.distribute(self._strategy, dataset)
+        return dataset
+
+    @property
+    def _is_time_over(self) -> bool:
+        limit = self.config.training.max_hours
+        return limit is not None and self.folder.history.hours >= limit
+
+    def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
+        # Returns the number of steps to run before something may be due.
+        step = self.global_step
+        every = [each.every for each in callbacks if each.every]
+        every.append(self.config.training.save_checkpoints_steps)
+        return min(
+            self.config.steps_per_call,
+            self.num_train_steps - step,
+            *(number - step % number for number in every),
+        )
+
+    @property
+    def described_step(self) -> str:
+        """Description of the current weights, for the log."""
+        if not self.global_step:
+            start = self.config.model.init_checkpoint
+            return f"the weights of {start}" if start else "random weights"
+        which = "best" if self.has_best else "last"
+        return f"the weights of step {self.global_step} (the {which} step)"
