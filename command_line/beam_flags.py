@@ -145,7 +145,7 @@ def parse_options(
 
 
 def _import_runner(runner: str, create: Callable[[str], object]) -> None:
-    # Raises a ValueError if there is no such runner.
+    """Raises a ValueError if there is no such runner."""
     try:
         create(runner)
     except (ImportError, AttributeError) as error:
@@ -184,7 +184,7 @@ def _describe_unknown(
 def _create_parser(
     kind: type["PipelineOptions"],
 ) -> argparse.ArgumentParser:
-    # Returns a parser of all flags of Beam that exist now.
+    """Returns a parser of all flags of Beam that exist now."""
     parsers: list[argparse.ArgumentParser] = []
     kind([]).get_all_options(add_extra_args_fn=parsers.append)
     (parser,) = parsers

@@ -123,7 +123,7 @@ def _name_of(script: types.ModuleType) -> str:
 
 
 def _install_handlers() -> None:
-    # Logs in this project's format, and remembers Ctrl-C.
+    """Logs in this project's format, and remembers Ctrl-C."""
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
@@ -189,8 +189,10 @@ def _guarded(
     main: Callable[[script_flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
 ) -> int | None:
-    # Locks the output paths, runs `main`, and prints errors in one line.
-    # Returns the exit status.
+    """Locks the output paths, runs `main`, and prints errors in one line.
+
+    Returns the exit status.
+    """
     path_flags: list[PathFlag] = []
     try:
         parsed = parsing.parse(config)

@@ -96,7 +96,7 @@ def _installer() -> str:
 
 @functools.cache
 def _installed_commands() -> dict[str, str]:
-    # Returns {module: its command}, {} if the project is not installed.
+    """Returns {module: its command}, {} if the project is not installed."""
     try:
         found = metadata.distribution(DISTRIBUTION).entry_points
     except metadata.PackageNotFoundError:

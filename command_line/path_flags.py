@@ -185,7 +185,7 @@ def _harms(output: _Place, other: _Place) -> bool:
 
 
 def _check_output(flag: PathFlag, path: str) -> None:
-    # Raises an error for an output that would fail after the work is done.
+    """Raises an error for an output that would fail after the work is done."""
     is_folder = flag.kind in _OUTPUT_FOLDERS
     if is_folder and is_remote(path):
         raise ValueError(f"{flag} must be a local folder; copy it afterward")
@@ -204,7 +204,7 @@ def _check_output(flag: PathFlag, path: str) -> None:
 
 
 def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
-    # Yields the files and folders that a path of a flag leads to.
+    """Yields the files and folders that a path of a flag leads to."""
     if flag.kind is Kind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
     elif not Path(path).is_char_device():

@@ -142,7 +142,10 @@ def write_labels(
 
 
 def _most_frequent(answers: Sequence[str]) -> tuple[str, float] | None:
-    # Returns the most frequent answer, and its share. None without answers.
+    """Returns the most frequent answer, and its share.
+
+    None without answers.
+    """
     for answer, count in collections.Counter(answers).most_common(1):
         return answer, count / len(answers)
     return None
@@ -151,7 +154,7 @@ def _most_frequent(answers: Sequence[str]) -> tuple[str, float] | None:
 def _mean_errors(
     golds: Sequence[Label], guesses: Sequence[Label]
 ) -> dict[str, float]:
-    # Returns the mean error of the model and of always predicting the mean.
+    """Returns the mean error of the model and of always predicting the mean."""
     right = np.array([*map(number_of, golds)])
     predicted = np.array([*map(number_of, guesses)])
     if not len(right):
@@ -184,8 +187,10 @@ def _judge_label(
     probabilities: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[float, str]:
-    # Returns the badness and the verdict of a prediction. `probabilities`
-    # contains that of each label.
+    """Returns the badness and the verdict of a prediction.
+
+    `probabilities` contains that of each label.
+    """
     if decoder.output_mode == "regression":
         number, predicted = number_of(right), number_of(guess)
         badness = abs(predicted - number)
@@ -293,7 +298,7 @@ def write_entities(
 
 
 def _compare(right: Iterable[T], predicted: Iterable[T]) -> list[tuple[str, T]]:
-    # Returns (outcome, label or entity) of everything right or predicted.
+    """Returns (outcome, label or entity) of everything right or predicted."""
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
     return [

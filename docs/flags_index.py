@@ -85,7 +85,7 @@ def read_flags() -> dict[str, Rows]:
 
 
 def _rows(script: str) -> Rows:
-    # Returns {flag: Markdown table row} for the flags of a script.
+    """Returns {flag: Markdown table row} for the flags of a script."""
     module = importlib.import_module(script.removesuffix(".py"))
     found = [
         each
@@ -97,9 +97,11 @@ def _rows(script: str) -> Rows:
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
-    # Groups the flags that several scripts define with equal table rows.
-    # Returns {scripts: rows of the flags that exactly these scripts share}. The
-    # groups with the most scripts come first.
+    """Groups the flags that several scripts define with equal table rows.
+
+    Returns {scripts: rows of the flags that exactly these scripts share}. The
+    groups with the most scripts come first.
+    """
     groups: dict[tuple[str, ...], Rows] = {}
     for name, row in sorted(
         {item for t in tables.values() for item in t.items()}

@@ -36,7 +36,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> None:
 
 
 def _to_markdown(notebook: dict[str, Any]) -> str:
-    # Returns the texts, the code and the outputs of a notebook.
+    """Returns the texts, the code and the outputs of a notebook."""
     parts = []
     for cell in notebook["cells"]:
         source = "".join(cell["source"])

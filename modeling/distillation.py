@@ -191,8 +191,10 @@ class DistillationLoss(Loss):
 
 
 def _mask(features: Features) -> Tensor:
-    # Returns float [B, T], 1 = a WordPiece, 0 = padding. For features
-    # [B, C, T], C texts per example, [B * C, T].
+    """Returns float [B, T], 1 = a WordPiece, 0 = padding.
+
+    For features [B, C, T], C texts per example, [B * C, T].
+    """
     input_ids = features["input_ids"]
     mask = features.get("input_mask", keras.ops.ones_like(input_ids))
     mask = keras.ops.reshape(mask, (-1, keras.ops.shape(mask)[-1]))

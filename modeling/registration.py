@@ -42,7 +42,7 @@ def register(
 def _adding(
     package: str, placeholders: Mapping[str, "_Placeholder"]
 ) -> Iterator[None]:
-    # Adds the classes once Keras is imported.
+    """Adds the classes once Keras is imported."""
     yield
     _add(package, placeholders)
 

@@ -25,7 +25,8 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    # Returns the linear `function`, with `transposed` as its gradient.
+    """Returns the linear `function`, with `transposed` as its gradient."""
+
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
         # On torch, Keras also passes the inputs, and passes the gradient by
@@ -220,10 +221,12 @@ Rows = PaddedRows | UnpaddedRows | PackedRows
 
 
 def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
-    # Packs sequences by first fit, the longest first. Returns, for each
-    # sequence, the index of the packed sequence that contains it and the
-    # position at which it begins there, int [B], and the number of packed
-    # sequences, at least 1.
+    """Packs sequences by first fit, the longest first.
+
+    Returns, for each sequence, the index of the packed sequence that contains
+    it and the position at which it begins there, int [B], and the number of
+    packed sequences, at least 1.
+    """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]
     order = ops.cast(ops.argsort(-lengths), "int32")

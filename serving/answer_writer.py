@@ -81,7 +81,7 @@ def _to_json(value: object) -> str:
 
 
 def _with_null(value: object) -> object:
-    # Replaces numbers that are not finite.
+    """Replaces numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
@@ -99,7 +99,7 @@ def _to_text(value: object) -> str:
 
 
 def _to_cell(value: object) -> str:
-    # Returns the text of a value in CSV.
+    """Returns the text of a value in CSV."""
     if value is None:
         return ""
     if isinstance(value, list | tuple | dict | bool):
@@ -180,7 +180,7 @@ def write(
 
 @contextlib.contextmanager
 def _open(path: str | None) -> Iterator[IO[bytes]]:
-    # Opens the output, which appears complete or not at all.
+    """Opens the output, which appears complete or not at all."""
     if path is None:
         with named_errors("standard output"):
             yield sys.stdout.buffer
@@ -302,13 +302,13 @@ def find_number(row: Reply) -> str:
 
 
 def _is_local(file: IO[bytes]) -> bool:
-    # Returns whether the beginning of a file can be written at the end.
+    """Returns whether the beginning of a file can be written at the end."""
     is_plain = isinstance(file, io.BufferedWriter) and file.seekable()
     return is_plain and file is not sys.stdout.buffer
 
 
 def _unknown(num_rows: int, shape: tuple[int, ...]) -> bytes:
-    # Returns rows without an answer.
+    """Returns rows without an answer."""
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows
 
 

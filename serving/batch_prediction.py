@@ -137,8 +137,10 @@ def answer(
 def _buffer(
     items: Iterable[Item], row_options: RowOptions
 ) -> Iterator[list[Item]]:
-    # Yields the lists of requests among which batches are formed. Long texts
-    # must not fill the memory.
+    """Yields the lists of requests among which batches are formed.
+
+    Long texts must not fill the memory.
+    """
     most = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
     buffer: list[Item] = []
     num_characters = 0
@@ -159,7 +161,7 @@ def _length_of(task: TextTask, item: Item) -> int:
 
 
 def _count(values: Iterable[object]) -> int:
-    # Counts the characters of texts and of lists of texts.
+    """Counts the characters of texts and of lists of texts."""
     total = 0
     for value in values:
         if isinstance(value, str):
@@ -200,7 +202,7 @@ def _create_row(
 
 
 def _checked(item: Item) -> Item:
-    # Finds a row that cannot be copied before it is answered.
+    """Finds a row that cannot be copied before it is answered."""
     nested = [x for x in item.row.values() if isinstance(x, list | dict)]
     if is_writable(nested):
         return item

@@ -177,8 +177,10 @@ def _write_formats(
     output_kind: str,
     options: ExportOptions,
 ) -> None:
-    # Writes a file in each format. Formats other than SavedModels contain only
-    # the endpoint `ids`.
+    """Writes a file in each format.
+
+    Formats other than SavedModels contain only the endpoint `ids`.
+    """
     for name in options.formats:
         path = folder / engines.RUNTIMES[name].file
         path.parent.mkdir(exist_ok=True)
@@ -202,7 +204,7 @@ def _write_formats(
 def _describe(
     model: keras.Model, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
-    # Returns {name: content} of the files that describe the model.
+    """Returns {name: content} of the files that describe the model."""
     files = {"bert_config.json": model.config.to_json_string()}
     labels = settings.get("labels")
     tokenizer = options.tokenizer

@@ -184,8 +184,11 @@ def _read_file(
     chosen: Mapping[str, str],
     trained: Mapping[str, str],
 ) -> Iterator[Item]:
-    # Yields an Item without a file for each row. `chosen` and `trained` are
-    # {field: its column}, as `_choose_columns` returns them.
+    """Yields an Item without a file for each row.
+
+    `chosen` and `trained` are {field: its column}, as `_choose_columns` returns
+    them.
+    """
     path = file_range.path
     file_format = layout.format or tables.format_of(path)
     is_table = file_format not in ("jsonl", "text", None)
@@ -222,9 +225,11 @@ def _to_request(
     trained: Mapping[str, str],
     is_table: bool,
 ) -> Request:
-    # Converts a row, {column: cell}, to a request. `chosen` and `trained` are
-    # {field: its column}. In a table, empty cells are omitted, and the field
-    # `words` is split at white space.
+    """Converts a row, {column: cell}, to a request.
+
+    `chosen` and `trained` are {field: its column}. In a table, empty cells are
+    omitted, and the field `words` is split at white space.
+    """
     request: Request = {
         k: v for k, v in row.items() if not (is_table and v is None)
     }
@@ -260,8 +265,10 @@ def _to_request(
 def _find_column(
     row: Mapping[str, object], names: Sequence[str | None], guesses: bool
 ) -> str | None:
-    # Returns the first of the names that is a column. If there is none, the
-    # usual name of a text if `guesses`, else None.
+    """Returns the first of the names that is a column.
+
+    If there is none, the usual name of a text if `guesses`, else None.
+    """
     column = next((name for name in names if name in row), None)
     if not column and guesses:
         column = guess_columns(row)["text_column"]

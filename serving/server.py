@@ -160,8 +160,10 @@ class Server:
         await app(scope, receive, send)
 
     def _is_allowed(self, scope: Scope) -> bool:
-        # Returns whether the request has the token. HTTP ignores the case of
-        # "Bearer".
+        """Returns whether the request has the token.
+
+        HTTP ignores the case of "Bearer".
+        """
         sent = dict(scope["headers"]).get(b"authorization", b"")
         scheme, _, token = sent.partition(b" ")
         is_same = hmac.compare_digest(token.strip(), self._token)
@@ -270,7 +272,7 @@ class Server:
         raise HTTPException(504, f"no answer within {seconds:g} s; {advice}")
 
     async def _check(self, model: TextModel, job: Job) -> None:
-        # Checks all of a request but what only its task can see.
+        """Checks all of a request but what only its task can see."""
         limits = self.limits
         # The query is read once for each passage.
         lists = (x.get("passages") for x in job.requests if isinstance(x, dict))

@@ -103,21 +103,23 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _is_idle(connection: H11Protocol) -> bool:
-    # Returns whether no request on the connection waits for its reply.
+    """Returns whether no request on the connection waits for its reply."""
     cycle = getattr(connection, "cycle", None)
     return cycle is None or cycle.response_complete
 
 
 def _to_patience(connection: H11Protocol) -> float:
-    # Returns for how many seconds a stopping server waits for more bytes.
+    """Returns for how many seconds a stopping server waits for more bytes."""
     if _is_idle(connection):
         return _IDLE_S
     return _BODY_S if connection.cycle.more_body else math.inf
 
 
 def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
-    # Yields the connections that the system has accepted for the server. It
-    # would reset them when the listener is closed.
+    """Yields the connections that the system has accepted for the server.
+
+    It would reset them when the listener is closed.
+    """
     with contextlib.suppress(BlockingIOError):
         while True:
             yield listener.accept()[0]
@@ -199,7 +201,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _format_request(server: Server, address: str) -> str:
-    # Returns a command that asks the first model.
+    """Returns a command that asks the first model."""
     name, model = next(iter(server.models.items()))
     task = next(iter(model.tasks.values()))
     text = "A [MASK]." if task.predicts_words else "A text."

@@ -202,7 +202,7 @@ class ServedModel:
         self._worker = None
 
     def _next_batch(self) -> _Batch | None:
-        # Jobs whose clients do not wait anymore are dropped.
+        """Jobs whose clients do not wait anymore are dropped."""
         self._short = [job for job in self._short if not job.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)
         self._long = collections.deque(awaited)

@@ -335,7 +335,7 @@ def load_once(
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:
-    # Sets and dicts are iterable too, but have no order or texts as keys.
+    """Sets and dicts are iterable too, but have no order or texts as keys."""
     if isinstance(texts, str):
         return texts
     if isinstance(texts, bytes | Mapping | Set):

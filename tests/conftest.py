@@ -29,7 +29,7 @@ LONGEST = (
 
 
 def _folder_of(path):
-    # Returns the name of a test file's folder in tests/.
+    """Returns the name of a test file's folder in tests/."""
     return path.removeprefix("tests/").split("/")[0]
 
 

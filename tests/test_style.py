@@ -58,34 +58,41 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
         assert "testdata" in path.parts or not names, f"{path}: {names}"
 
 
-def private_functions(tree):
-    """Yields the private functions and methods of a module or class."""
+def private_definitions(tree):
+    """Yields the private classes, functions and methods of a module or class."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
-            yield from private_functions(node)
-        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        if is_function and re.match("_(?!_)", node.name):
+            yield from private_definitions(node)
+        is_definition = isinstance(node, (ast.ClassDef, *functions))
+        if is_definition and re.match("_(?!_)", node.name):
             yield node
 
 
-def test_what_a_private_function_does_is_a_comment_below_its_def():
+def test_private_classes_and_long_private_functions_say_what_they_do():
+    silent = []
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        for node in private_definitions(ast.parse(text)):
+            num_lines = node.end_lineno - node.body[0].lineno + 1
+            is_short = num_lines <= 15 and not isinstance(node, ast.ClassDef)
+            if not is_short and not ast.get_docstring(node):
+                silent.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert silent == []
+
+
+def test_what_a_function_does_is_not_a_comment_above_it():
+    """A docstring is what editors and `help` show."""
     wrong = []
     paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
     for path in paths:
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
-        for node in private_functions(ast.parse(text)):
+        for node in private_definitions(ast.parse(text)):
             places = [node, *node.decorator_list]
-            above = lines[min(each.lineno for each in places) - 2]
-            # FastAPI shows the docstrings of routes, which are async, pytest
-            # those of fixtures, and abstract methods have nothing else.
-            is_shown = (
-                isinstance(node, ast.AsyncFunctionDef)
-                or is_fixture(node)
-                or len(node.body) == 1
-            )
-            has_docstring = ast.get_docstring(node) and not is_shown
-            if above.lstrip().startswith("#") or has_docstring:
+            above = lines[min(place.lineno for place in places) - 2]
+            if above.lstrip().startswith("#"):
                 wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert wrong == []
 

@@ -154,8 +154,11 @@ def _read_tokenizer(
 
 
 def _find_format(options: Config, checkpoint: str) -> str:
-    # Returns the format to write. By default, convert to the format that the
-    # checkpoint does not have. If the vocabulary is extended, keep the format.
+    """Returns the format to write.
+
+    By default, convert to the format that the checkpoint does not have. If the
+    vocabulary is extended, keep the format.
+    """
     if options.output_format is not None:
         return options.output_format
     is_theirs = bool(modeling.find_huggingface(checkpoint))
@@ -164,7 +167,7 @@ def _find_format(options: Config, checkpoint: str) -> str:
 
 
 def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
-    # Raises a ValueError if transformers' BERT lacks a part of the network.
+    """Raises a ValueError if transformers' BERT lacks a part of the network."""
     network = {name for name, is_on in folder.network.items() if is_on}
     if head == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
@@ -191,8 +194,10 @@ def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
 def _load_model(
     folder: presets.Preset, config: "modeling.BertConfig", name: str
 ) -> tuple["FeaturesModel", list[str]]:
-    # Creates the model with this key in MODELS, and loads its weights. Returns
-    # the model, and the names of the weights that the checkpoint lacks.
+    """Creates the model with this key in MODELS, and loads its weights.
+
+    Returns the model, and the names of the weights that the checkpoint lacks.
+    """
     head = MODELS[name]
     model_class = getattr(modeling, head)
     model, report = model_class.load_preset(folder, config=config)
@@ -252,7 +257,7 @@ def _write_copy(
 def _choose_save(
     folder: presets.Preset, head: str, length: int, output_format: str
 ) -> Callable[..., None]:
-    # Returns the function that writes a model with this head in a format.
+    """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":
         return functools.partial(
             modeling.save_kerashub,

@@ -82,8 +82,10 @@ class Config(flags.Config):
 
 
 def _find_casing_file(config: Config) -> str | None:
-    # Returns the path at which to write the casing. None if a file beside
-    # --output_file states it already.
+    """Returns the path at which to write the casing.
+
+    None if a file beside --output_file states it already.
+    """
     folder = os.path.dirname(config.output_file)
     stated = tokenizer_files.read_tokenizer(folder)
     if stated.get("do_lower_case") == (not config.do_lower_case):
@@ -205,7 +207,7 @@ def write_configuration(folder: str, vocab_size: int) -> None:
 
 
 def _read_vocabulary(config: Config) -> Sequence[str] | None:
-    # Returns the WordPieces of --extend, None without this flag.
+    """Returns the WordPieces of --extend, None without this flag."""
     if not config.extend:
         return None
     tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)

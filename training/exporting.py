@@ -266,6 +266,6 @@ def _run(
 
 
 def _fit(values: np.ndarray, size: int) -> np.ndarray:
-    # Cuts the last axis to `size`, or pads it with 0.
+    """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

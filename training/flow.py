@@ -88,7 +88,10 @@ def create_trainer(
 
 
 def _freeze(model: keras.Model, num_blocks: int) -> None:
-    # Freezes the embeddings and the first blocks. 0 = nothing.
+    """Freezes the embeddings and the first blocks.
+
+    0 = nothing.
+    """
     if num_blocks:
         bert = model.bert
         for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
@@ -113,7 +116,7 @@ def _with_teacher(
     loss: Loss,
     teacher: keras.Model | None,
 ) -> tuple[Trainable, Loss]:
-    # Returns what is trained, and its loss.
+    """Returns what is trained, and its loss."""
     if teacher is None:
         return model, loss
     config = start.config

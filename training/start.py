@@ -176,7 +176,7 @@ def complete(
 def _stated_flags(
     parsed: flags.Parsed[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
-    # Returns {flag: value} that the folder states.
+    """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags()}
     if not parsed.config.training.do_train:
         stated |= {**preset.settings, **preset.network}

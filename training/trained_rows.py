@@ -181,7 +181,7 @@ def splits_table(preset: Preset) -> bool:
 def _check_trained_file(
     start: Start[FineTuningConfig], preset: Preset, dev_set: RecordedSet
 ) -> None:
-    # Tells the user if the weights were trained on the file of the dev set.
+    """Tells the user if the weights were trained on the file of the dev set."""
     train_set = preset.data.get("train")
     if train_set is None or dev_set.checksum != train_set.checksum:
         return
@@ -263,8 +263,10 @@ def _num_rows(
     train_set: RecordedSet,
     start: Start[FineTuningConfig],
 ) -> int:
-    # Returns the number of rows in the file of a train set. With --data_file,
-    # it also contains the dev set.
+    """Returns the number of rows in the file of a train set.
+
+    With --data_file, it also contains the dev set.
+    """
     if start.table_split is None or "eval" not in sets:
         return train_set.num_rows
     return train_set.num_rows + sets["eval"].num_rows

@@ -142,7 +142,7 @@ class SplitFilesProcessor(ClassificationProcessor):
     def _find_indices(
         self, path: str, header: list[str], name: str
     ) -> glue_layouts.ColumnIndices:
-        # Returns where the texts and the labels of the set `name` are.
+        """Returns where the texts and the labels of the set `name` are."""
         columns = self.text_columns
         if name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.

@@ -150,8 +150,10 @@ def _choices(cell: object, where: str) -> object:
 
 
 def _split(text: str, separator: str) -> list[str] | None:
-    # Reads the list in a cell, or splits the cell at the separator. Returns
-    # None if nothing tells what the labels are.
+    """Reads the list in a cell, or splits the cell at the separator.
+
+    Returns None if nothing tells what the labels are.
+    """
     text = text.strip()
     listed = parse_list(text, separator)
     if listed is not None:
@@ -168,7 +170,7 @@ def _split(text: str, separator: str) -> list[str] | None:
 
 
 def _has_halves(text: str, parts: Sequence[str]) -> bool:
-    # Returns whether the parts of a text are halves, such as `[1` and `5]`.
+    """Returns whether the parts of a text are halves, such as `[1` and `5]`."""
     if all(map(_is_balanced, parts)):
         return False
     # A part of a list, such as `[1, 5`, but not `sad :(, glad`.
@@ -183,7 +185,7 @@ def _is_unread_list(text: str) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    # Returns whether each bracket and each double quote has a partner.
+    """Returns whether each bracket and each double quote has a partner."""
     open_ones = []
     for character in text:
         if character in _CLOSING:
@@ -222,16 +224,21 @@ def _unwrap(text: str) -> str:
 
 
 def _parse_items(opening: str, inner: str) -> list[str] | None:
-    # Parses quoted texts and numbers. A text in parentheses is a name, and
-    # ("a",) is a list.
+    """Parses quoted texts and numbers.
+
+    A text in parentheses is a name, and ("a",) is a list.
+    """
     if opening == "(" and inner and not re.search("[,'\"]", inner):
         return None
     return [_unquote(item[0]) for item in _EACH.finditer(inner)]
 
 
 def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
-    # Parses names without quotes. Returns None if it is another list: a nested
-    # one, one with a broken quote, or one with a label that is missing.
+    """Parses names without quotes.
+
+    Returns None if it is another list: a nested one, one with a broken quote,
+    or one with a label that is missing.
+    """
     odd = '[](){}"' + (":" if opening == "{" else "")
     if opening == "(" or any(character in odd for character in inner):
         return None

@@ -206,8 +206,11 @@ class LabelSet:
             self._warn_of_joined(where, labels)
 
     def _warn_of_joined(self, where: str, labels: list[str]) -> None:
-        # Warns if a label consists of other labels. Then another separator is
-        # between the labels of a cell than --label_separator.
+        """Warns if a label consists of other labels.
+
+        Then another separator is between the labels of a cell than
+        --label_separator.
+        """
         marks = {*",;|\t"} - {self._separator}
         for label, mark in itertools.product(labels, sorted(marks)):
             parts = {part.strip() for part in label.split(mark)}

@@ -58,7 +58,7 @@ class DataProcessor:
     def _read_tsv(
         cls, input_file: StrPath, quotechar: str | None = None
     ) -> list[list[str]]:
-        # Reads a file whose columns are separated by tabs.
+        """Reads a file whose columns are separated by tabs."""
         lines = (line for _, line in text_files.read_numbered(input_file))
         if quotechar is None:
             return [line.split("\t") if line else [] for line in lines]
@@ -181,8 +181,10 @@ class UserProcessor(ClassificationProcessor):
 
     @contextlib.contextmanager
     def _run_code(self) -> Iterator[None]:
-        # Turns errors of the user's code into messages that name its line. A
-        # missing file is an error of the user's data.
+        """Turns errors of the user's code into messages that name its line.
+
+        A missing file is an error of the user's data.
+        """
         try:
             with _google_modules(os.path.dirname(os.path.abspath(self._path))):
                 yield
@@ -256,7 +258,7 @@ class _LateTensorFlow:
 
 
 def _google_names() -> dict[str, Any]:
-    # Returns what Google's run_classifier.py defines and imports.
+    """Returns what Google's run_classifier.py defines and imports."""
     return {
         "collections": collections,
         "csv": csv,
@@ -280,7 +282,7 @@ def _tokenization() -> types.ModuleType:
 
 @contextlib.contextmanager
 def _google_modules(folder: str) -> Iterator[None]:
-    # Lets code import Google's modules, and those in its own folder.
+    """Lets code import Google's modules, and those in its own folder."""
     script = types.ModuleType("run_classifier")
     vars(script).update(_google_names())
     modules = {"run_classifier": script, "tokenization": _tokenization()}
@@ -318,7 +320,7 @@ def _describe(error: Exception) -> str:
 
 
 def _missing_in_tensorflow(error: Exception) -> str | None:
-    # Returns the name behind `tf.` that is missing, None for other errors.
+    """Returns the name behind `tf.` that is missing, None for other errors."""
     module = r"'tensorflow(?:\._api\.v2)?(\.[\w.]+)?'"
     for pattern in (
         rf"module {module} has no attribute '(\w+)'",

@@ -223,7 +223,7 @@ class TableProcessor(
     def _read_rows(
         self, table: Table, name: str
     ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        # Yields (number of the row, place in the file, row).
+        """Yields (number of the row, place in the file, row)."""
         needed = [] if self._may_be_unknown(name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
@@ -236,7 +236,7 @@ class TableProcessor(
         yield from accepted_rows(table.path, numbered, named)
 
     def _may_be_unknown(self, name: str) -> bool:
-        # Returns whether the set may lack the label of an example.
+        """Returns whether the set may lack the label of an example."""
         return name == "test" or self.may_lack_labels
 
     def _find_label(self, cells: Sequence[object], where: str) -> Label | None:
@@ -251,8 +251,10 @@ class TableProcessor(
     def _warn_of_repeats(
         self, path: StrPath, name: str, examples: list[InputExample]
     ) -> None:
-        # Warns of texts of the dev set that are in the train set too.
-        # Numbers take less memory than texts.
+        """Warns of texts of the dev set that are in the train set too.
+
+        Numbers take less memory than texts.
+        """
         keys = {split_fraction_of(key) for key in self.keys_of(examples)}
         if name == "train":
             self._train_keys = keys
@@ -263,8 +265,10 @@ class TableProcessor(
 def _log_changes(
     path: StrPath, left_out: Mapping[str, int], num_changed: int
 ) -> None:
-    # Logs what became of rows. `left_out` is {what a row lacks: number of rows
-    # that are left out}.
+    """Logs what became of rows.
+
+    `left_out` is {what a row lacks: number of rows that are left out}.
+    """
     if left_out:
         counted = [f"{n} rows without {x}" for x, n in left_out.items()]
         logging.warning("%s: %s left out", path, " left out, ".join(counted))

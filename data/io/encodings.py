@@ -75,7 +75,7 @@ def check(line: str, encoding: str | None = None) -> str:
 
 
 def _advice(data: bytes) -> str:
-    # Shows the first word that is not ASCII in the two likeliest encodings.
+    """Shows the first word that is not ASCII in the two likeliest encodings."""
     words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
     scores = {name: _score(b" ".join(words), name) for name in _LIKELY}
     # A word with other letters is easy to recognize.

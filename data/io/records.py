@@ -128,7 +128,7 @@ def encode_varint(value: int) -> bytes:
 
 @functools.cache
 def _varint_table() -> list[bytes]:
-    # Covers the ids of all released vocabularies.
+    """Covers the ids of all released vocabularies."""
     return [*map(encode_varint, range(1 << 17))]
 
 
@@ -309,8 +309,10 @@ def _count_values(kind: int, packed: bytes) -> int:
 
 
 def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    # Yields (number, value) of each field of a message of protocol buffers.
-    # Raises an IndexError if the bytes are not a message.
+    """Yields (number, value) of each field of a message of protocol buffers.
+
+    Raises an IndexError if the bytes are not a message.
+    """
     position = 0
 
     def read_varint() -> tuple[int, bytes]:

@@ -117,7 +117,7 @@ def open_text(
 
 
 def _open_raw(path: StrPath) -> IO[bytes]:
-    # Opens a file, or STDIN, to read its bytes as they are.
+    """Opens a file, or STDIN, to read its bytes as they are."""
     if path == STDIN:
         # Do not use sys.stdin, which cannot be closed while a thread waits for
         # input.
@@ -254,7 +254,7 @@ def find_set_file(
 
 
 def _files_in(folder: StrPath) -> list[str]:
-    # Returns the names of the files of a folder, [] if there is none.
+    """Returns the names of the files of a folder, [] if there is none."""
     if not os.path.isdir(folder):
         return []
     with os.scandir(folder) as entries:

@@ -104,8 +104,10 @@ def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 def _conditions(
     values: dict[str, tf.Tensor], spec: Spec
 ) -> Iterator[tuple[str, tf.Tensor]]:
-    # Yields (problem, whether a batch is free of it). Compares before the
-    # integers become int32, which turns 2 ** 32 into 0.
+    """Yields (problem, whether a batch is free of it).
+
+    Compares before the integers become int32, which turns 2 ** 32 into 0.
+    """
     for name, value in values.items():
         _, _, low, high = spec[name]
         is_right = tf.constant(True)
@@ -233,7 +235,8 @@ def create_dataset(
 def _training_records(
     files: Sequence[str], seed: int, skip_records: int
 ) -> tf.data.Dataset:
-    # Returns a shuffled, endless dataset without its first `skip_records`.
+    """Returns a shuffled, endless dataset without its first `skip_records`."""
+
     def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
         draw = tf.random.stateless_uniform(
             [], [seed, number], 0, tf.int64.max, tf.int64

@@ -120,8 +120,10 @@ def _count_shares(total: int) -> int:
 def _cut(
     path: str, layout: Layout, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
-    # Yields the ranges of a file, each with the offset of its end. A range ends
-    # near the border that follows the offset of its start.
+    """Yields the ranges of a file, each with the offset of its end.
+
+    A range ends near the border that follows the offset of its start.
+    """
     kind = None
     if size and grid.border(0) < size:
         kind = find_kind(path, layout)
@@ -172,7 +174,7 @@ def _cut_lines(
 
 
 def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
-    # Returns the offset after the line feed at or after a position.
+    """Returns the offset after the line feed at or after a position."""
     if position >= size:
         return size
     file.seek(position)

@@ -180,7 +180,7 @@ class Output:
         return manifest if is_intact else None
 
     def _read_same(self, path: str) -> JsonObject | None:
-        # Reads a manifest or job.json, None if the file does not exist.
+        """Reads a manifest or job.json, None if the file does not exist."""
         try:
             contents = read_json(path)
         except FileNotFoundError:

@@ -84,9 +84,11 @@ def run(
 def _start(
     function: Callable[..., object], reader: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
-    # Starts a worker process, and returns the pipe to it. Do not fork. A forked
-    # process would copy locks that other threads have acquired, and no thread
-    # of the new process would release them.
+    """Starts a worker process, and returns the pipe to it.
+
+    Do not fork. A forked process would copy locks that other threads have
+    acquired, and no thread of the new process would release them.
+    """
     context = multiprocessing.get_context("spawn")
     # The worker inherits that SIGINT is blocked, so that Ctrl-C interrupts only
     # this process. The start of multiprocessing's resource tracker would lift
@@ -139,15 +141,17 @@ def _work(
 
 
 def _end(*unused_args: object) -> NoReturn:
-    # Handles SIGTERM: ends this worker after it removes its partial output.
-    # Ignore later signals, which Ctrl-C or a batch system may send. A second
-    # SystemExit would interrupt the clean-up that the first one started.
+    """Handles SIGTERM: ends this worker after it removes its partial output.
+
+    Ignore later signals, which Ctrl-C or a batch system may send. A second
+    SystemExit would interrupt the clean-up that the first one started.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 
 
 def _end_with_parent(reader: connection.Connection) -> None:
-    # Waits until the parent closes its end of the pipe or dies.
+    """Waits until the parent closes its end of the pipe or dies."""
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

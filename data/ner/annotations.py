@@ -73,7 +73,7 @@ def find_sentence(
 
 
 def _find_words(row: JsonObject, text: str | None) -> str | None:
-    # Returns the name of the words, None if a row has none.
+    """Returns the name of the words, None if a row has none."""
     for name in WORD_LISTS:
         # spaCy writes `tokens`: [] beside a text.
         if _are(row.get(name), str) and (row[name] or text is None):
@@ -84,7 +84,10 @@ def _find_words(row: JsonObject, text: str | None) -> str | None:
 def _find_tags(
     row: JsonObject, words: Sequence[str], with_spans: bool
 ) -> list[str]:
-    # Returns the names of lists of tags. Those of the words' length are first.
+    """Returns the names of lists of tags.
+
+    Those of the words' length are first.
+    """
     names = [name for name in TAG_LISTS if _are(row.get(name), str, int)]
     # An empty list is spans. Beside spans, a list may be a text's classes.
     names = [name for name in names if row[name] or not words]
@@ -96,8 +99,10 @@ def _find_tags(
 def _compare_tags(
     row: JsonObject, where: str, names: Sequence[str], words: Sequence[str]
 ) -> None:
-    # Raises a ValueError if two lists of tags contradict each other. The hub's
-    # `ner_tags` may be beside tags of other tasks.
+    """Raises a ValueError if two lists of tags contradict each other.
+
+    The hub's `ner_tags` may be beside tags of other tasks.
+    """
     first, *others = names
     if first == "ner_tags":
         return
@@ -108,7 +113,7 @@ def _compare_tags(
 
 
 def _are(values: object, *types: type) -> bool:
-    # Returns whether a JSON value is a list of values of these types.
+    """Returns whether a JSON value is a list of values of these types."""
     return isinstance(values, list) and all(type(x) in types for x in values)
 
 
@@ -189,9 +194,12 @@ def find_spans(
 
 
 def _keys_of_spans(row: JsonObject, where: str) -> list[str]:
-    # Returns the keys of `SPANS` in a row. The first one contains spans, if any
-    # does, because tools may also write values of other kinds under others.
-    # Raises a ValueError if two keys contain spans that differ.
+    """Returns the keys of `SPANS` in a row.
+
+    The first one contains spans, if any does, because tools may also write
+    values of other kinds under others. Raises a ValueError if two keys contain
+    spans that differ.
+    """
     keys = [key for key in SPANS if key in row]
     keys.sort(key=lambda key: not has_spans(row[key]))
     if not keys or not has_spans(row[keys[0]]):
@@ -217,8 +225,10 @@ def _is_list_of_spans(value: object) -> bool:
 
 
 def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
-    # Converts a task of Label Studio's export to {"text", "entities"}. The
-    # entities are None if the text was not annotated.
+    """Converts a task of Label Studio's export to {"text", "entities"}.
+
+    The entities are None if the text was not annotated.
+    """
     every = task.get("annotations") or []
     done = [each for each in every if not each.get("was_cancelled")]
     done = [each for each in done if each.get("ground_truth")] or done

@@ -73,8 +73,10 @@ def find_layout(
 
 
 def _first_line(lines: Sequence[tuple[int, str]]) -> str:
-    # Returns the first line that contains words and does not begin with #. If
-    # all lines begin with #, then # is a word, not a comment.
+    """Returns the first line that contains words and does not begin with #.
+
+    If all lines begin with #, then # is a word, not a comment.
+    """
     with_words = (
         line
         for _, line in lines
@@ -119,7 +121,7 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
 
 
 def _find_first(known: Collection[str], letters: Sequence[str]) -> int | None:
-    # Returns the index of the first known name that a table has.
+    """Returns the index of the first known name that a table has."""
     return next((letters.index(x) for x in known if x in letters), None)
 
 

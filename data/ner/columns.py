@@ -109,8 +109,10 @@ def read(
 
 
 def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
-    # Yields the rows of a workbook as lines of a file of tabs. An empty row
-    # ends a sentence, as an empty line does.
+    """Yields the rows of a workbook as lines of a file of tabs.
+
+    An empty row ends a sentence, as an empty line does.
+    """
     last = 0
     for number, cells in workbooks.read(path, sheet, empty_is_gap=True):
         if number > last + 1:
@@ -141,7 +143,10 @@ def _read_sentences(
     layout: ColumnLayout,
     tags_at: int | None,
 ) -> Iterator[_Sentence]:
-    # Yields the lines between empty lines. `tags_at` is the user's choice.
+    """Yields the lines between empty lines.
+
+    `tags_at` is the user's choice.
+    """
     document = 0
     sentence: _Lines = []
     for number, line, cells in _cut_lines(path, lines, layout):
@@ -339,7 +344,7 @@ def _first_known(*indexes: int | None) -> int | None:
 
 
 def _is_first(values: Sequence[Sequence[str]]) -> bool:
-    # Returns whether the first column contains the tags, not the last one.
+    """Returns whether the first column contains the tags, not the last one."""
     if len(values) < 2:
         return False
     first, last = Counter(values[0]), Counter(values[-1])
@@ -388,10 +393,12 @@ def _find_language(words: Sequence[str], num_sentences: int) -> str:
 def _check_nested(
     path: str, columns: Sequence[Sequence[str]], words_at: int, tags_at: int
 ) -> None:
-    # Raises an error if another column uses an entity type of the tags.
-    # GermEval 2014 tags entities in one column, and entities nested in them in
-    # the next column. CoNLL-2003 passes, because its column of chunks uses
-    # types such as NP, which are not entity types.
+    """Raises an error if another column uses an entity type of the tags.
+
+    GermEval 2014 tags entities in one column, and entities nested in them in
+    the next column. CoNLL-2003 passes, because its column of chunks uses types
+    such as NP, which are not entity types.
+    """
     types = [
         {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
         for column in columns

@@ -119,7 +119,7 @@ _Words = tuple[tf.Tensor, tf.Tensor]
 def _search_legal(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
-    # Searches for `decode_legal` in the two passes of `legal_tags.decode`.
+    """Searches for `decode_legal` in the two passes of `legal_tags.decode`."""
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)

@@ -74,7 +74,7 @@ def check(spans: Sequence[Fit]) -> None:
 
 
 def _is_inside(text: str, index: int) -> bool:
-    # Returns whether a place is between two letters, or inside an emoji.
+    """Returns whether a place is between two letters, or inside an emoji."""
     if not 0 < index < len(text):
         return False
     kinds = {_kind(char) for char in text[index - 1 : index + 1]}

@@ -191,8 +191,10 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         return examples
 
     def _check_number(self, path: str, examples: Sequence[NerExample]) -> None:
-        # Raises a ValueError if a file of columns has no empty lines. A test
-        # set, or a folder's, may well contain a single sentence.
+        """Raises a ValueError if a file of columns has no empty lines.
+
+        A test set, or a folder's, may well contain a single sentence.
+        """
         if len(examples) != 1:
             return
         num_words = len(examples[0].words)

@@ -74,9 +74,11 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
 def _find(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
-    # Returns the entities in a sentence's tags. `begins_anew` receives the
-    # prefixes of two neighboring tags of one type, and returns whether a new
-    # entity begins at the second tag.
+    """Returns the entities in a sentence's tags.
+
+    `begins_anew` receives the prefixes of two neighboring tags of one type, and
+    returns whether a new entity begins at the second tag.
+    """
     entities: list[Entity] = []
     previous = "O"
     previous_type = ""

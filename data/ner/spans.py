@@ -84,7 +84,7 @@ def read(
 def _read_row(
     path: StrPath, guid: str, row: object, name: str, counts: "_Counts"
 ) -> tuple[NerExample | None, bool]:
-    # Returns (example or None, whether the row contains tags).
+    """Returns (example or None, whether the row contains tags)."""
     is_test = name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -122,7 +122,7 @@ def _name_tags(
     labels: Sequence[str],
     is_train: bool,
 ) -> None:
-    # Replaces the tags of the file by their names.
+    """Replaces the tags of the file by their names."""
     if not examples:
         return
     counts = Counter(tag for example in examples for tag in example.labels)
@@ -192,8 +192,10 @@ def _tag_words(
     where: str,
     counts: _Counts,
 ) -> list[str]:
-    # Returns the tags of a text's words, and adds its spans to `counts`.
-    # `values` are the spans in the file.
+    """Returns the tags of a text's words, and adds its spans to `counts`.
+
+    `values` are the spans in the file.
+    """
     word_spans = find_words(text, words)
     spans = {read_span(value, text, where): value for value in values}
     tags = ["O"] * len(word_spans)
@@ -225,7 +227,7 @@ def _tag_words(
 
 
 def _check_labels(path: StrPath, counts: _Counts) -> None:
-    # Raises a ValueError if the spans are words, labeled with tags.
+    """Raises a ValueError if the spans are words, labeled with tags."""
     labels = {*counts.labels}
     tags = [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]
     if tags:
@@ -238,8 +240,11 @@ def _check_labels(path: StrPath, counts: _Counts) -> None:
 def _read_entries(
     path: StrPath, encoding: str | None
 ) -> Iterator[tuple[str, object]]:
-    # Yields (place in the file, parsed JSON value) of each text in a file. Only
-    # a .json file can contain one list of texts, instead of a text in a line.
+    """Yields (place in the file, parsed JSON value) of each text in a file.
+
+    Only a .json file can contain one list of texts, instead of a text in a
+    line.
+    """
     numbered = text_files.read_numbered(path, encoding)
     lines = [each for each in numbered if each[1].strip()]
     text = "\n".join(line for _, line in lines)

@@ -84,7 +84,7 @@ def name_tags(
 
 
 def _has_inside(tag: str, tags: Collection[str]) -> bool:
-    # Returns whether a tag is such as B_PER, and I_PER is a tag too.
+    """Returns whether a tag is such as B_PER, and I_PER is a tag too."""
     inside = _OTHER_B.sub("I", tag)
     return inside != tag and inside in tags
 
@@ -102,7 +102,7 @@ def _in_capitals(tag: str, labels: Sequence[str]) -> str:
 def _name_numbers(
     path: StrPath, counts: Mapping[str, int], labels: Sequence[str]
 ) -> dict[str, str]:
-    # Returns {number: label}.
+    """Returns {number: label}."""
     if not labels:
         raise ValueError(
             f"{path}: the tags are numbers, such as {first_labels([*counts])}. "
@@ -159,6 +159,6 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
 
 
 def _show(counts: Mapping[str, int]) -> str:
-    # Returns the most frequent tags and their numbers of words.
+    """Returns the most frequent tags and their numbers of words."""
     shown = [f"{tag} ({n})" for tag, n in Counter(counts).most_common(10)]
     return first_labels(shown) + (" ..." if len(counts) > 10 else "")

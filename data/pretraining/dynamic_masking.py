@@ -115,8 +115,10 @@ class DynamicMasking:
     def _predictions(
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        # Returns the features that contain the positions and ids to predict.
-        # `chosen`, bool [B, F], is True for each WordPiece to predict.
+        """Returns the features that contain the positions and ids to predict.
+
+        `chosen`, bool [B, F], is True for each WordPiece to predict.
+        """
         number = self._max_predictions
         columns = tf.zeros_like(input_ids) + tf.range(tf.shape(input_ids)[1])
         positions, labels = (
@@ -136,12 +138,14 @@ class DynamicMasking:
 def _choose_words(
     words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
 ) -> tf.Tensor:
-    # Chooses words in random order, for whole-word masking. `num_to_predict`,
-    # int32 [B], is the maximum number of WordPieces to choose in each record. A
-    # word that would exceed it is skipped. `words`, int32 [B, F], contains the
-    # index of each WordPiece's word, or -1 if it cannot be masked. `draws`,
-    # float32 [B, F], determines the order. Returns bool [B, F], True for each
-    # WordPiece of a chosen word.
+    """Chooses words in random order, for whole-word masking.
+
+    `num_to_predict`, int32 [B], is the maximum number of WordPieces to choose
+    in each record. A word that would exceed it is skipped. `words`, int32 [B,
+    F], contains the index of each WordPiece's word, or -1 if it cannot be
+    masked. `draws`, float32 [B, F], determines the order. Returns bool [B, F],
+    True for each WordPiece of a chosen word.
+    """
     width = tf.shape(words)[1]
     # Column w contains the number of WordPieces in word w of each record.
     lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)

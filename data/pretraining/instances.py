@@ -214,11 +214,13 @@ def _draw_tokens(
     target_length: int,
     rng: random.Random,
 ) -> deque[bytes]:
-    # Draws the WordPieces of segment B from a random other document. Joins
-    # successive sentences, beginning with a random sentence, until there are at
-    # least `target_length` WordPieces or the document ends.
-    # As in Google's code, draw at most ten times. If every draw results in
-    # segment A's own document, use that document.
+    """Draws the WordPieces of segment B from a random other document.
+
+    Joins successive sentences, beginning with a random sentence, until there
+    are at least `target_length` WordPieces or the document ends. As in Google's
+    code, draw at most ten times. If every draw results in segment A's own
+    document, use that document.
+    """
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
         if random_index != document_index:

@@ -159,9 +159,11 @@ def _create_tasks(
     output: Output,
     num_shards: int,
 ) -> list[ShardTask]:
-    # Assigns each task parts of the corpus to read, and shards to write. If
-    # documents are held out, the first task writes them. It reads all parts,
-    # but tokenizes only the documents that are held out.
+    """Assigns each task parts of the corpus to read, and shards to write.
+
+    If documents are held out, the first task writes them. It reads all parts,
+    but tokenizes only the documents that are held out.
+    """
     numbered = [*enumerate(corpus_parts.split_to_parts(input_files))]
     if not num_shards:
         num_bytes = options.dupe_factor * sum(map(text_files.size, input_files))
@@ -188,7 +190,7 @@ def _create_tasks(
 
 
 def _share(items: list[T], number: int) -> list[list[T]]:
-    # Distributes items evenly over lists.
+    """Distributes items evenly over lists."""
     borders = [len(items) * task // number for task in range(number + 1)]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
@@ -246,7 +248,7 @@ def write_shards(task: ShardTask) -> None:
 
 
 def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
-    # Yields lists of documents that fit into memory.
+    """Yields lists of documents that fit into memory."""
     group = []
     num_pieces = 0
     for document in text:
@@ -296,8 +298,11 @@ def _combine(
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> JsonObject:
-    # Combines the results of the tasks for the manifest. Raises a ValueError if
-    # the input contains no text, or if all documents or none are held out.
+    """Combines the results of the tasks for the manifest.
+
+    Raises a ValueError if the input contains no text, or if all documents or
+    none are held out.
+    """
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])

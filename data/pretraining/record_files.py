@@ -54,8 +54,10 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
 
 
 def _find_manifest(path: str) -> str | None:
-    # Returns the path of the manifest beside a file of records. That of
-    # NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
+    """Returns the path of the manifest beside a file of records.
+
+    That of NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
+    """
     folder, name = os.path.split(path)
     name = _SHARD.sub("", name)
     for stem in (name, name.removeprefix("eval-")):
@@ -111,7 +113,7 @@ def _list_entries(manifest: JsonObject) -> JsonObject:
 
 
 def _read_ends(path: str, size: int) -> list[str]:
-    # Returns the checksums of the first and the last record.
+    """Returns the checksums of the first and the last record."""
     if not size:
         return ["", ""]
     # A record ends in its checksum.
@@ -123,9 +125,11 @@ def _read_ends(path: str, size: int) -> list[str]:
 
 
 def _read_all(path: str) -> list[str]:
-    # Returns the checksums of a file and of its first and last record. Checks
-    # the records in the same pass, because TensorFlow crashes if a record is
-    # shorter than its header says.
+    """Returns the checksums of a file and of its first and last record.
+
+    Checks the records in the same pass, because TensorFlow crashes if a record
+    is shorter than its header says.
+    """
     checksum = google_crc32c.Checksum()
     ends = ["", ""]
     read = progress.track(

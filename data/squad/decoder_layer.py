@@ -188,9 +188,11 @@ class SquadDecoder:
         return self._add_null(nbest, null), null_score
 
     def _add_null(self, nbest: Spans, null: Spans) -> Spans:
-        # Inserts `null`, the span of "no answer", into the sorted n-best list.
-        # In SQuAD v1.1, an empty list becomes a list of only the text "empty",
-        # as in Google's code, and other lists do not change.
+        """Inserts `null`, the span of "no answer", into the sorted n-best list.
+
+        In SQuAD v1.1, an empty list becomes a list of only the text "empty", as
+        in Google's code, and other lists do not change.
+        """
         if self.options.version_2_with_negative:
             nbest = nbest.concat(null)
             order = order_by_score(nbest)
@@ -209,8 +211,10 @@ class SquadDecoder:
     def _answer(
         self, nbest: Spans, null_score: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        # Returns the outputs of `__call__` for one question. `chosen` is the
-        # index of the predicted answer in the n-best list.
+        """Returns the outputs of `__call__` for one question.
+
+        `chosen` is the index of the predicted answer in the n-best list.
+        """
         is_answer = nbest.start_bytes >= 0
         best = _first_true(is_answer)
         has_answer = is_answer[best]
@@ -239,6 +243,6 @@ class SquadDecoder:
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
-    # Returns the index of the first true value, or the last index.
+    """Returns the index of the first true value, or the last index."""
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))

@@ -324,8 +324,11 @@ def _read_words(
     last: int,
     tokenizer: BasicTokenizer,
 ) -> Words:
-    # Returns the words from index `first` to `last`. `word_starts` contains the
-    # index of each word's first character in the passage.
+    """Returns the words from index `first` to `last`.
+
+    `word_starts` contains the index of each word's first character in the
+    passage.
+    """
     words = example.doc_tokens[first : last + 1]
     text = " ".join(words)
     places = [
@@ -344,7 +347,7 @@ def _create_candidate(
     read_words: Callable[[int, int], Words],
     verbose_logging: bool,
 ) -> Candidate:
-    # Finds the text of a span.
+    """Finds the text of a span."""
     feature, start, end, *logits = span
     if feature is None or start == 0:
         return Candidate("", -1, -1, *logits)

@@ -148,8 +148,11 @@ def _warn_of_answers(
     num_moved: int,
     skipped: Sequence[str],
 ) -> None:
-    # Warns of answers that are not at `answer_start`. `num_examples` and
-    # `num_moved` do not count the skipped questions, whose places are given.
+    """Warns of answers that are not at `answer_start`.
+
+    `num_examples` and `num_moved` do not count the skipped questions, whose
+    places are given.
+    """
     if num_moved:
         logging.warning(
             "%s: %d of %d answers do not begin exactly at `answer_start`, so "
@@ -212,7 +215,10 @@ def read_questions(
 def _read_entries(
     path: str, layout: tables.Layout
 ) -> Iterator[tuple[str, JsonObject]]:
-    # Yields (place in the file, entry). The id of a row is its line number.
+    """Yields (place in the file, entry).
+
+    The id of a row is its line number.
+    """
     file_format = tables.format_of(path)
     is_json = packed_files.name_without_packing(path).endswith(".json")
     text = ""
@@ -242,7 +248,7 @@ def _read_entries(
 
 @contextlib.contextmanager
 def _naming(where: str) -> Iterator[None]:
-    # Adds the place to a ValueError.
+    """Adds the place to a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -259,8 +265,11 @@ def _is_entry(line: str) -> bool:
 
 
 def _in_squad_form(qa: object, where: str) -> JsonObject:
-    # Converts a question from another layout to SQuAD's layout. An id that is a
-    # number becomes a string, as in the prediction files of Google's code.
+    """Converts a question from another layout to SQuAD's layout.
+
+    An id that is a number becomes a string, as in the prediction files of
+    Google's code.
+    """
     if not isinstance(qa, dict):
         raise _field_error(qa, "id", str, where)
     qa = dict(qa)
@@ -326,9 +335,11 @@ def _read_answer(
     word_starts: Sequence[int],
     use_char_offsets: bool,
 ) -> bool:
-    # Sets the example's answer and its first and last word, for training.
-    # Returns False if the passage does not contain the answer at its position.
-    # `word_starts` contains the index of each word's first character.
+    """Sets the example's answer and its first and last word, for training.
+
+    Returns False if the passage does not contain the answer at its position.
+    `word_starts` contains the index of each word's first character.
+    """
     answers = field(qa, "answers", list, where)
     if len(answers) != 1:
         hint = "" if answers else "; for v2.0, set --version_2_with_negative"

@@ -124,8 +124,10 @@ def _find_code_points(
     ends: tf.Tensor,
     use_char_offsets: bool,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    # Returns the first and the last code point of each span, int32 [S].
-    # `starts` and `ends` are the first and the last WordPiece of each span.
+    """Returns the first and the last code point of each span, int32 [S].
+
+    `starts` and `ends` are the first and the last WordPiece of each span.
+    """
     first_char = tf.gather(passages.first_char, starts)
     last_char = tf.gather(passages.first_char, ends + 1) - 1
     first = tf.gather(passages.sources, first_char)

@@ -108,7 +108,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         return sets[split]
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
-        # Returns the train set and the dev set.
+        """Returns the train set and the dev set."""
         fraction = self._data.dev_fraction
         examples = self.read_file(path, "train")
         train: list[ExampleT] = []

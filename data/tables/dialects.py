@@ -358,9 +358,11 @@ def _usual_dialect(delimiter: str, known: KnownDialect) -> Dialect:
 
 
 def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
-    # Returns the dialects of a delimiter, the strictest first. In CSV, a quote
-    # that quotes nothing is an error, because programs that write CSV quote
-    # each of them. Tools that write tabs often quote nothing.
+    """Returns the dialects of a delimiter, the strictest first.
+
+    In CSV, a quote that quotes nothing is an error, because programs that write
+    CSV quote each of them. Tools that write tabs often quote nothing.
+    """
     plain = Dialect(delimiter, quoting=False)
     if quoting is not None:
         return [Dialect(delimiter) if quoting else plain]

@@ -162,7 +162,7 @@ def find_header(
 def _read_signs(
     cells: Sequence[_Cell], columns: Collection[str], has_text: bool
 ) -> set[_Sign]:
-    # Returns what the cells of the first record tell of it.
+    """Returns what the cells of the first record tell of it."""
     numbers_may_name = not has_text and _may_be_names(cells)
     signs = set()
     for name, below in cells:
@@ -185,7 +185,7 @@ def _read_signs(
 
 
 def _compare(name: str, below: Sequence[str]) -> _Sign:
-    # Returns what a first cell tells beside the kind of the cells below it.
+    """Returns what a first cell tells beside the kind of the cells below it."""
     if _is_missing(name):
         return _Sign.NOTHING
     # `price` above 10 and 12 is a name, and 11 is of a row.

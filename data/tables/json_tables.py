@@ -52,7 +52,7 @@ def find_kind(
 def _until_filled(
     lines: Iterator[tuple[int, str]],
 ) -> Iterator[tuple[int, str]]:
-    # Yields the lines up to the next one that is not blank.
+    """Yields the lines up to the next one that is not blank."""
     for number, line in lines:
         yield number, line
         if line.strip():

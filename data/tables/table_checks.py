@@ -207,8 +207,10 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
 
 
 def _is_whole(lines: Sequence[str], delimiter: str, width: int) -> bool:
-    # Returns whether each line, read once more, has one number of cells. After
-    # a comma within a text there is a blank.
+    """Returns whether each line, read once more, has one number of cells.
+
+    After a comma within a text there is a blank.
+    """
     try:
         rows = [*csv.reader(lines, delimiter=delimiter, strict=True)]
     except csv.Error:

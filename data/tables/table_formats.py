@@ -231,7 +231,7 @@ class _Header:
         return dict(zip(self._keys, cells, strict=True))
 
     def _problem_of_width(self, cells: Sequence[str]) -> str | None:
-        # Returns what is wrong with a row that has not the usual width.
+        """Returns what is wrong with a row that has not the usual width."""
         width = len(cells)
         self._most = max(self._most, width, self._width or 0)
         # MySQL writes a backslash before a line break in a cell.
@@ -256,8 +256,10 @@ class _Header:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    # Replaces each name that an earlier column has by a Repeated.
-    # A dict keeps the order, and finds a name in a table of many columns fast.
+    """Replaces each name that an earlier column has by a Repeated.
+
+    A dict keeps the order, and finds a name in a table of many columns fast.
+    """
     keys: dict[str, None] = {}
     for name in names:
         key = Repeated(name, {*names, *keys}) if name in keys else name
@@ -305,7 +307,7 @@ def _parse_records(
     dialect: dialects.Dialect,
     header: _Header,
 ) -> Iterator[tuple[int, list[str] | ValueError]]:
-    # Yields the cells of each record, or the error of a malformed one.
+    """Yields the cells of each record, or the error of a malformed one."""
     reader = dialects.records_of(lines, dialect)
     while True:
         # A quoted cell may span lines. Number the row by its first line.

@@ -189,7 +189,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return keras.utils.pack_x_y_sample_weight(features, y, sample_weight)
 
     def _pack(self, texts: list[tf.Tensor]) -> dict[str, tf.Tensor]:
-        # Packs texts, string [N] each.
+        """Packs texts, string [N] each."""
         if not tf.executing_eagerly() or len(texts[0]) <= _NUM_ROWS:
             return self.packing.call(*texts)
         parts = [
@@ -236,7 +236,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
 
 def _segments(x: Texts | tuple[Texts, ...]) -> tuple:
-    # Returns the first texts, and of pairs the second texts too.
+    """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.
         x = tuple(x)
@@ -262,7 +262,7 @@ def _segments(x: Texts | tuple[Texts, ...]) -> tuple:
 
 
 def _to_tensor(texts: Texts) -> tf.Tensor:
-    # Returns texts as a string tensor of the shape [N], or [] of a scalar.
+    """Returns texts as a string tensor of the shape [N], or [] of a scalar."""
     if not tf.is_tensor(texts):
         rows = [t.encode("utf-8", "ignore") for t in text_lists.to_list(texts)]
         return tf.constant(rows, tf.string, [len(rows)])

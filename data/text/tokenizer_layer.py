@@ -192,7 +192,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
-        # Normalizes code points, int32 [D], as `BasicTokenizer` does.
+        """Normalizes code points, int32 [D], as `BasicTokenizer` does."""
         flags, cps = self._tables.lookup(decoded)
         is_dropped = flags & unicode_tables.DROPPED  # 1 = dropped
         chars = _Normalized(
@@ -210,7 +210,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        # Replaces each index of a row of `Tables.several` by the row.
+        """Replaces each index of a row of `Tables.several` by the row."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -234,9 +234,11 @@ class TokenizerLayer(keras.layers.Layer):
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
-        # Sorts the combining marks after each base character. Unicode's NFD
-        # defines the order. `decoded_flags`, int32 [D], are the flags of all
-        # decoded code points.
+        """Sorts the combining marks after each base character.
+
+        Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the
+        flags of all decoded code points.
+        """
         marks, classes = self._tables.combining_classes
         places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)
         sought = tf.gather(chars.cps, places)

@@ -105,7 +105,7 @@ def create_tables(do_lower_case: bool) -> Tables:
 
 
 def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
-    # Returns (flags of a character, characters that replace it).
+    """Returns (flags of a character, characters that replace it)."""
     cleaned = characters.clean_character(char)
     if not cleaned:
         return DROPPED | CASE_IGNORABLE, ""

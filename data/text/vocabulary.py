@@ -146,8 +146,10 @@ def _learn_by_search(
 
 
 def _can_occur(token: str) -> bool:
-    # Returns False for a continuation that no text contains, such as "##,".
-    # Punctuation marks and ideographs are always separate words.
+    """Returns False for a continuation that no text contains, such as "##,".
+
+    Punctuation marks and ideographs are always separate words.
+    """
     if not (token.startswith("##") and len(token) == 3):
         return True
     character = token[2]
@@ -175,8 +177,10 @@ def count_pieces(
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    # Returns how many of the most frequent characters must be WordPieces. These
-    # characters are the fraction _CHARACTER_COVERAGE of the text.
+    """Returns how many of the most frequent characters must be WordPieces.
+
+    These characters are the fraction _CHARACTER_COVERAGE of the text.
+    """
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:

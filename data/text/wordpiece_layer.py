@@ -113,15 +113,18 @@ class WordpieceTable:
     def _read(
         self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        # Finds the WordPieces of many words in parallel. A step of the loop
-        # reads one character of each word. `cps`, int32 [C], are code points.
-        # _BEGIN is added to the first character of each word, and to the
-        # character after each word. `starts`, int32 [W], is the index of the
-        # first character of each word. Returns (tokens, ends), int32 [P] each,
-        # in no particular order. `tokens` contains ids + 1, and `ends` the
-        # index after each WordPiece's last character. If a word cannot be
-        # split, one of its tokens is 0, and the end of this token is the index
-        # of any character of the word.
+        """Finds the WordPieces of many words in parallel.
+
+        A step of the loop reads one character of each word. `cps`, int32 [C],
+        are code points. _BEGIN is added to the first character of each word,
+        and to the character after each word. `starts`, int32 [W], is the index
+        of the first character of each word. Returns (tokens, ends), int32 [P]
+        each, in no particular order. `tokens` contains ids + 1, and `ends` the
+        index after each WordPiece's last character. If a word cannot be split,
+        one of its tokens is 0, and the end of this token is the index of any
+        character of the word.
+        """
+
         def step(
             places: tf.Tensor,
             nodes: tf.Tensor,
@@ -167,7 +170,7 @@ class WordpieceTable:
 
 
 def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
-    # Returns an int32 array, to which each step of a loop adds a tensor.
+    """Returns an int32 array, to which each step of a loop adds a tensor."""
     return tf.TensorArray(
         dtype=tf.int32,
         size=0,
@@ -178,18 +181,20 @@ def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
 
 
 def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:
-    # Returns a copy of int32 `values` that contains `value` at `places`.
+    """Returns a copy of int32 `values` that contains `value` at `places`."""
     return tf.tensor_scatter_nd_update(
         values, places[:, None], tf.fill(tf.shape(places), value)
     )
 
 
 def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
-    # Finds an offset for each node, so that all children are in distinct rows.
-    # The row of a child is the offset of its parent plus the code point.
-    # `edges` is {code point: child} of each node. The two roots come first.
-    # Returns (offsets, number of rows). Rows are not negative. No child is in
-    # the last row, because all larger row numbers are clipped to it.
+    """Finds an offset for each node, so that all children are in distinct rows.
+
+    The row of a child is the offset of its parent plus the code point. `edges`
+    is {code point: child} of each node. The two roots come first. Returns
+    (offsets, number of rows). Rows are not negative. No child is in the last
+    row, because all larger row numbers are clipped to it.
+    """
     offsets = [0] * len(edges)
     used = {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]

@@ -96,7 +96,7 @@ class WordpieceTokenizer:
         return output
 
     def _split(self, token: str) -> list[str] | None:
-        # Returns the WordPieces of a word, or None if it cannot be split.
+        """Returns the WordPieces of a word, or None if it cannot be split."""
         if len(token) > self.max_input_chars_per_word:
             return None
         if token in self.vocab:

@@ -160,7 +160,7 @@ def layer_norm(
 def _norm_few(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
 ) -> Tensor:
-    # Computes in separate operations, in float32.
+    """Computes in separate operations, in float32."""
     floats = tf.cast(inputs, "float32")
     centered = floats - tf.reduce_mean(floats, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)

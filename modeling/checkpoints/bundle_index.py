@@ -57,7 +57,7 @@ def _is_tensor(value: bytes) -> bool:
 def _entries(
     data: bytes, offset: int, size: int
 ) -> Iterator[tuple[bytes, bytes]]:
-    # Yields (key, value) of the entries of a block.
+    """Yields (key, value) of the entries of a block."""
     block = data[offset : offset + size]
     # TensorFlow writes no compressed blocks.
     if len(block) < max(size, 4) or data[offset + size]:
@@ -76,7 +76,7 @@ def _entries(
 
 
 def _numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
-    # Returns (`count` numbers of variable length, the position after them).
+    """Returns (`count` numbers of variable length, the position after them)."""
     numbers = []
     for _ in range(count):
         number = shift = 0

@@ -119,7 +119,7 @@ def find_huggingface(path: StrPath) -> str | None:
 
 
 def _open_tensors(path: str) -> dict[str, Entry]:
-    # Returns {name: tensor} of a file, or of all files that an index names.
+    """Returns {name: tensor} of a file, or of all files that an index names."""
     if path.endswith(".index.json"):
         return _open_shards(path)
     if path.endswith(".bin") and not importlib.util.find_spec("torch"):

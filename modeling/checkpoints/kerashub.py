@@ -284,7 +284,7 @@ def save_kerashub(
 
 
 def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
-    # Raises a ValueError if KerasHub has no model that computes the same.
+    """Raises a ValueError if KerasHub has no model that computes the same."""
     encoder = getattr(model, "bert", model)
     has_head = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):

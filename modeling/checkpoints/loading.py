@@ -46,7 +46,7 @@ _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
 def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
-    # Returns the checkpoint that a path names or contains.
+    """Returns the checkpoint that a path names or contains."""
     described = None
     if isinstance(path, Preset):
         described = path.described
@@ -228,7 +228,7 @@ def _has_labels(model_class: type[keras.Model]) -> bool:
 def _stated_options(
     model_class: type[keras.Model], preset: Preset, file: str
 ) -> dict[str, object]:
-    # Returns the arguments of the class that the folder states.
+    """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}
     is_own = preset.head == model_class.__name__
     if _has_labels(model_class) and (is_own or preset.head is None):

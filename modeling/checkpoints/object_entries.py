@@ -255,8 +255,10 @@ def _read_variables(path: str) -> list[_Variable]:
 
 
 def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
-    # Yields (name, key) of each variable. Without names, the keys show the
-    # names.
+    """Yields (name, key) of each variable.
+
+    Without names, the keys show the names.
+    """
     try:
         nodes = trackable_object_graph_pb2.TrackableObjectGraph.FromString(
             graph
@@ -293,7 +295,7 @@ def _malformed(path: str, reason: str) -> OSError:
 def _check_names(
     path: str, weights: Mapping[str, _Variable], unknown: list[_Variable]
 ) -> None:
-    # Raises a ValueError if a BERT has more variables, or less.
+    """Raises a ValueError if a BERT has more variables, or less."""
     expected = [name for name, _ in encoder_sizes(_count_blocks(weights))]
     for names in _TOGETHER:
         if weights.keys() & {*names}:

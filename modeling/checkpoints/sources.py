@@ -112,9 +112,11 @@ class ForeignCheckpoint(Checkpoint):
 def _with_one_pooler(
     model: keras.Model, path: str, entries: Mapping[str, Entry]
 ) -> dict[str, Entry]:
-    # Returns the entries with the pooler that the model needs. Answers about
-    # next sentences need the pooler of that head, and vectors need the
-    # encoder's.
+    """Returns the entries with the pooler that the model needs.
+
+    Answers about next sentences need the pooler of that head, and vectors need
+    the encoder's.
+    """
     start = f"{NEXT_SENTENCE_POOLER}/"
     theirs = {name for name in entries if name.startswith(start)}
     kept = {name: entries[name] for name in entries if name not in theirs}

@@ -273,9 +273,11 @@ def write_checkpoint(
 
 
 def _rename(partial: str, path: str) -> None:
-    # Renames the files of a checkpoint, the targets of links included. Removes
-    # an older index first, so that a killed process never leaves an index with
-    # the data of another checkpoint.
+    """Renames the files of a checkpoint, the targets of links included.
+
+    Removes an older index first, so that a killed process never leaves an index
+    with the data of another checkpoint.
+    """
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.

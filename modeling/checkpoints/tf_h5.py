@@ -61,7 +61,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
 
 
 def _open_stored(path: str) -> dict[str, Entry]:
-    # Returns {name in the file: entry}, of all files if `path` is an index.
+    """Returns {name in the file: entry}, of all files if `path` is an index."""
     if not path.endswith(".index.json"):
         return open_datasets(path)
     files: dict[str, dict[str, Entry]] = {}
@@ -82,8 +82,10 @@ def _transposed(entry: Entry) -> Entry:
 
 
 def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:
-    # Returns the entry of a weight that a file contains twice. Its values must
-    # be equal, because the model uses one of them for both.
+    """Returns the entry of a weight that a file contains twice.
+
+    Its values must be equal, because the model uses one of them for both.
+    """
     different = ValueError(
         f"{path} contains {stored!r} twice, with different values, but BERT "
         "shares this weight. Save the model again"

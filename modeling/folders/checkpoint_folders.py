@@ -132,7 +132,7 @@ def _find_newest(path: str) -> str:
 
 
 def _explain_others(folder: str, *names: str) -> None:
-    # Raises a ValueError if a name is one of another library's weights.
+    """Raises a ValueError if a name is one of another library's weights."""
     for explanation, pattern in _OTHERS.items():
         for name in names:
             if re.fullmatch(pattern, name):

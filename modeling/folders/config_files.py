@@ -193,7 +193,7 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
 
 
 def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
-    # Returns the entries of a bert_config.json for those of a config.json.
+    """Returns the entries of a bert_config.json for those of a config.json."""
     values = {**_DEFAULTS, **values}
     if values["hidden_act"] in (None, ""):
         values["hidden_act"] = "linear"
@@ -217,7 +217,7 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
 
 
 def _parse_config(entries: JsonObject, path: str) -> BertConfig:
-    # Raises a ValueError that names the file.
+    """Raises a ValueError that names the file."""
     try:
         return BertConfig.from_dict(entries)
     except ValueError as error:

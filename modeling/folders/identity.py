@@ -73,7 +73,7 @@ def check(
 
 
 def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
-    # Returns {setting: value} of what the folder states about its model.
+    """Returns {setting: value} of what the folder states about its model."""
     saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
     if mode := preset.settings.get("output_mode"):
         saved["output_mode"] = mode
@@ -93,7 +93,7 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
 def _compared_entries(
     bert_config: Mapping[str, object], trains: bool
 ) -> dict[str, object]:
-    # Returns the entries of a bert_config.json that must not differ.
+    """Returns the entries of a bert_config.json that must not differ."""
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
     names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}

@@ -338,7 +338,7 @@ def format_classifier(
 def _object(
     class_name: str, dtype: str = "float32", **entries: Any
 ) -> JsonObject:
-    # Returns a serialized object of KerasHub, as Keras writes it.
+    """Returns a serialized object of KerasHub, as Keras writes it."""
     module = _MODULES[class_name]
     policy = {
         "module": "keras",

@@ -108,7 +108,7 @@ def new_folder(
 
 
 def _clean_up(path: Path) -> None:
-    # Finishes or undoes the work of a killed process.
+    """Finishes or undoes the work of a killed process."""
     remove_partial(path)
     old = _old(path)
     if (old / _MOVED).is_file() and not path.exists():
@@ -120,7 +120,7 @@ def _clean_up(path: Path) -> None:
 
 
 def _others(folder: Path) -> list[str]:
-    # Returns the files in a folder that its list does not contain.
+    """Returns the files in a folder that its list does not contain."""
     file, ours = _find_list(folder), [_MOVED]
     if file.is_file():
         names = json_files.read_json(file).get("files")
@@ -135,7 +135,7 @@ def _is_left(old: Path) -> bool:
 
 
 def _write_list(folder: Path) -> None:
-    # Adds the names of all files in a folder to its list.
+    """Adds the names of all files in a folder to its list."""
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_contents(folder), file.relative_to(folder).as_posix()}

@@ -288,7 +288,7 @@ def of_run(folder: str, described: ModelJson) -> Preset:
 
 
 def _settings_of(described: ModelJson) -> HeadSettings:
-    # Returns {setting: value} of the head, and `name`, its class.
+    """Returns {setting: value} of the head, and `name`, its class."""
     settings = described.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])

@@ -103,7 +103,7 @@ def answer_files(
 
 
 def _find_ending(path: str) -> str:
-    # Returns the ending that the shards have too, such as ".csv.gz".
+    """Returns the ending that the shards have too, such as ".csv.gz"."""
     name = os.path.basename(path)
     packing = ".gz" if name.endswith(".gz") else ""
     return os.path.splitext(name.removesuffix(packing))[1] + packing

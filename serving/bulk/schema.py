@@ -115,8 +115,11 @@ def create_schema(
 
 
 def _probe(settings: AnswerSettings) -> list[Reply]:
-    # Asks the model about a short and a long text. Together, their replies have
-    # all fields that a reply may have. Returns the fields to write.
+    """Asks the model about a short and a long text.
+
+    Together, their replies have all fields that a reply may have. Returns the
+    fields to write.
+    """
     model, task = settings.load()
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}

@@ -16,8 +16,11 @@ class LiteRt(engines.Engine):
     name = "litert"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # Pass the file's contents. If LiteRT mapped the file into memory,
-        # overwriting the file would change the answers or crash the process.
+        """Pass the file's contents.
+
+        If LiteRT mapped the file into memory, overwriting the file would change
+        the answers or crash the process.
+        """
         interpreter = Interpreter(
             model_content=path.read_bytes(), num_threads=num_threads
         )

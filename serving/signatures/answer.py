@@ -139,7 +139,7 @@ class _Answering:
     def _find_best(
         self, places: Windows, begin: tf.Tensor, end: tf.Tensor
     ) -> Features:
-        # Returns the best starts and ends in windows `begin` to `end` - 1.
+        """Returns the best starts and ends in windows `begin` to `end` - 1."""
         features = places.slice(begin, end).pack(
             self._tokenizer, self._windows.max_seq_length
         )
@@ -157,7 +157,7 @@ class _Answering:
         begin: tf.Tensor,
         end: tf.Tensor,
     ) -> Features:
-        # Returns the answers to questions `begin` to `end` - 1.
+        """Returns the answers to questions `begin` to `end` - 1."""
         rows = tf.range(begin, end)
         return _to_outputs(self._decode(places, passages, best, rows))
 
@@ -175,7 +175,10 @@ def _to_outputs(decoded: Features) -> Features:
 
 
 def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
-    # Makes logits as long as the windows. No answer begins or ends in padding.
+    """Makes logits as long as the windows.
+
+    No answer begins or ends in padding.
+    """
     longer = {}
     for name, values in logits.items():
         missing = tf.shape(is_padding)[1] - tf.shape(values)[1]

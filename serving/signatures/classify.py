@@ -193,7 +193,7 @@ class _Classifying:
 def _name_labels(
     probabilities: tf.Tensor, label_list: list[str], mode: str
 ) -> Features:
-    # Returns the outputs `label` and `labels`.
+    """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
     if mode == head_outputs.MULTILABEL:
         label = tf.where(probabilities > 0.5, labels, "")

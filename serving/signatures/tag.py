@@ -129,7 +129,7 @@ class _Tagging:
     def _choose(
         self, words: tf.RaggedTensor, probabilities: tf.Tensor
     ) -> tf.Tensor:
-        # Returns the index of the tag of each word.
+        """Returns the index of the tag of each word."""
         if not self._only_legal:
             return tf.argmax(probabilities, -1)
         check = batches.check_padding(words.row_lengths())

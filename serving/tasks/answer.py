@@ -25,7 +25,7 @@ Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
 
 
 def _read(kind: type[Settings], model: Model) -> Settings:
-    # Returns an instance of `kind` with the options of the exported model.
+    """Returns an instance of `kind` with the options of the exported model."""
     settings: Mapping[str, Any] = model.settings
     fields = dataclasses.fields(kind)
     return kind(**{field.name: settings[field.name] for field in fields})

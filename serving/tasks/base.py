@@ -186,7 +186,7 @@ class TextTask(Generic[ContextT]):
     def _encode(
         self, model: Model, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
-        # Returns the reply or the error of a request that needs no network.
+        """Returns the reply or the error of a request that needs no network."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
@@ -277,7 +277,7 @@ class TextTask(Generic[ContextT]):
 
 
 def _read_texts(field: str, value: object) -> list[str]:
-    # Returns the texts in a field of a request.
+    """Returns the texts in a field of a request."""
     needs_list = field in LISTS
     sent: list[object] = [value]
     if needs_list and isinstance(value, list | tuple):

@@ -129,8 +129,10 @@ class Recorder:
         shutil.copytree(self.base / "work" / name, self.work / name)
 
     def _run(self, command, needs):
-        # Runs a command and writes its recording. Returns its exit status, and
-        # how many seconds it took.
+        """Runs a command and writes its recording.
+
+        Returns its exit status, and how many seconds it took.
+        """
         concurrent.futures.wait(needs)
         folder = self.work / command.name
         shutil.rmtree(folder, ignore_errors=True)

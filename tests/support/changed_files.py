@@ -75,7 +75,7 @@ def change_bytes(content, random, end=None):
 
 
 def _places(value, path=()):
-    # Yields (container, key) of each value in a JSON value.
+    """Yields (container, key) of each value in a JSON value."""
     items = ()
     if isinstance(value, dict):
         items = value.items()
@@ -165,7 +165,7 @@ def change_safetensors(content, random):
 
 
 def _h5_values(random):
-    # Returns arguments of create_dataset that no reader expects.
+    """Returns arguments of create_dataset that no reader expects."""
     number = pick(random, (0, 1, 3, 32))
     return pick(
         random,

@@ -39,7 +39,7 @@ def label(folder):
 
 
 def _new(folder: Path, inside: Path) -> bool:
-    # Returns whether no earlier golden folder contains the same files.
+    """Returns whether no earlier golden folder contains the same files."""
     files = [
         path.relative_to(folder) for path in inside.rglob("*") if path.is_file()
     ]

@@ -37,8 +37,10 @@ PROCESSES = multiprocessing.get_context("forkserver")
 
 
 def _project_modules():
-    # Returns the modules of the project that scripts import.
-    # Omits serving's engines, which start threads, and its server.
+    """Returns the modules of the project that scripts import.
+
+    Omits serving's engines, which start threads, and its server.
+    """
     found = []
     for package in (
         "command_line",

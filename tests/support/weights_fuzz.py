@@ -96,7 +96,7 @@ def create_folders(place):
 
 
 def _write_more(folder):
-    # Writes all the other JSON files that readers know.
+    """Writes all the other JSON files that readers know."""
     words = {"additional_special_tokens": ["a"], "cls_token": "[CLS]"}
     (folder / "special_tokens_map.json").write_text(json.dumps(words))
     (folder / "added_tokens.json").write_text('{"a": 5}')
@@ -157,7 +157,10 @@ def write_kerashub_shards(folder):
 
 
 def _change(folder, random):
-    # Changes a file of a folder. Returns its name.
+    """Changes a file of a folder.
+
+    Returns its name.
+    """
     endings = (".json", ".safetensors", ".h5", ".index", ".txt")
     files = sorted(x for x in folder.rglob("*") if x.name.endswith(endings))
     # Weights have most formats, and would be chosen seldom.
@@ -270,8 +273,10 @@ DOORS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 
 
 def _peak_memory():
-    # Returns the peak bytes of memory of this program.
-    # The figure of `getrusage` may be that of the process that started it.
+    """Returns the peak bytes of memory of this program.
+
+    The figure of `getrusage` may be that of the process that started it.
+    """
     status = Path("/proc/self/status").read_text()
     (line,) = (x for x in status.splitlines() if x.startswith("VmHWM:"))
     return int(line.split()[1]) << 10

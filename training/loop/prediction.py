@@ -34,9 +34,11 @@ class BatchPredictor:
         )
 
     def _inputs(self, features: Features) -> Features:
-        # Returns the features that the model reads, without strings (guids).
-        # They contain no labels, so that splits with and without labels use one
-        # graph.
+        """Returns the features that the model reads, without strings (guids).
+
+        They contain no labels, so that splits with and without labels use one
+        graph.
+        """
         return {
             name: value
             for name, value in select_features(self.model, features).items()

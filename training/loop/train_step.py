@@ -219,7 +219,7 @@ class TrainStep:
         return _Result(logs, outcomes.stack())
 
     def _reduced_gradients(self, features: Features) -> _Reduced:
-        # Sums the gradients over all replicas.
+        """Sums the gradients over all replicas."""
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -262,7 +262,7 @@ class TrainStep:
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> _Gradients:
-        # Adds up the gradients and losses of a batch's micro-batches.
+        """Adds up the gradients and losses of a batch's micro-batches."""
         num_parts = self._num_parts
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
@@ -307,8 +307,11 @@ class TrainStep:
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> _Gradients:
-        # Returns the gradients and losses of one micro-batch. `weights` are the
-        # weights of the complete batch, by which to divide the sums.
+        """Returns the gradients and losses of one micro-batch.
+
+        `weights` are the weights of the complete batch, by which to divide the
+        sums.
+        """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             inputs = select_features(self.model, features)

@@ -260,8 +260,10 @@ class Trainer(BatchPredictor):
         stop: threading.Event,
         epochs: float | None,
     ) -> bool:
-        # Runs the steps that are left, and saves them. Returns whether a signal
-        # ended them.
+        """Runs the steps that are left, and saves them.
+
+        Returns whether a signal ended them.
+        """
         assert self.train_step
         config = self.config
         size = config.batch_size
@@ -322,7 +324,10 @@ class Trainer(BatchPredictor):
         return ends
 
     def _save(self, logs: Logs, goes_on: bool) -> None:
-        # Saves the current step. `goes_on` = the run may be resumed.
+        """Saves the current step.
+
+        `goes_on` = the run may be resumed.
+        """
         step = self.global_step
         rate = logs["learning_rate"]
         self.folder.history.add("checkpoint", step, {}, rate)
@@ -336,9 +341,11 @@ class Trainer(BatchPredictor):
         return self.train_step.strategy
 
     def _create_dataset(self, records: tfrecords.Records) -> Iterable[Features]:
-        # Returns the batches of the steps that are left. Skip the records of
-        # all earlier steps, even of steps without an update. The order of
-        # records depends only on the seed and the epoch.
+        """Returns the batches of the steps that are left.
+
+        Skip the records of all earlier steps, even of steps without an update.
+        The order of records depends only on the seed and the epoch.
+        """
         size = self.config.batch_size
         dataset = tfrecords.create_dataset(
             records,
@@ -358,7 +365,7 @@ class Trainer(BatchPredictor):
         return limit is not None and self.folder.history.hours >= limit
 
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
-        # Returns the number of steps to run before something may be due.
+        """Returns the number of steps to run before something may be due."""
         step = self.global_step
         every = [each.every for each in callbacks if each.every]
         every.append(self.config.training.save_checkpoints_steps)

@@ -123,7 +123,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         return rates.learning_rate * self._scale(update, variable), m, v
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        # Returns the update unchanged. LAMB overrides this method.
+        """Returns the update unchanged.
+
+        LAMB overrides this method.
+        """
         del variable
         return update
 

@@ -90,7 +90,7 @@ def settings_to_record(
 def _with_flags(
     config: TrainingConfig, settings: Mapping[str, object]
 ) -> TrainingSettings:
-    # Returns settings as model.json stores them, with lists for tuples.
+    """Returns settings as model.json stores them, with lists for tuples."""
     current = {**settings, "flags": flag_values(config, *_COMPARED)}
     stored: TrainingSettings = json.loads(json.dumps(current))
     return stored

@@ -287,8 +287,10 @@ def describe(
 def _write_files(
     folder: Path, texts: Mapping[str, bytes], description: ModelJson
 ) -> None:
-    # Writes {name: contents} and the description of model.json. A user's own
-    # files are not replaced.
+    """Writes {name: contents} and the description of model.json.
+
+    A user's own files are not replaced.
+    """
     former = folder / FILE
     listed = []
     if former.is_file():

@@ -39,7 +39,7 @@ PARENT = """
 import os, sys, time
 sys.path.insert(0, {root!r})
 from data.jobs import workers
-from tests.data.io import test_workers
+from tests.data.jobs import test_workers
 
 if __name__ == "__main__":
     tasks = [(), ()]
