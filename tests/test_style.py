@@ -59,7 +59,7 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
 
 
 def private_definitions(tree):
-    """Yields the private classes, functions and methods of a module or class."""
+    """Yields the private classes and functions of a module or class."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
