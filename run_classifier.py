@@ -10,22 +10,13 @@ from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
-import modeling
 from command_line import cli, config_values, flags
 from command_line.flags import group
-from data import report
 from data.classification import (
     classifier_flags,
-    decoding,
-    features,
     glue,
-    metrics,
     pairs,
     processor_file,
     reading,
@@ -35,19 +26,17 @@ from data.classification.classifier_flags import (
     TableOptions,
 )
 from data.classification.label_set import balance_classes
-from data.io import feature_specs
 from data.tables.tables import Table
 from modeling import kinds
-from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start, read_start, suit
-from training.tasks import prediction_files
+from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 from training.trained_rows import with_table_split
 
 if TYPE_CHECKING:
-    from modeling.task_loss import Loss
+    pass
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,202 +100,6 @@ class Config(DataFileConfig):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
             glue.submission_file(self.task_name)
-
-
-_Split = task.Split[features.InputExample, int]
-
-
-class ClassifierTask(task.Task[features.InputExample, int]):
-    """Predicts a label, several labels or a number for a text or a pair.
-
-    Args:
-        start: what the command starts from.
-        reader: reads the splits.
-        labels: labels in the order of the model's outputs, None in regression.
-        class_weights: {label: weight in the training loss}, {} for equal
-            weights.
-    """
-
-    config: Config
-
-    def __init__(
-        self,
-        start: Start[Config],
-        reader: reading.ClassificationReader,
-        labels: list[str] | None,
-        class_weights: Mapping[str, float],
-    ) -> None:
-        super().__init__(start)
-        self.reader = reader
-        # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.splits = reader.splits
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.doc_stride = self.config.classifier.doc_stride
-        self.labels = labels
-        name = self.config.task_name
-        mode = reader.output_mode
-        self.label_words = glue.LABEL_WORDS.get(name, ())
-        self.decoder = decoding.LabelDecoder(mode, labels)
-        # The first metric is the metric that the paper reports. The best step
-        # is the step with its best value.
-        self.metrics = reader.metrics
-        self.settings: HeadSettings = {
-            "task_name": name,
-            "output_mode": mode,
-            "labels": labels,
-            # With 1, the export rejects a second text.
-            "num_texts": reader.num_texts
-            or start.recorded_settings.get("num_texts"),
-            **reader.settings,
-        }
-        self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
-        if mode == "regression" and name == "csv":
-            # A cross-encoder, which ranks passages, also has a single output.
-            self.export_settings["num_texts"] = None
-        if class_weights:
-            self.settings["class_weights"] = class_weights
-        self.eval_loss = self.create_loss()
-        self.loss = self.create_loss([*class_weights.values()])
-
-    def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
-        """Creates the loss of the task's kind of labels."""
-        if self.config.task_name == "ranking":
-            return modeling.RankingLoss()
-        if self.reader.output_mode == "regression":
-            return modeling.RegressionLoss()
-        if self.reader.output_mode == "multilabel":
-            return modeling.MultiLabelLoss()
-        return modeling.ClassifierLoss(class_weights or None)
-
-    def read_examples(
-        self, split: str
-    ) -> Sequence[features.InputExample] | None:
-        """Reads a split's examples. Returns None if a "_mm" set is missing.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a file is malformed, or contains pairs although
-                --doc_stride is set.
-        """
-        examples = self.reader.take(split)
-        has_pairs = any(example.text_b for example in examples or ())
-        if self.doc_stride and has_pairs:
-            raise ValueError(
-                f"--doc_stride={self.doc_stride} is for single texts, but the "
-                f"{split} set contains pairs; remove the flag, or use single "
-                "texts"
-            )
-        return examples
-
-    def encode(
-        self, split: str, examples: Sequence[features.InputExample]
-    ) -> Iterator[tuple[bytes, int]]:
-        """Yields the examples of a split as TFRecords.
-
-        With --doc_stride, an example becomes several windows. The origin of a
-        record is the index of its example.
-        """
-        if not self.doc_stride:
-            created = features.convert_examples_to_features(
-                examples, self.labels, self.max_seq_length, self.tokenizer
-            )
-            encoded = features.encode_features(created, self.max_seq_length)
-            for index, record in enumerate(encoded):
-                yield record, index
-            return
-        windows = features.create_windows(
-            examples,
-            self.labels,
-            self.max_seq_length,
-            self.tokenizer,
-            self.doc_stride,
-        )
-        for index, windows_of_text in enumerate(windows):
-            for window in windows_of_text:
-                yield features.encode_classification_features(window), index
-
-    def feature_spec(self, split: str) -> feature_specs.Spec:
-        """Returns {name: Feature} of a split's records."""
-        spec = feature_specs.classifier_features(
-            self.max_seq_length,
-            self.decoder.output_mode,
-            self.decoder.num_outputs,
-            has_weights=bool(self.doc_stride) and split == "train",
-        )
-        if split.startswith("predict"):
-            del spec["label_ids"]
-        return spec
-
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> "modeling.BertClassifier":
-        """Creates a BertClassifier with one output for each label."""
-        return modeling.BertClassifier(
-            config, self.decoder.num_outputs, **options
-        )
-
-    def pool(self, split: _Split, batches: task.Batches) -> task.Batches:
-        """Combines the outputs of each text's windows (--doc_stride)."""
-        if not self.doc_stride:
-            return batches
-        # The first record of each text.
-        starts = [
-            row
-            for row, index in enumerate(split.origins)
-            if row == 0 or index != split.origins[row - 1]
-        ]
-        return decoding.pool_batches(batches, starts)
-
-    def evaluate(
-        self, split: _Split, batches: task.Batches
-    ) -> dict[str, float]:
-        """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._score(split, decoding.concatenate(batches))
-
-    def write_report(
-        self, split: _Split, batches: task.Batches, output_dir: str
-    ) -> None:
-        """Writes the predictions of a table's dev set, and report.html."""
-        if not self.config.report and split.examples[0].row is None:
-            return
-        outputs = decoding.concatenate(batches)
-        path = os.path.join(output_dir, "dev_predictions.csv")
-        prediction_files.write_rows(path, split.examples, outputs, self.decoder)
-        if not self.config.report:
-            return
-        scores = self._score(split, outputs)
-        # Windows read the whole text.
-        length = 2**31 if self.doc_stride else self.max_seq_length
-        data = self.config.data.data_file or self.config.fine_tuning.data_dir
-        suffix = split.name.removeprefix("eval")
-        report.write_labels(
-            os.path.join(output_dir, f"report{suffix}.html"),
-            report.create_heading(self.decoder.output_mode, data, scores),
-            examples=split.examples,
-            outputs=outputs,
-            decoder=self.decoder,
-            tokenizer=self.tokenizer,
-            max_seq_length=length,
-        )
-
-    def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
-    ) -> dict[str, float]:
-        """Writes the predictions, and the file of --glue_submission."""
-        outputs = decoding.concatenate(batches)
-        labels = prediction_files.write(
-            split, outputs, self.decoder, output_dir
-        )
-        if self.config.classifier.glue_submission:
-            suffix = split.name.removeprefix("predict")
-            name = self.config.task_name + suffix.replace("_", "-")
-            glue.write_submission(output_dir, name, labels)
-        return self._score(split, outputs)
-
-    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
-        labels = self.decoder.labels(outputs)
-        score = self.reader.processor_of(split.name).score
-        return metrics.score_known(split.examples, labels, self.decoder, score)
 
 
 def find_columns(
@@ -404,7 +197,14 @@ def create_task(
         reader.find_num_texts()
     labels = reader.labels()
     class_weights = read_class_weights(config, reader, labels)
-    return ClassifierTask(start, reader, labels, class_weights)
+    return ClassifierTask(
+        start,
+        config.task_name,
+        config.classifier,
+        reader,
+        labels,
+        class_weights,
+    )
 
 
 def read_class_weights(

@@ -8,21 +8,14 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Any
 
-import numpy as np
-
-import modeling
 from command_line import cli, flags
 from command_line.flags import group, like
-from data.classification import decoding, features, metrics, swag
-from data.io import feature_specs, text_files
 from data.tables.tables import LayoutOptions
 from modeling import kinds
-from training import task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start, read_start
+from training.start import read_start
+from training.tasks.swag import SwagTask
 from training.training_config import OptimizerFlags
 
 
@@ -40,91 +33,14 @@ class Config(FineTuningConfig):
     head = kinds.MULTIPLE_CHOICE
 
 
-_Split = task.Split[swag.SwagExample, None]
-
-
-class SwagTask(task.Task[swag.SwagExample, None]):
-    """Chooses which of four endings continues a sentence."""
-
-    config: Config
-    metrics = ("eval_accuracy",)
-    decoder = decoding.LabelDecoder("classification", swag.LABELS)
-
-    def __init__(self, start: Start[Config]) -> None:
-        super().__init__(start)
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.loss = modeling.ClassifierLoss()
-        self.eval_loss = self.loss
-
-    def read_examples(self, split: str) -> Sequence[swag.SwagExample] | None:
-        """Reads the examples of a split from --data_dir."""
-        return swag.read_set(
-            self.config.fine_tuning.data_dir,
-            text_files.SETS[split],
-            self.config.table.layout(),
-        )
-
-    def encode(
-        self, split: str, examples: Sequence[swag.SwagExample]
-    ) -> Iterator[tuple[bytes, None]]:
-        """Yields the examples of a split as TFRecords, without origins."""
-        created = swag.create_features(
-            examples, self.max_seq_length, self.tokenizer
-        )
-        for record in features.encode_features(created, self.max_seq_length):
-            yield record, None
-
-    def feature_spec(self, split: str) -> feature_specs.Spec:
-        """Returns {name: Feature} of the records, the same for all splits."""
-        return feature_specs.swag_features(
-            self.max_seq_length, swag.NUM_CHOICES
-        )
-
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> "modeling.BertMultipleChoice":
-        """Creates the BertMultipleChoice to train."""
-        return modeling.BertMultipleChoice(config, **options)
-
-    def evaluate(
-        self, split: _Split, batches: task.Batches
-    ) -> dict[str, float]:
-        """Computes the accuracy of the chosen endings."""
-        return self._score(split, decoding.concatenate(batches))
-
-    def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
-    ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl.
-
-        Returns the scores of the predictions, or {} if the test set contains no
-        labels.
-        """
-        outputs = decoding.concatenate(batches)
-        entries = (
-            {"guid": example.guid}
-            | ({"gold_label": example.label} if example.label else {})
-            for example in split.examples
-        )
-        decoding.write_predictions(output_dir, entries, outputs, self.decoder)
-        return self._score(split, outputs)
-
-    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
-        return metrics.score_known(
-            split.examples,
-            self.decoder.labels(outputs),
-            self.decoder,
-            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
-        )
-
-
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
+    layout = start.config.table.layout()
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(start), start)
+    fine_tuning.run(SwagTask(start, layout), start)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -99,7 +99,7 @@ TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 
 
 def drivers():
-    """Returns the files of training, but the tasks that scripts pass to it."""
+    """Returns the files of training, but those of the tasks."""
     tasks = ROOT / "training/tasks"
     return [path for path in sources("training") if path.parent != tasks]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.io.text_files import suffix_of
+from data.io.split_names import suffix_of
 from modeling import kinds
 from modeling.checkpoints.names import printable
 from modeling.checkpoints.restore import LoadReport

@@ -14,7 +14,7 @@ import numpy as np
 from absl import logging
 
 import serving
-from data.io.text_files import suffix_of
+from data.io.split_names import suffix_of
 from files import atomic
 from modeling import kinds
 from modeling.folders import new_folders

@@ -12,7 +12,7 @@ from typing import Any
 from absl import logging
 
 from data.io import tfrecords
-from data.io.text_files import suffix_of
+from data.io.split_names import Purpose, suffix_of
 from modeling.folders import recorded_splits
 from modeling.folders.cards import example_calls
 from modeling.folders.model_entries import TrainingSettings
@@ -330,7 +330,7 @@ def predict(
     task: Task,
     trainer: Trainer,
     split: Split,
-    purpose: str,
+    purpose: Purpose,
     label: str,
 ) -> Batches:
     """Returns the batches of a split with the model's outputs.

@@ -7,6 +7,7 @@ from typing import Self
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import Kind
+from data.io.split_names import Purpose
 from data.tables.dev_split import DataFileOptions
 from modeling.folders.model_entries import NetworkOptions
 from training.training_config import TrainingConfig, TrainingFlags
@@ -149,21 +150,21 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def purposes(self) -> list[str]:
+    def purposes(self) -> list[Purpose]:
         """What the command reads sets for: "train", "eval" and "predict"."""
-        is_purpose = {
+        is_purpose: dict[Purpose, bool] = {
             "train": self.training.do_train,
             "eval": self.evaluates,
             "predict": self.fine_tuning.do_predict,
         }
-        return [name for name, is_set in is_purpose.items() if is_set]
+        return [purpose for purpose, is_read in is_purpose.items() if is_read]
 
     @property
     def network(self) -> NetworkOptions:
         """{flag: value} of the flags in `presets.NETWORK`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
-    def batch_size_of(self, purpose: str) -> int:
+    def batch_size_of(self, purpose: Purpose) -> int:
         """Returns the number of records in a batch to "eval" or "predict"."""
         if purpose == "eval":
             return self.fine_tuning.eval_batch_size

@@ -12,7 +12,7 @@ from absl import logging
 from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
-from data.io.text_files import SETS
+from data.io.split_names import SETS, Purpose, is_purpose
 from files.paths import StrPath
 from modeling.folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
@@ -104,7 +104,7 @@ def describe_data(
     described = []
     for name, split in splits.items():
         files = config.files_of(name)
-        if not files and config.fine_tuning.data_dir and name in SETS:
+        if not files and config.fine_tuning.data_dir and is_purpose(name):
             pattern = os.path.join(
                 glob.escape(config.fine_tuning.data_dir), SETS[name]
             )
@@ -122,12 +122,9 @@ def describe_data(
 
 
 def splits_of(
-    task: Task, splits: Mapping[str, Split], purpose: str
+    task: Task, splits: Mapping[str, Split], purpose: Purpose
 ) -> list[Split]:
-    """Returns the splits that were read for a purpose.
-
-    `purpose` is "train", "eval" or "predict".
-    """
+    """Returns the splits that were read for a purpose."""
     return [splits[name] for name in task.splits[purpose] if name in splits]
 
 

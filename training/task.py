@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, tfrecords
+    from data.io.split_names import Purpose
     from modeling.task_loss import Loss
 
 # An example, and what `Task.encode` yields beside a record.
@@ -83,9 +84,9 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     Attributes:
         config: the flags.
-        splits: {"train", "eval" or "predict": names of the splits to use for
-            this purpose}. A second split for evaluation is named "eval_SUFFIX".
-            The names of its scores then end in "_SUFFIX".
+        splits: {purpose: names of the splits to use for it}. A second split for
+            evaluation is named "eval_SUFFIX". The names of its scores then end
+            in "_SUFFIX".
         tokenizer: FullTokenizer of --vocab_file. Its files are written beside
             the weights.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
@@ -111,7 +112,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     """
 
     config: FineTuningConfig
-    splits: Mapping[str, Sequence[str]] = MappingProxyType(
+    splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
     loss: "Loss"

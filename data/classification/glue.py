@@ -13,7 +13,7 @@ from data.classification.features import (
     regression_label,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.text_files import SETS
+from data.io.split_names import SETS, Purpose
 from data.tables.tables import DEFAULT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
@@ -75,15 +75,15 @@ class SplitFilesProcessor(ClassificationProcessor):
             return None
         return [*self.label_names]
 
-    def load(self, split: str) -> list[InputExample]:
-        """Reads the split "train", "eval" or "predict" from its file.
+    def load(self, purpose: Purpose) -> list[InputExample]:
+        """Reads the set for a purpose from its file.
 
         Raises:
             OSError: the file is missing or cannot be read.
             ValueError: a line is malformed, or there is no example. The message
                 names the file.
         """
-        name = SETS[split]
+        name = SETS[purpose]
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
         path = glue_layouts.find_file(self.data_dir, name, file)

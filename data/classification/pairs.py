@@ -17,6 +17,7 @@ from data.classification.features import (
     number_of,
 )
 from data.classification.table_task import TableProcessor
+from data.io.split_names import Purpose
 from data.text.tokenization import FullTokenizer
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
@@ -99,15 +100,12 @@ class PairProcessor(TableProcessor):
         """Whether the sets may lack the column of the scores."""
         return self._options.label_column == "score"
 
-    def has_scores(self, split: str) -> bool:
-        """Returns whether the table of a split contains similarity scores.
+    def has_scores(self, purpose: Purpose) -> bool:
+        """Returns whether a set, which is read, contains similarity scores."""
+        return self.read(purpose)[0].label is not None
 
-        Reads the split "train", "eval" or "predict".
-        """
-        return self.read(split)[0].label is not None
-
-    def load(self, split: str) -> list[InputExample]:
-        """Reads the split "train", "eval" or "predict" from its table.
+    def load(self, purpose: Purpose) -> list[InputExample]:
+        """Reads the set for a purpose from its table.
 
         In a test set, some scores may be missing. In the other sets, rows
         without a score are left out if other rows have one.
@@ -117,9 +115,9 @@ class PairProcessor(TableProcessor):
             ValueError: a row is malformed, or the table lacks the column
                 "score", but other columns may contain scores.
         """
-        examples = super().load(split)
+        examples = super().load(purpose)
         is_scored = any(each.label is not None for each in examples)
-        if is_scored or split == "predict":
+        if is_scored or purpose == "predict":
             return examples
         other_columns = {*self._columns} - {*self.text_columns}
         if self._options.label_column and other_columns:

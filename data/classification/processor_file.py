@@ -20,6 +20,7 @@ from command_line.path_flags import split_code
 from data.classification import features
 from data.classification.processor import ClassificationProcessor
 from data.io import text_files
+from data.io.split_names import SETS, Purpose
 from data.text import tokenization
 from files.paths import StrPath
 from modeling.folders.presets import Preset
@@ -127,38 +128,38 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def load(self, split: str) -> list[features.InputExample]:
-        """Returns the examples of a split, and sets `text_columns`.
+    def load(self, purpose: Purpose) -> list[features.InputExample]:
+        """Returns the set for a purpose, and sets `text_columns`.
 
         Raises:
             ValueError: the set is empty, an example is malformed, or the user's
                 code fails. The message names the line or the method.
             OSError: the user's code cannot read a file.
         """
-        name = f"get_{text_files.SETS[split]}_examples"
+        name = f"get_{SETS[purpose]}_examples"
         with self._run_code():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
             raise ValueError(f"{self._method(name)} returned no example")
         examples = [
-            self._convert(example, number, split)
+            self._convert(example, number, purpose)
             for number, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
         self.text_columns = ("text_a", "text_b") if is_pair else ("text_a",)
         columns = ["guid", *self.text_columns]
-        if split == "eval":
+        if purpose == "eval":
             columns.append("label")
-        for example in examples if split != "train" else ():
+        for example in examples if purpose != "train" else ():
             example.row = {name: getattr(example, name) for name in columns}
         return examples
 
     def _convert(
-        self, example: object, number: int, split: str
+        self, example: object, number: int, purpose: Purpose
     ) -> features.InputExample:
         # The user's class of examples may be another one than ours.
         guid = getattr(example, "guid", number)
-        name = self._method(f"get_{text_files.SETS[split]}_examples")
+        name = self._method(f"get_{SETS[purpose]}_examples")
         where = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
@@ -169,7 +170,7 @@ class UserProcessor(ClassificationProcessor):
             raise ValueError(f"{where}: {error}") from None
         label = _label_text(getattr(example, "label", None))
         # As in Google's code, the labels of a test set are placeholders.
-        if split != "predict" and label not in self._labels:
+        if purpose != "predict" and label not in self._labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; get_labels returns "
                 f"{first_labels(self._labels)}"
@@ -217,7 +218,7 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def load(self, split: str) -> list[features.InputExample]:
+    def load(self, purpose: Purpose) -> list[features.InputExample]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[ENTRY]
         raise ValueError(

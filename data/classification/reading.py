@@ -20,7 +20,7 @@ from data.classification.pairs import (
 )
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_task import TableProcessor
-from data.io.text_files import suffix_of
+from data.io.split_names import Purpose, purpose_of, suffix_of
 from data.tables.dev_split import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
@@ -58,12 +58,13 @@ class ClassificationReader:
         self.settings = main.settings
 
     @property
-    def splits(self) -> dict[str, list[str]]:
+    def splits(self) -> dict[Purpose, list[str]]:
         """{purpose: names of its splits}."""
-        splits = {"train": ["train"]}
-        for purpose in ("eval", "predict"):
-            splits[purpose] = [f"{purpose}{end}" for end in self._processors]
-        return splits
+        return {
+            "train": ["train"],
+            "eval": [f"eval{suffix}" for suffix in self._processors],
+            "predict": [f"predict{suffix}" for suffix in self._processors],
+        }
 
     @property
     def table_processor(self) -> TableProcessor | None:
@@ -106,7 +107,7 @@ class ClassificationReader:
         describes. In a test set whose labels are placeholders, the labels are
         None.
         """
-        purpose = split.partition("_")[0]
+        purpose = purpose_of(split)
         processor = self.processor_of(split)
         try:
             examples = processor.take(purpose)

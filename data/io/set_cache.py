@@ -3,6 +3,8 @@
 import abc
 from typing import Generic, TypeVar
 
+from data.io.split_names import Purpose
+
 ExampleT = TypeVar("ExampleT")
 
 
@@ -16,27 +18,27 @@ class CachingReader(abc.ABC, Generic[ExampleT]):
     """
 
     def __init__(self) -> None:
-        # {split that was read, and not yet taken: its examples}
-        self._cached: dict[str, list[ExampleT]] = {}
+        # {purpose of a set that was read, and not yet taken: its examples}
+        self._cached: dict[Purpose, list[ExampleT]] = {}
 
-    def read(self, split: str) -> list[ExampleT]:
-        """Returns the split "train", "eval" or "predict", and holds it.
+    def read(self, purpose: Purpose) -> list[ExampleT]:
+        """Returns the set for a purpose, and holds it.
 
         Raises:
             OSError: the set's file does not exist, or cannot be read.
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
         """
-        if split not in self._cached:
-            self._cached[split] = self.load(split)
-        return self._cached[split]
+        if purpose not in self._cached:
+            self._cached[purpose] = self.load(purpose)
+        return self._cached[purpose]
 
-    def take(self, split: str) -> list[ExampleT]:
-        """Returns a split as `read` does, and holds it no longer."""
-        examples = self.read(split)
-        del self._cached[split]
+    def take(self, purpose: Purpose) -> list[ExampleT]:
+        """Returns a set as `read` does, and holds it no longer."""
+        examples = self.read(purpose)
+        del self._cached[purpose]
         return examples
 
     @abc.abstractmethod
-    def load(self, split: str) -> list[ExampleT]:
-        """Reads a split from its file, for `read`, whose errors it raises."""
+    def load(self, purpose: Purpose) -> list[ExampleT]:
+        """Reads a set from its file, for `read`, whose errors it raises."""

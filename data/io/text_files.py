@@ -17,15 +17,8 @@ from typing import IO
 from data.io import encodings, packed_files
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
-# {split of a script: name of its set in a data folder}.
-SETS = {"train": "train", "eval": "dev", "predict": "test"}
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
-
-
-def suffix_of(split: str) -> str:
-    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
-    return "".join(split.partition("_")[1:])
 
 
 def _gfile() -> types.ModuleType:

@@ -14,7 +14,8 @@ from absl import logging
 from command_line import flags
 from command_line.path_flags import Kind
 from data.io.set_cache import CachingReader
-from data.io.text_files import SETS, find_set_file
+from data.io.split_names import SETS, Purpose
+from data.io.text_files import find_set_file
 from data.tables.row_keys import key_of, split_fraction_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -86,8 +87,8 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
     def labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression."""
 
-    def load(self, split: str) -> list[ExampleT]:
-        """Reads a split from its file, or splits --data_file.
+    def load(self, purpose: Purpose) -> list[ExampleT]:
+        """Reads a set from its file, or splits --data_file.
 
         Raises:
             OSError: a file cannot be read.
@@ -95,17 +96,17 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         """
         if self._data.data_file:
             train, dev = self._split_file(self._data.data_file)
-            sets = {"train": train, "eval": dev}
+            sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
             # Hold the other set too, so that the file is read only once.
             self._cached |= sets
         else:
-            name = SETS[split]
+            name = SETS[purpose]
             path = find_set_file(self._source, name, self.file_names[name])
-            sets = {split: self.read_file(path, name)}
+            sets = {purpose: self.read_file(path, name)}
         # No file shows the rows of a train set, so free their memory.
         for example in sets.get("train", ()):
             example.row = None
-        return sets[split]
+        return sets[purpose]
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set."""

@@ -26,6 +26,7 @@ from tests.support.script_runner import (
 )
 from tests.support.task_runs import read_predictions
 from training import start
+from training.tasks.classifier import ClassifierTask
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -47,7 +48,9 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     begin = start.Start(config, None, bert_config, tokenizer)
     reader = run_classifier.create_reader(Parsed(config), begin, None)
-    created = run_classifier.ClassifierTask(begin, reader, ["a", "b"], {})
+    created = ClassifierTask(
+        begin, "csv", config.classifier, reader, ["a", "b"], {}
+    )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
         run_classifier.create_task(begin, reader)

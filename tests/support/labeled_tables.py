@@ -3,7 +3,7 @@
 import json
 
 from data.classification import classifier_flags, table_task
-from data.io.text_files import SETS
+from data.io.split_names import SETS
 from data.tables.dev_split import DataFileOptions
 
 # {name of a set: its split}

@@ -9,6 +9,7 @@ import numpy as np
 import modeling
 from data.classification import decoding, features, metrics, pairs
 from data.io import feature_specs
+from data.io.split_names import purpose_of
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start
@@ -78,7 +79,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
-        return self.reader.take(split)
+        return self.reader.take(purpose_of(split))
 
     def encode(
         self, split: str, examples: Sequence[features.InputExample]

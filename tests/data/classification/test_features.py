@@ -15,7 +15,7 @@ from data.classification.features import (
     encode_classification_features,
     encode_features,
 )
-from data.io.text_files import SETS
+from data.io.split_names import SETS
 from data.text import tokenization
 from modeling import losses
 from tests.support import golden

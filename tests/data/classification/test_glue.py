@@ -9,7 +9,7 @@ import json
 import pytest
 
 from data.classification import glue
-from data.io.text_files import SETS
+from data.io.split_names import SETS
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).

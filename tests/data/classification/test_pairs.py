@@ -9,7 +9,7 @@ from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
-from data.io.text_files import SETS
+from data.io.split_names import SETS
 from data.tables.dev_split import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io.text_files import SETS
+from data.io.split_names import SETS
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
 from data.tables.dev_split import DataFileOptions

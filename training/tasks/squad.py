@@ -1,0 +1,202 @@
+"""Answers questions about passages, for run_squad.py."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+from absl import logging
+
+import modeling
+from data import report
+from data.io import feature_specs
+from data.squad import decoding, passage_windows, reading, scoring
+from data.squad.decoding import DecodingOptions
+from data.squad.passage_windows import WindowOptions
+from data.squad.squad_reader import SquadReader
+from data.text import token_windows
+from files import atomic
+from modeling.folders.model_entries import HeadSettings
+from training import task
+from training.fine_tuning_config import FineTuningConfig
+from training.start import Start
+
+_Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
+
+
+class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
+    """Finds the answer to a question in a passage.
+
+    --predict_file is used for both evaluation and prediction.
+
+    Args:
+        start: what the command starts from.
+        reader: reads --train_file and --predict_file.
+        windows: flags of how passages are cut into windows.
+        options: flags of how outputs become answers.
+        writes_report: True to write report.html about the predictions.
+    """
+
+    metrics = ("f1",)
+    # SQuAD's official scores are percentages, so one hundredth is 1.0.
+    hundredth = 1.0
+    splits = MappingProxyType(
+        {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
+    )
+    # As in Google's code, compute the number of training steps from the number
+    # of questions, not of windows.
+    counts_examples = True
+
+    def __init__(
+        self,
+        start: Start[FineTuningConfig],
+        reader: SquadReader,
+        windows: WindowOptions,
+        options: DecodingOptions,
+        *,
+        writes_report: bool,
+    ) -> None:
+        super().__init__(start)
+        self.reader = reader
+        self.windows = windows
+        self.options = options
+        self.writes_report = writes_report
+        # The records of evaluations do not contain the right answers, so
+        # `evaluate` takes the answers from this file.
+        if reader.asked:
+            self.eval_files = [reader.asked.path]
+        self.loss = modeling.SpanLoss()
+        self.export_settings = cast(
+            "HeadSettings",
+            {**vars(windows), **vars(options)},
+        )
+
+    def read_examples(
+        self, split: str
+    ) -> Sequence[reading.SquadExample] | None:
+        """Returns the questions of --train_file or --predict_file."""
+        return self.reader.take(split)
+
+    def encode(
+        self, split: str, examples: Sequence[reading.SquadExample]
+    ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
+        """Yields the windows of a split's questions, as TFRecords too.
+
+        If the model skips padding, the longest windows of "eval" come first.
+        """
+        limit = self.windows.max_query_length
+        counted = token_windows.count_cut(
+            examples,
+            lambda each: (
+                len(self.tokenizer.tokenize(each.question_text)) > limit
+            ),
+            f"questions were longer than --max_query_length={limit} and were "
+            "cut",
+        )
+        windows: Iterable[passage_windows.SquadFeatures] = (
+            passage_windows.create_features(
+                counted, self.tokenizer, self.windows, split == "train"
+            )
+        )
+        if split == "eval" and self.config.unpads:
+            # Sort the windows by length. Then a batch contains windows of
+            # similar length, and a lack of memory shows in the first batch.
+            windows = sorted(windows, key=lambda each: -len(each.tokens))
+        for window in windows:
+            yield passage_windows.encode_squad_features(window), window
+
+    def feature_spec(self, split: str) -> feature_specs.Spec:
+        """Returns {name: Feature} of a split's records.
+
+        Only the records of "train" contain answers.
+        """
+        return feature_specs.squad_features(
+            self.windows.max_seq_length, split == "train"
+        )
+
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> "modeling.BertSpanLabeler":
+        """Creates the BertSpanLabeler to train."""
+        return modeling.BertSpanLabeler(config, **options)
+
+    def evaluate(
+        self, split: _Split, batches: task.Batches
+    ) -> dict[str, float]:
+        """Computes the scores of SQuAD's official script for --predict_file."""
+        return self._score(*self.answer(split, batches))
+
+    def write_predictions(
+        self, split: _Split, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
+        """Writes the answers, and report.html if --report is set.
+
+        The answer files have the names and the format of Google's script.
+        Returns the scores, or {} if --predict_file contains no answers.
+        """
+        predictions, nbest, null_odds = self.answer(split, batches)
+        outputs: dict[str, Mapping[str, object]] = {
+            "predictions.json": predictions,
+            "nbest_predictions.json": nbest,
+        }
+        is_v2 = self.options.version_2_with_negative
+        if is_v2:
+            outputs["null_odds.json"] = null_odds
+        for name, content in outputs.items():
+            path = os.path.join(output_dir, name)
+            atomic.write_json(path, content, indent=4)
+        logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
+        try:
+            scores = self._score(predictions, nbest, null_odds)
+        except ValueError as error:
+            logging.warning("The answers are not scored: %s", error)
+            return {}
+        if self.writes_report:
+            file = self._asked
+            heading = report.create_heading("SQuAD", file.path, scores)
+            path = os.path.join(output_dir, "report.html")
+            report.write_answers(path, heading, file, predictions, is_v2)
+        return scores
+
+    def answer(self, split: _Split, batches: task.Batches) -> decoding.Answers:
+        """Returns three dicts: the answers, the n-best lists, the null odds.
+
+        The keys of each dict are the ids of the questions.
+        """
+        results: list[decoding.RawResult] = []
+        for features, outputs in batches:
+            results += map(
+                decoding.RawResult,
+                features["unique_ids"].tolist(),
+                outputs["start_logits"],
+                outputs["end_logits"],
+            )
+        # `encode` may have sorted the windows by length.
+        windows = sorted(split.origins, key=lambda each: each.unique_id)
+        return decoding.decode_predictions(
+            split.examples,
+            windows,
+            results,
+            self.options,
+            self.tokenizer.basic_tokenizer,
+        )
+
+    @property
+    def _asked(self) -> reading.SquadFile:
+        # Only commands that read --predict_file evaluate and predict.
+        assert self.reader.asked
+        return self.reader.asked
+
+    def _score(
+        self,
+        predictions: Mapping[str, str],
+        nbest: Mapping[str, list[decoding.NbestEntry]],
+        null_odds: Mapping[str, float],
+    ) -> dict[str, float]:
+        return scoring.score_predictions(
+            self._asked,
+            predictions,
+            self.options.version_2_with_negative,
+            nbest,
+            null_odds,
+        )
