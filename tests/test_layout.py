@@ -133,6 +133,7 @@ def test_training_takes_only_records_from_data():
         "data.io.feature_specs",
         "data.io.records",
         "data.tables.row_keys",
+        "data.io.split_names",
         "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
