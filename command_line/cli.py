@@ -115,8 +115,11 @@ def run(
 
 
 def _name_of(script: types.ModuleType) -> str:
-    # Returns the name of the script as the user typed it, or of an installed
-    # command without its folder. `python -m` sets sys.argv[0] to a path.
+    """Returns the name of the script as the user typed it.
+
+    The name of an installed command has no folder.
+    """
+    # `python -m` sets sys.argv[0] to a path.
     if script is sys.modules["__main__"] and script.__spec__ is not None:
         return script.__spec__.name.replace(".", "/") + ".py"
     return installation.running_command() or sys.argv[0]
@@ -134,6 +137,8 @@ def _install_handlers() -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig(script_flags.Config):
+    """Flags that every script has."""
+
     debug: bool = script_flags.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
@@ -146,6 +151,16 @@ class _CommonConfig(script_flags.Config):
 def _parse_flags(
     argv: list[str], required: Sequence[str], known_only: bool, purpose: str
 ) -> list[str]:
+    """Parses the command line, and ends the script if it is wrong.
+
+    Returns the name of the script, and the arguments that are not its flags.
+
+    Args:
+        argv: the name of the script, and its arguments.
+        required: names of the flags that the user must set.
+        known_only: whether flags that the script does not define are allowed.
+        purpose: docstring of the script, for --help.
+    """
     for name in argv:
         if name in ("-h", "-help", "--help", "--helpfull"):
             help_pages.print_help(purpose, name == "--helpfull")
@@ -176,7 +191,10 @@ def _parse_flags(
 
 
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
-    # Other libraries log through absl too, Keras and TensorFlow for example.
+    """Returns whether to log a record, which may be of another library.
+
+    Keras and TensorFlow log through absl too.
+    """
     path = Path(record.pathname).resolve()
     # If the project is installed, PROJECT is the folder of all packages.
     is_ours = path.parent == PROJECT or any(

@@ -212,6 +212,7 @@ class Flag:
         return all(isinstance(each, str) for each in value)
 
     def _is_number(self, value: object) -> bool:
+        """Returns whether a value is a number within the flag's bounds."""
         # Python takes True for a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False

@@ -20,6 +20,8 @@ def surround_import(
 
 
 class _Finder:
+    """Finder of modules that lets one package be imported in a context."""
+
     def __init__(
         self, package: str, enter: Callable[[], AbstractContextManager[None]]
     ) -> None:

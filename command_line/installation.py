@@ -85,7 +85,7 @@ def running_command() -> str | None:
 
 
 def _installer() -> str:
-    # Returns the command that adds packages to the environment of this Python.
+    """Returns the command that adds packages to this Python's environment."""
     environment = Path(sys.prefix)
     if (environment / "pipx_metadata.json").is_file():
         return f"pipx runpip {DISTRIBUTION} install"

@@ -153,9 +153,16 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
 
 
 class _Place(NamedTuple):
+    """A file or folder that a flag leads to.
+
+    Attributes:
+        flag: the flag.
+        path: path of the file or folder.
+        lineage: what identifies the path, and each folder above it.
+    """
+
     flag: PathFlag
     path: str
-    # What identifies the path and each folder above it.
     lineage: list[object]
 
     def __str__(self) -> str:
@@ -165,7 +172,7 @@ class _Place(NamedTuple):
 
 
 def _harms(output: _Place, other: _Place) -> bool:
-    # Returns whether to write an output may change another path of the command.
+    """Returns whether to write an output may change another path."""
     if other is output:
         return False
     is_inside = other.lineage[0] in output.lineage[1:]

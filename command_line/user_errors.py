@@ -56,8 +56,8 @@ def describe(error: Exception, path_flags: Sequence[PathFlag]) -> str:
 
 
 def _lost_worker(error: Exception) -> bool:
-    # Returns whether TensorFlow could not reach another worker of the training.
-    # Its message is a stack of calls.
+    """Returns whether TensorFlow could not reach another worker."""
+    # The message of such an error is a stack of calls.
     return type(error).__name__ in (
         "AbortedError",
         "UnavailableError",

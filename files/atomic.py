@@ -151,6 +151,7 @@ def try_lock(descriptor: int) -> bool | None:
 
 @contextlib.contextmanager
 def _local_open(path: str) -> Iterator[IO[bytes]]:
+    """Writes a partial file, and renames it when its bytes are on the disk."""
     partial = partial_path(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     remove_partial(path)
@@ -173,6 +174,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _remote_open(path: str) -> Iterator[IO[bytes]]:
+    """Writes a partial file by TensorFlow, and renames it."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 

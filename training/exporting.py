@@ -186,8 +186,10 @@ def check_scores(
 
 
 def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    # Returns {format: {name of a score: score}} of the result of
-    # evaluate_export.
+    """Returns {format: {name of a score: score}}.
+
+    `scores` is the result of `evaluate_export`.
+    """
     grouped = {
         form: {
             name.removeprefix(f"{form}_"): score
@@ -240,8 +242,7 @@ def evaluate_export(
 def _run(
     task: Task, kind: str, engine: engines.Engine, split: Split
 ) -> Iterator[Batch]:
-    # Yields batches as the model itself would compute them: features and
-    # logits.
+    """Yields features and logits, as the model itself would compute them."""
     size = task.config.fine_tuning.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.

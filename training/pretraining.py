@@ -178,14 +178,20 @@ def _check_records(
     config: PretrainingConfig,
     name: str,
     recorded: Sequence[object],
-    found: Sequence[list],
+    records: Sequence[Fingerprint],
 ) -> None:
-    # Raises a ValueError if a run is resumed on other records than it began
-    # with.
-    if recorded == found:
+    """Raises a ValueError if a run is resumed on other records.
+
+    Args:
+        config: the flags.
+        name: name of the flag that names the records.
+        recorded: fingerprints of the records that the run began with.
+        records: fingerprints of the records now.
+    """
+    if recorded == records:
         return
     folder = config.training.output_dir
-    files = [entry[0] for entry in found if entry not in recorded]
+    files = [entry[0] for entry in records if entry not in recorded]
     raise ValueError(
         f"--{name}: the run in {folder} began with other records than "
         f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
@@ -268,8 +274,7 @@ def find_records(
 
 
 def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
-    # Raises a ValueError if the user set flags of masking for records with
-    # masks.
+    """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
     masking &= start.command.keys()
     if masking:

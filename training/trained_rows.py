@@ -54,10 +54,18 @@ def _find_doubt(
     fraction: float,
     key: tuple[str, ...],
 ) -> tuple[float, str] | None:
-    # Returns (clean fraction, reason) if the dev set may contain rows that the
-    # weights were trained on, and None if it contains no such row. The weights
-    # were not trained on rows below the clean fraction, which is 0.0 if nothing
-    # is known (see TableSplit.clean_fraction).
+    """Tells if the dev set may contain rows that the weights were trained on.
+
+    Returns (clean fraction, reason) if so, and None if it contains no such row.
+    The weights were not trained on rows below the clean fraction, which is 0.0
+    if nothing is known (see TableSplit.clean_fraction).
+
+    Args:
+        preset: Preset of the weights.
+        config: the flags.
+        fraction: fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
     split = preset.table_split
     source = preset.source
     if split is None and not _learned_table(preset, config):
@@ -91,8 +99,11 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _learned_table(preset: Preset, config: DataFileConfig) -> bool:
-    # Returns whether weights were trained for the same kind of task on sets
-    # that the user made. They may be from the table that is now split.
+    """Returns whether weights were trained for the same kind of task.
+
+    And on sets that the user made, which may be from the table that is now
+    split.
+    """
     return (
         "train" in preset.data
         and preset.head == config.head

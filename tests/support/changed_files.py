@@ -52,7 +52,7 @@ def pick(random, values):
 
 
 def _pick_json(random):
-    # A later change must not change the constants.
+    """Returns one of the values, as a copy that later changes may change."""
     return copy.deepcopy(pick(random, _VALUES))
 
 
@@ -87,6 +87,7 @@ def _places(value, path=()):
 
 
 def _change_value(value, random):
+    """Changes, adds or removes one value inside a value of JSON."""
     # Large groups, such as vocabularies, would hide the others.
     places = []
     for place in _places(value):
@@ -193,6 +194,7 @@ def _h5_values(random):
 
 
 def _change_h5(file, random):
+    """Changes one dataset, its name or its attributes in an open file."""
     names = []
     file.visit(names.append)
     sets = [name for name in names if isinstance(file[name], h5py.Dataset)]
@@ -242,6 +244,7 @@ def change_h5(path, random):
 
 
 def _changed_graph(text, random):
+    """Returns a serialized graph of objects with a few changed entries."""
     if random.integers(4) == 0:
         return change_bytes(text, random)
     graph = TrackableObjectGraph.FromString(text)

@@ -77,6 +77,7 @@ def _status(key):
 
 
 def _create_call(path, signature):
+    """Returns a function of texts: a SavedModel's, or that of a tokenizer."""
     import tensorflow as tf
 
     if Path(path).is_dir():

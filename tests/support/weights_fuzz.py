@@ -194,6 +194,7 @@ def _from_preset(folder):
 
 
 def _export(folder):
+    """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenization import create_tokenizer
     from modeling.folders import identity, presets
@@ -216,6 +217,7 @@ def _export(folder):
 
 
 def _start(folder, **switches):
+    """Starts run_classifier.py with the weights in a folder, and checks it."""
     import run_classifier
     from command_line import config_values, flags
     from training import checks

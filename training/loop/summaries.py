@@ -46,8 +46,7 @@ class Summaries(Callback):
 
 
 def _peak_memory() -> int:
-    # Returns the peak memory of the first GPU, or else of this process, in
-    # bytes.
+    """Returns the peak bytes of the first GPU, or else of this process."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

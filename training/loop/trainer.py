@@ -29,7 +29,8 @@ from training.training_config import TrainingConfig
 
 
 class _Ends(NamedTuple):
-    # Why the training ends after a step. All workers agree on it.
+    """Why the training ends after a step. All workers agree on it."""
+
     has_ended: bool
     is_time_over: bool
     is_stopped: bool
@@ -142,7 +143,7 @@ class Trainer(BatchPredictor):
         self.folder.history.restore(self.global_step)
 
     def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
-        # Loads the weights that a new run starts from, if they are not random.
+        """Loads the weights that a new run starts from, if there are any."""
         config = self.config
         if not config.initial_checkpoint:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -304,7 +305,7 @@ class Trainer(BatchPredictor):
         stop: threading.Event,
         is_save_due: bool,
     ) -> _Ends:
-        # Runs the callbacks after a step, and finds out what ends the training.
+        """Runs the callbacks after a step, and finds out if training ends."""
         step = self.global_step
         wishes = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (

@@ -215,6 +215,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
+        """Updates one variable, and its moments, by one gradient."""
         # Keras's documentation of Optimizer tells subclasses to call this
         # private method.
         index = self._get_variable_index(variable)
@@ -254,8 +255,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def _all_reduce_sum_gradients(
         self, grads_and_vars: GradientsAndVariables
     ) -> GradientsAndVariables:
-        # Override a private method, because Keras offers no public option to
-        # leave the sum over replicas to the caller.
+        """Leaves the sum over replicas to the caller.
+
+        This overrides a private method, because Keras offers no public option.
+        """
         return grads_and_vars
 
 

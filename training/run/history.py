@@ -173,6 +173,11 @@ class History:
         metrics: Mapping[str, float],
         learning_rate: float | None,
     ) -> Line:
+        """Returns a line with the hours trained so far.
+
+        If the step already has a line of another kind, the hours, the number of
+        examples and the learning rate are those of that line.
+        """
         line: Line = {
             "kind": kind,
             "step": step,
@@ -181,7 +186,6 @@ class History:
             "learning_rate": learning_rate,
             "metrics": {},
         }
-        # All lines of a step contain the same values.
         for other in KINDS:
             if known := self._lines.get((other, step)):
                 line["hours"] = known["hours"]
@@ -212,6 +216,7 @@ class History:
     def _show(
         self, prefix: str, step: int, metrics: Mapping[str, float | None]
     ) -> None:
+        """Writes the metrics for TensorBoard."""
         # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
@@ -246,6 +251,7 @@ def read(path: str | os.PathLike[str]) -> list[Line]:
 
 
 def _parse(text: bytes, where: str) -> Line:
+    """Parses one line. Error messages begin with `where`."""
     line = json_files.parse_json(text, where)
     wrong = [
         name

@@ -97,11 +97,14 @@ def _with_flags(
 
 
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns {setting, or flag with its dashes: value} to compare."""
+    values = {
+        f"--{name}": value for name, value in settings.get("flags", {}).items()
+    }
     # The data are for the card only. The split follows from the flags, and from
     # the start of the run.
-    known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
     names = settings.keys() - {"data", "flags", "split"}
-    return known | {name: settings[name] for name in names}
+    return values | {name: settings[name] for name in names}
 
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:

@@ -144,8 +144,10 @@ class RunFolder:
 
     @property
     def _described(self) -> ModelJson | None:
-        # Contents of the run's model.json, None if this command trains and
-        # changes them.
+        """Contents of the run's model.json, None if this command changes them.
+
+        A command that trains changes them.
+        """
         is_fixed = not self._config.training.do_train
         if is_fixed and self.preset and self.preset.is_resumed:
             return self.preset.described
