@@ -56,7 +56,7 @@ class Config(DataFileConfig):
 
     table: TableOptions = group(TableOptions)
     classifier: ClassifierOptions = group(ClassifierOptions)
-    task_name: str = flags.head(
+    task_name: str | None = flags.head(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
@@ -90,6 +90,12 @@ class Config(DataFileConfig):
         }
 
     @property
+    def required_task_name(self) -> str:
+        """Value of --task_name. The flag must be set."""
+        assert self.task_name is not None  # by `start.check_required`
+        return self.task_name
+
+    @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
         return self.task_name == "embedding"
@@ -110,7 +116,7 @@ class Config(DataFileConfig):
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
-            glue.submission_file(self.task_name)
+            glue.submission_file(self.required_task_name)
 
 
 _Split = task.Split[features.InputExample, int]
@@ -143,7 +149,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = self.config.classifier.doc_stride
         self.labels = labels
-        name = self.config.task_name
+        name = self.config.required_task_name
         mode = reader.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         self.decoder = decoding.LabelDecoder(mode, labels)
@@ -277,7 +283,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         scores = self._score(split, outputs)
         # Windows read the whole text.
         length = 2**31 if self.doc_stride else self.max_seq_length
-        data = self.config.data.data_file or self.config.fine_tuning.data_dir
+        data = self.config.data_source
         suffix = split.name.removeprefix("eval")
         report.write_labels(
             os.path.join(output_dir, f"report{suffix}.html"),
@@ -299,7 +305,8 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         )
         if self.config.classifier.glue_submission:
             suffix = split.name.removeprefix("predict")
-            name = self.config.task_name + suffix.replace("_", "-")
+            task_name = self.config.required_task_name
+            name = task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         return self._score(split, outputs)
 
@@ -352,7 +359,7 @@ def create_reader(
     if user_processor:
         return reading.ClassificationReader({"": user_processor})
     table_processor = reading.create_table_processor(
-        config.task_name,
+        config.required_task_name,
         config.fine_tuning.data_dir,
         config.data,
         config.table,
@@ -363,7 +370,7 @@ def create_reader(
         return reading.ClassificationReader({"": table_processor})
     return reading.ClassificationReader(
         glue.create_glue_processors(
-            config.task_name,
+            config.required_task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
             config.table.layout(),

@@ -20,7 +20,7 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import group, like
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
@@ -62,12 +62,12 @@ class Config(FineTuningConfig):
     train_file: str | None = flags.training(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     predict_file: str | None = flags.decoding(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     report: bool = flags.neutral(
         False,

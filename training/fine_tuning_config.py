@@ -6,7 +6,7 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group, like
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.tables.dev_split import DataFileOptions
 from modeling.folders.model_entries import NetworkOptions
 from training.training_config import TrainingConfig, TrainingFlags
@@ -16,10 +16,10 @@ from training.training_config import TrainingConfig, TrainingFlags
 class FineTuningFlags:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
-    data_dir: str = flags.training(
+    data_dir: str | None = flags.training(
         None,
         "Folder of the task's data files. Not needed if you only export.",
-        kind=Kind.DATA_FOLDER,
+        kind=PathKind.DATA_FOLDER,
     )
     max_seq_length: int = flags.head(
         128,
@@ -205,6 +205,13 @@ class DataFileConfig(FineTuningConfig):
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
         return self.data.data_file
+
+    @property
+    def data_source(self) -> str:
+        """Value of --data_file or --data_dir. One of them must be set."""
+        source = self.data.data_file or self.fine_tuning.data_dir
+        assert source is not None  # by `start.check_required`
+        return source
 
     @property
     def task_name(self) -> str | None:

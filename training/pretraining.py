@@ -191,7 +191,7 @@ def _check_records(
     if recorded == records:
         return
     folder = config.training.output_dir
-    files = [entry[0] for entry in records if entry not in recorded]
+    files = [str(entry[0]) for entry in records if entry not in recorded]
     raise ValueError(
         f"--{name}: the run in {folder} began with other records than "
         f"{', '.join(files) or 'these files'}. Set another --output_dir. To "

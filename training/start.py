@@ -305,11 +305,11 @@ def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
         if name not in _ADDRESSES
     }
     values = config_values.flat(parsed.config)
-    for each in flags.flags_of(parsed.config, *Role):
-        if each.meta.kind is None or each.name not in command:
+    for flag in flags.flags_of(parsed.config, *Role):
+        if flag.properties.kind is None or flag.name not in command:
             continue
-        source = hub.source_of(values[each.name] or "")
-        parts = str(command[each.name]).split(",")
-        names = [os.path.basename(part.rstrip("/")) for part in parts]
-        command[each.name] = source or ",".join(names)
+        source = hub.source_of(values[flag.name] or "")
+        paths = str(command[flag.name]).split(",")
+        names = [os.path.basename(path.rstrip("/")) for path in paths]
+        command[flag.name] = source or ",".join(names)
     return command

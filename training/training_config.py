@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from modeling.folders import hub
 from modeling.folders.model_entries import NetworkOptions
 
@@ -62,7 +62,7 @@ class TrainingFlags:
     output_dir: str = flags.neutral(
         ...,
         "Folder for checkpoints, records and results.",
-        kind=Kind.RUN_FOLDER,
+        kind=PathKind.RUN_FOLDER,
     )
     do_train: bool = flags.neutral(False, "Train on the train set.")
     do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
@@ -141,7 +141,7 @@ class TrainingFlags:
         None,
         "Write the weights without the optimizer's slots (a third of the size) "
         "to a folder laid out like Google's releases.",
-        kind=Kind.NEW_FOLDER,
+        kind=PathKind.NEW_FOLDER,
     )
     # Not a flag: the steps in a row without a finite loss that end a training.
     max_nonfinite_steps: int = 10
@@ -155,7 +155,7 @@ class DistillationFlags:
         None,
         "Folder of a larger model of the same task to learn from, such as a "
         "folder that --export_weights wrote.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     distill_temperature: float = flags.training(
         2.0,

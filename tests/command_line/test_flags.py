@@ -100,7 +100,11 @@ def test_a_script_may_change_a_group_of_its_base_class():
         )
 
     (steps,) = (x for x in flags.flags_of(Other) if x.name == "steps")
-    assert (steps.default, steps.meta.help, steps.meta.at_least) == (
+    assert (
+        steps.default,
+        steps.properties.help,
+        steps.properties.at_least,
+    ) == (
         2,
         "Steps.",
         1,

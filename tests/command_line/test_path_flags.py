@@ -6,20 +6,20 @@ import os
 import pytest
 
 from command_line import path_flags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 
 KINDS = {
-    "input_file": Kind.INPUT_FILES,
-    "output_file": Kind.OUTPUT_FILE,
-    "output_files": Kind.OUTPUT_FILES,
-    "vocab_file": Kind.MODEL,
-    "train_file": Kind.INPUT_FILE,
-    "data_dir": Kind.DATA_FOLDER,
-    "runs": Kind.RUNS,
-    "init_checkpoint": Kind.MODEL,
-    "output_dir": Kind.RUN_FOLDER,
-    "export_weights": Kind.NEW_FOLDER,
-    "export_dir": Kind.NEW_FOLDER,
+    "input_file": PathKind.INPUT_FILES,
+    "output_file": PathKind.OUTPUT_FILE,
+    "output_files": PathKind.OUTPUT_FILES,
+    "vocab_file": PathKind.MODEL,
+    "train_file": PathKind.INPUT_FILE,
+    "data_dir": PathKind.DATA_FOLDER,
+    "runs": PathKind.RUNS,
+    "init_checkpoint": PathKind.MODEL,
+    "output_dir": PathKind.RUN_FOLDER,
+    "export_weights": PathKind.NEW_FOLDER,
+    "export_dir": PathKind.NEW_FOLDER,
 }
 FILES = """
     corpus.txt vocab.txt data/train.tsv
