@@ -41,10 +41,10 @@ from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start, read_start, suit
+from training.start import Start, read_start
+from training.table_start import adapt_to_table
 from training.tasks import prediction_files
 from training.tasks.embedding import EmbeddingTask
-from training.trained_rows import with_table_split
 
 if TYPE_CHECKING:
     from modeling.task_loss import Loss
@@ -74,7 +74,7 @@ class Config(DataFileConfig):
         prepared = super().prepare(given)
         if not self.classifier.processor:
             return prepared
-        if self.data.data_file or self.task_name not in (None, "csv"):
+        if self.data_file or self.task_name not in (None, "csv"):
             raise ValueError(
                 "set either --processor, or --task_name, or --data_file"
             )
@@ -328,11 +328,9 @@ def find_columns(
         OSError: the file cannot be read.
     """
     config = parsed.config
-    if config.task_name != "csv" or not config.data.data_file:
+    if config.task_name != "csv" or not config.data_file:
         return parsed, None
-    table = Table(
-        config.data.data_file, classifier_flags.layout_of(config.table)
-    )
+    table = Table(config.data_file, classifier_flags.layout_of(config.table))
     columns = classifier_flags.find_columns(config.table, parsed.given, table)
     config = config_values.replace(config, **columns)
     return dataclasses.replace(parsed, config=config), table
@@ -441,8 +439,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = read_start(parsed)
     reader = create_reader(parsed, start, table)
     if reader.table_processor:
-        start = with_table_split(start, reader.table_processor)
-        start = suit(start, reader.table_processor, parsed.given)
+        start = adapt_to_table(start, reader.table_processor, parsed.given)
     created = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

@@ -136,7 +136,7 @@ def _options_of(
         formats=flags.export_formats,
         fixed_length=flags.export_seq_length,
         quantize=flags.quantize,
-        weights=trainer.folder.preset,
+        weights=trainer.folder.current_preset,
     )
 
 

@@ -70,6 +70,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         dev_set_checksum(task, splits),
     )
     network: Mapping[str, Any] = config.network
+    flow.set_seed_and_precision(config)
     trainer = flow.create_trainer(
         start,
         folder,

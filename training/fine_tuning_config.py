@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Self
+from typing import Self, TypeVar
 
 from command_line import config_values, flags
 from command_line.flags import group, like
@@ -209,7 +209,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
-        source = self.data.data_file or self.fine_tuning.data_dir
+        source = self.data_file or self.fine_tuning.data_dir
         assert source is not None  # by `start.check_required`
         return source
 
@@ -224,7 +224,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def required_data(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
-        return () if self.data.data_file else super().required_data
+        return () if self.data_file else super().required_data
 
     def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
@@ -235,7 +235,7 @@ class DataFileConfig(FineTuningConfig):
             ValueError: --data_dir is set too, or flags of the export contradict
                 each other.
         """
-        if not self.data.data_file:
+        if not self.data_file:
             return super().prepare(given)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
@@ -262,5 +262,8 @@ class DataFileConfig(FineTuningConfig):
         super().check(given)
         if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")
-        if self.fine_tuning.do_predict and self.data.data_file:
+        if self.fine_tuning.do_predict and self.data_file:
             raise ValueError("--do_predict needs --data_dir, not --data_file")
+
+
+DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)

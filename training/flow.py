@@ -40,6 +40,18 @@ def connect(start: Start[TrainingConfig]) -> None:
     checks.check(start)
 
 
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of this process, for all that follows.
+
+    Call this function after `connect`, and before `create_trainer`.
+    """
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+
+
 def create_trainer(
     start: Start[TrainingConfig],
     folder: RunFolder,
@@ -49,6 +61,8 @@ def create_trainer(
     teacher: keras.Model | None = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
+
+    The weights are those of the seed that `set_seed_and_precision` set.
 
     Args:
         start: what the run starts from.
@@ -64,11 +78,6 @@ def create_trainer(
     """
     config = start.config
     strategy = devices.strategy_of(config.devices)
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
     step = None
     with strategy.scope():
         model = create_model(
@@ -185,7 +194,7 @@ def finish(trainer: Trainer) -> None:
     path = trainer.config.training.export_weights
     if path is not None:
         description: Mapping[str, str] = descriptions.describe_copy(
-            folder.preset,
+            folder.current_preset,
             trainer.model,
             cards.WEIGHTS,
             step=trainer.global_step or None,

@@ -59,6 +59,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         find_settings(start, records, dev_set),
         dev_set_checksum(config, dev_set),
     )
+    flow.set_seed_and_precision(config)
     trainer = flow.create_trainer(
         start,
         folder,

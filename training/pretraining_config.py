@@ -91,7 +91,7 @@ class PretrainingConfig(TrainingConfig):
         return self.training.do_train and has_dev_set
 
 
-def suit_records(
+def adapt_to_records(
     parsed: flags.Parsed[PretrainingConfig],
 ) -> flags.Parsed[PretrainingConfig]:
     """Returns the flags with the lengths of the records.

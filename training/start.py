@@ -10,12 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
-from absl import logging
-
 import modeling
 from command_line import config_values, flags
 from command_line.flags import Role
-from data.tables.dev_split import SetReader
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
@@ -23,12 +20,10 @@ from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import TableSplit
-from training.fine_tuning_config import DataFileConfig
 from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
 TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
-DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)
 # Covariant, so that what takes a Start[TrainingConfig] accepts the Start of any
 # script.
 TrainingConfigT_co = TypeVar(
@@ -230,46 +225,6 @@ def check_required(
             name = preset.recorded_settings["processor"]
             names[-1] = f"--processor=FILE.py:{name}"
     raise ValueError(f"missing required flags: {', '.join(names)}")
-
-
-def suit(
-    start: Start[DataFileConfigT],
-    reader: SetReader[Any, Any],
-    given: frozenset[str],
-) -> Start[DataFileConfigT]:
-    """Returns the start with a length and epochs that suit --data_file.
-
-    Flags stay that the user set, or that the run began with.
-
-    Args:
-        start: what the command starts from.
-        reader: reader of --data_file.
-        given: names of the flags that the user set.
-
-    Raises:
-        ValueError: the file is malformed.
-        OSError: the file cannot be read.
-    """
-    config = start.config
-    if not (config.data_file and config.training.do_train):
-        return start
-    unset = config_values.unset(config, given)
-    suitable: dict[str, float] = {}
-    if "num_train_epochs" in unset:
-        suitable["num_train_epochs"] = reader.suitable_epochs(
-            config.training.train_batch_size,
-            config.fine_tuning.num_train_epochs,
-        )
-    if "max_seq_length" in unset:
-        assert start.tokenizer
-        suitable["max_seq_length"] = reader.suitable_length(
-            start.tokenizer, start.bert_config.max_position_embeddings
-        )
-    if not suitable:
-        return start
-    shown = "".join(f" --{name}={value:g}" for name, value in suitable.items())
-    logging.info("Set to suit most examples:%s", shown)
-    return start.with_flags(**suitable)
 
 
 def check_lengths(

@@ -20,11 +20,15 @@ from modeling.folders.recorded_splits import (
     RecordedSet,
     TableSplit,
 )
-from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import DataFileConfigT, Start
+from training.fine_tuning_config import (
+    DataFileConfig,
+    DataFileConfigT,
+    FineTuningConfig,
+)
+from training.start import Start
 
 
-def with_table_split(
+def add_table_split(
     start: Start[DataFileConfigT], reader: SetReader[Any, Any]
 ) -> Start[DataFileConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.

@@ -55,6 +55,7 @@ def training(begin, dataset, create_model, loss):
     `begin` is the Start of a script.
     """
     num_steps = (NUM_TRAIN_STEPS, 0)
+    flow.set_seed_and_precision(begin.config)
     trainer = flow.create_trainer(
         begin, RunFolder(begin), create_model, loss, num_steps
     )
@@ -176,6 +177,7 @@ def export_task(spec):
         "--export_dir={folder}/model"
     )
     begin, task, folder, splits = open_mrpc(spec, command)
+    flow.set_seed_and_precision(begin.config)
     trainer = flow.create_trainer(
         begin, folder, task.create_model, task.loss, num_steps=None
     )

@@ -7,7 +7,7 @@ loss and its gradient do not depend on how the batch is split.
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 import keras
@@ -15,10 +15,10 @@ import numpy as np
 import tensorflow as tf
 
 from modeling.features import select_features
+from modeling.ops import Features
 from modeling.task_loss import Loss
 from training.training_config import TrainingConfig
 
-Features = Mapping[str, tf.Tensor]
 ValuesT = TypeVar("ValuesT")
 # Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
 # skipped, because float16's loss scaling made the gradient overflow, which is

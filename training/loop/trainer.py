@@ -118,26 +118,19 @@ class Trainer(BatchPredictor):
                 checkpoint.
         """
         config = self.config
-        if (
-            prefers_best
-            and not config.training.do_train
-            and self.restore_best()
-        ):
+        may_use_best = not config.training.do_train
+        if may_use_best and prefers_best and self.restore_best():
             return
         step = self.checkpointer.restore()
-        if (
-            step is None
-            and not config.training.do_train
-            and self.restore_best()
-        ):
-            return
-        if step is None and self.folder.find_best():
-            logging.warning(
-                "%s contains a best step, but no checkpoint to resume from. "
-                "The training starts again.",
-                config.training.output_dir,
-            )
         if step is None:
+            if may_use_best and self.restore_best():
+                return
+            if self.folder.find_best():
+                logging.warning(
+                    "%s contains a best step, but no checkpoint to resume "
+                    "from. The training starts again.",
+                    config.training.output_dir,
+                )
             self._load_initial(output_names)
         self.global_step = step or 0
         self.folder.history.restore(self.global_step)
@@ -153,7 +146,7 @@ class Trainer(BatchPredictor):
             layers = [*map(int, config.distillation.init_layers)]
         report = modeling.load_checkpoint(
             self.model,
-            self.folder.preset or config.initial_checkpoint,
+            self.folder.current_preset or config.initial_checkpoint,
             layers,
             labels=output_names,
             best=None if config.loads_best else False,

@@ -77,7 +77,8 @@ class RunFolder:
         labels: names of the model's outputs, in order, or None.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         history: metrics, steps and hours of the run.
-        preset: Preset of the current weights, None if they are random.
+        current_preset: Preset of the current weights, None if they are random.
+            It is the Preset of the start until `begin` describes the run.
         results: what this command wrote to eval_results.txt, or None.
 
     Raises:
@@ -93,7 +94,7 @@ class RunFolder:
         self.state = self.path / STATE
         self.labels = labels
         self.tokenizer = start.tokenizer
-        self.preset = start.preset
+        self.current_preset = start.preset
         self.results: Mapping[str, float] | None = None
         self._config: TrainingConfig = start.config
         self._command = start.command
@@ -139,7 +140,7 @@ class RunFolder:
         _write_files(self.path, texts, description | last)
         if self._config.keeps_best:
             _write_files(self.best, texts, description)
-        self.preset = presets.of_run(str(self.path), description)
+        self.current_preset = presets.of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
     @property
@@ -149,8 +150,9 @@ class RunFolder:
         A command that trains changes them.
         """
         is_fixed = not self._config.training.do_train
-        if is_fixed and self.preset and self.preset.is_resumed:
-            return self.preset.described
+        preset = self.current_preset
+        if is_fixed and preset and preset.is_resumed:
+            return preset.described
         return None
 
     def find_best(self) -> str | None:
