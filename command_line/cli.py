@@ -170,7 +170,9 @@ def _parse_flags(
     except flags.UnrecognizedFlagError as error:
         # absl suggests names that are spelled alike, and this longer names.
         words = {*error.flagname.split("_")}
-        longer = [f"--{x}" for x in flags.FLAGS if words < {*x.split("_")}]
+        longer = [
+            f"--{name}" for name in flags.FLAGS if words < {*name.split("_")}
+        ]
         hint = f"; perhaps {' or '.join(longer)}" if longer else ""
         if "pipeline" in flags.FLAGS and beam_flags.is_for_beam(error.flagname):
             hint = "; set --pipeline=beam for the flags of Beam"

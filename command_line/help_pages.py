@@ -64,9 +64,11 @@ def print_help(purpose: str, is_full: bool) -> None:
     if is_full or len(own) <= _FEW:
         print(installation.as_typed(flags.FLAGS.main_module_help()))
         return
-    shown = {flag.name: flag for flag in own if section_of(flag.name) != "more"}
+    listed = {
+        flag.name: flag for flag in own if section_of(flag.name) != "more"
+    }
     for title, names in HELP_SECTIONS.items():
-        for flag in (shown[name] for name in names if name in shown):
+        for flag in (listed[name] for name in names if name in listed):
             flags.FLAGS.register_key_flag_for_module(title, flag)
         print(installation.as_typed(flags.FLAGS.module_help(title)))
-    print(f"--helpfull also lists {len(own) - len(shown)} other flags.")
+    print(f"--helpfull also lists {len(own) - len(listed)} other flags.")

@@ -97,9 +97,9 @@ def expand_home(value: str, kind: PathKind) -> str:
     """
     if kind not in _LISTS:
         return os.path.expanduser(value)
-    begin = r"^\s*|,\s*|=" if kind is PathKind.RUNS else r"^\s*|,\s*"
+    beginning = r"^\s*|,\s*|=" if kind is PathKind.RUNS else r"^\s*|,\s*"
     return re.sub(
-        rf"({begin})(~[^/,]*)",
+        rf"({beginning})(~[^/,]*)",
         lambda match: match[1] + os.path.expanduser(match[2]),
         value,
     )
@@ -110,12 +110,12 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
     Returns (name, folder) for each. The name of a FOLDER without NAME is "".
     """
-    found = []
+    folders = []
     for part in filter(None, map(str.strip, value.split(","))):
         name, separator, folder = part.partition("=")
         is_named = separator and not os.path.exists(part)
-        found.append((name, folder) if is_named else ("", part))
-    return found
+        folders.append((name, folder) if is_named else ("", part))
+    return folders
 
 
 def split_code(value: str) -> tuple[str, str]:
@@ -140,8 +140,9 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
-            for found in _find_places(flag, path.removeprefix("file://")):
-                places.append(_Place(flag, found, _lineage(found)))
+            for found_path in _find_places(flag, path.removeprefix("file://")):
+                lineage = _lineage(found_path)
+                places.append(_Place(flag, found_path, lineage))
     outputs = (place for place in places if place.flag.kind in OUTPUTS)
     for output, other in itertools.product(outputs, places):
         if _harms(output, other):
@@ -178,15 +179,17 @@ def _harms(output: _Place, other: _Place) -> bool:
     is_inside = other.lineage[0] in output.lineage[1:]
     if not is_inside and output.lineage[0] not in other.lineage:
         return False
-    read = other.flag
+    other_flag = other.flag
     is_run = output.flag.kind is PathKind.RUN_FOLDER
     # A run reads its own weights, and writes through its links.
-    if is_run and (read is output.flag or read.kind is PathKind.MODEL):
+    if is_run and (
+        other_flag is output.flag or other_flag.kind is PathKind.MODEL
+    ):
         return False
     # These folders are read by the names of their files.
-    if is_inside and read.kind is PathKind.DATA_FOLDER:
+    if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
         return False
-    if is_inside and read.kind is PathKind.RUNS:
+    if is_inside and other_flag.kind is PathKind.RUNS:
         return output.path.endswith(_OF_RUNS)
     return True
 
@@ -222,15 +225,18 @@ def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
     if flag.kind is PathKind.RUN_FOLDER and os.path.isdir(path):
         # A run writes through links in its folder, to their targets.
         links = filter(os.DirEntry.is_symlink, os.scandir(path))
-        yield from (x.path for x in links if x.is_file() or x.name == STATE)
+        yield from (
+            link.path for link in links if link.is_file() or link.name == STATE
+        )
 
 
 def _lineage(path: str) -> list[object]:
     if is_remote(path):
         remote = PurePosixPath(path)
         return [remote, *remote.parents[:-1]]
-    local, found = Path(os.path.realpath(path)), list[object]()
-    for each in (local, *local.parents):
-        status = each.stat() if each.exists() else None
-        found.append((status.st_dev, status.st_ino) if status else each)
-    return found
+    local = Path(os.path.realpath(path))
+    lineage: list[object] = []
+    for place in (local, *local.parents):
+        status = place.stat() if place.exists() else None
+        lineage.append((status.st_dev, status.st_ino) if status else place)
+    return lineage

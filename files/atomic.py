@@ -121,8 +121,8 @@ def remove_partial(path: StrPath) -> None:
     pattern = re.compile(rf"{re.escape(name)}\.partial-[0-9]+")
     # Ignore errors, because a partial file that stays does no harm.
     with contextlib.suppress(OSError):
-        for found in filter(pattern.fullmatch, os.listdir(folder)):
-            partial = os.path.join(folder, found)
+        for partial_name in filter(pattern.fullmatch, os.listdir(folder)):
+            partial = os.path.join(folder, partial_name)
             descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
             try:
                 if not try_lock(descriptor):

@@ -151,8 +151,9 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     Raises:
         ValueError: the checkpoint lacks the head.
     """
-    unused = (x for x in report.unused if not _OURS.search(x))
-    others = ", ".join(map(printable, unused))
+    others = ", ".join(
+        printable(name) for name in report.unused if not _OURS.search(name)
+    )
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
     if lost and needs_head:

@@ -74,7 +74,7 @@ def load_teacher(
         dtype=PRECISIONS[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(model, folder, labels=labels)
-    heads = [x for x in report.missing if not x.startswith("bert/")]
+    heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(
             f"--teacher={path} contains no {heads[0]}, a weight of the task's "

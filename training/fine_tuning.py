@@ -210,7 +210,7 @@ def train(
         train_set.records,
         num_train_steps,
         evaluate,
-        every=max(train_set.num_records // config.batch_size, 1),
+        interval=max(train_set.num_records // config.batch_size, 1),
         metric=config.fine_tuning.metric_for_best or task.metrics[0],
         patience=config.fine_tuning.early_stopping_patience,
         epochs=config.fine_tuning.num_train_epochs,
@@ -320,7 +320,9 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
             else:
                 scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)
-            results |= {f"{k}{suffix}": value for k, value in scores.items()}
+            results |= {
+                f"{name}{suffix}": score for name, score in scores.items()
+            }
         evaluated[step] = results
         return results
 

@@ -240,7 +240,9 @@ class DataFileConfig(FineTuningConfig):
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
-        changes = {k: v for k, v in defaults.items() if k not in given}
+        changes = {
+            name: value for name, value in defaults.items() if name not in given
+        }
         completed = config_values.replace(self, **changes)
         completed.export.check()
         return completed

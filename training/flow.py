@@ -144,7 +144,7 @@ def train(
     num_train_steps: int,
     evaluate: Evaluate,
     *,
-    every: int,
+    interval: int,
     metric: str,
     patience: int = 0,
     epochs: float | None = None,
@@ -156,7 +156,7 @@ def train(
         records: the records to train on.
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
-        every: number of steps between two evaluations.
+        interval: number of steps between two evaluations.
         metric: name of the score that chooses the best step.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
@@ -164,7 +164,9 @@ def train(
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
-        callbacks.append(BestStep(trainer, evaluate, every, metric, patience))
+        callbacks.append(
+            BestStep(trainer, evaluate, interval, metric, patience)
+        )
     trainer.fit(records, num_train_steps, callbacks, epochs)
 
 

@@ -136,7 +136,7 @@ def train(
         records,
         config.pretraining.num_train_steps,
         evaluate,
-        every=config.pretraining.eval_steps,
+        interval=config.pretraining.eval_steps,
         metric="loss",
     )
 

@@ -240,12 +240,13 @@ def check_lengths(
     Raises:
         ValueError: a length is above the model's number of positions.
     """
-    most = bert_config.max_position_embeddings
+    max_length = bert_config.max_position_embeddings
     for name, length in lengths.items():
-        if length is not None and length > most:
+        if length is not None and length > max_length:
             raise ValueError(
-                f"--{name}={length} is more than the model's {most} positions "
-                f"(max_position_embeddings in {file}); set a smaller --{name}"
+                f"--{name}={length} is more than the model's {max_length} "
+                f"positions (max_position_embeddings in {file}); set a smaller "
+                f"--{name}"
             )
 
 

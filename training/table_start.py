@@ -74,6 +74,8 @@ def adapt_to_rows(
         )
     if not suitable:
         return start
-    shown = "".join(f" --{name}={value:g}" for name, value in suitable.items())
-    logging.info("Set to suit most examples:%s", shown)
+    logging.info(
+        "Set to suit most examples:%s",
+        "".join(f" --{name}={value:g}" for name, value in suitable.items()),
+    )
     return start.with_flags(**suitable)

@@ -184,7 +184,13 @@ def may_write_scores(
 
 
 def _dev_set_of(recorded_sets: Sequence[RecordedSet]) -> RecordedSet | None:
-    return {each.name: each for each in recorded_sets}.get("eval")
+    return _by_name(recorded_sets).get("eval")
+
+
+def _by_name(
+    recorded_sets: Sequence[RecordedSet],
+) -> dict[str, RecordedSet]:
+    return {recorded.name: recorded for recorded in recorded_sets}
 
 
 def splits_table(preset: Preset) -> bool:
@@ -248,7 +254,7 @@ def check_train_set(
     recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:
         return
-    sets = {each.name: each for each in recorded_sets}
+    sets = _by_name(recorded_sets)
     now = sets["train"]
     then = preset.data.get("train", now)
     num_rows = _num_rows(sets, now, start)

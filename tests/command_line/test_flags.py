@@ -33,9 +33,9 @@ class Config(flags.Config):
 
 
 def test_a_flag_may_have_another_default_in_a_script():
-    found = {each.name: each.default for each in flags.flags_of(Config)}
+    defaults = {flag.name: flag.default for flag in flags.flags_of(Config)}
     required = dataclasses.MISSING
-    assert found == {
+    assert defaults == {
         "steps": 5,
         "folder": required,
         "length": 384,
@@ -44,7 +44,7 @@ def test_a_flag_may_have_another_default_in_a_script():
 
 
 def test_flags_are_found_by_their_role():
-    names = [each.name for each in flags.flags_of(Config, flags.Role.HEAD)]
+    names = [flag.name for flag in flags.flags_of(Config, flags.Role.HEAD)]
     assert names == ["length"]
 
 
@@ -99,31 +99,25 @@ def test_a_script_may_change_a_group_of_its_base_class():
             Loop, steps=like(default=2, help="Steps."), shared=("length",)
         )
 
-    (steps,) = (x for x in flags.flags_of(Other) if x.name == "steps")
-    assert (
-        steps.default,
-        steps.properties.help,
-        steps.properties.at_least,
-    ) == (
-        2,
-        "Steps.",
-        1,
-    )
+    (steps,) = (flag for flag in flags.flags_of(Other) if flag.name == "steps")
+    assert steps.default == 2
+    assert steps.properties.help == "Steps."
+    assert steps.properties.at_least == 1
 
 
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
     monkeypatch.setattr("sys.argv", ["script"])
-    for each in flags.flags_of(Config):
+    for flag in flags.flags_of(Config):
         define = absl_flags.DEFINE_string
-        default = each.default
-        if each.type is int:
+        default = flag.default
+        if flag.type is int:
             define = absl_flags.DEFINE_integer
         if default is dataclasses.MISSING:
             default = None
         define(
-            each.name,
+            flag.name,
             default,
             "help",
             flag_values=values,

@@ -56,7 +56,10 @@ def folder(tmp_path, monkeypatch):
 
 def check(values):
     """Checks the paths in {flag: path}."""
-    flags = [path_flags.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
+    flags = [
+        path_flags.PathFlag(name, value, KINDS[name])
+        for name, value in values.items()
+    ]
     path_flags.check_paths(flags)
 
 
@@ -145,7 +148,7 @@ TABLE = """
 
 
 @pytest.mark.parametrize(
-    "line", [x.strip() for x in TABLE.splitlines() if "=" in x]
+    "line", [line.strip() for line in TABLE.splitlines() if "=" in line]
 )
 def test_flags_that_go_together_and_others(line, folder):
     line = line.replace("MODEL", "model/bert_model.ckpt")

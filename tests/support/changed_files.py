@@ -200,7 +200,11 @@ def _change_h5(file, random):
     sets = [name for name in names if isinstance(file[name], h5py.Dataset)]
     name = pick(random, sets)
     kind = random.integers(8)
-    others = [x for x in _NAMES if x and "\0" not in x and "\ud800" not in x]
+    others = [
+        name
+        for name in _NAMES
+        if name and "\0" not in name and "\ud800" not in name
+    ]
     if kind == 0:
         del file[name]
     elif kind == 1:
@@ -253,7 +257,7 @@ def _changed_graph(text, random):
         value = pick(random, node.attributes)
         other = pick(random, pick(random, graph.nodes).attributes or [value])
         kind = random.integers(6)
-        names = [x for x in _NAMES if x != "\ud800"]
+        names = [name for name in _NAMES if name != "\ud800"]
         if kind == 0:
             value.full_name = pick(random, names)
         elif kind == 1:
@@ -289,7 +293,7 @@ def change_bundle(prefix, random):
         if change == 0:
             del values[name]
         elif change == 1:
-            names = [x for x in _NAMES if x and x != "\ud800"]
+            names = [name for name in _NAMES if name and name != "\ud800"]
             values[pick(random, names)] = values.pop(name)
         else:
             shape = pick(random, ((), (0,), (3,), (32, 32), (2, 2, 2), (1600,)))

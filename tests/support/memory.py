@@ -92,7 +92,10 @@ def _create_call(path, signature):
             inputs[field] = texts
             if signature == "fill_mask":
                 inputs[field] = ["[MASK] " + text for text in texts]
-            return function(**{k: tf.constant(v) for k, v in inputs.items()})
+            tensors = {
+                name: tf.constant(value) for name, value in inputs.items()
+            }
+            return function(**tensors)
 
         call.model = model
         call.other_bytes = len("the boat") * (len(names) - 1)

@@ -93,22 +93,23 @@ def check_resume(script, flags, kill_when=None):
     assert restored in run().check().stderr
     step = checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, step), values(undisturbed, step))
-    found, expected = read_outputs(killed), read_outputs(undisturbed)
-    assert found.keys() == expected.keys()
+    actual = read_outputs(killed)
+    expected = read_outputs(undisturbed)
+    assert actual.keys() == expected.keys()
     for name, content in expected.items():
-        assert found[name] == content, name
+        assert actual[name] == content, name
     assert read_history(killed) == read_history(undisturbed)
 
 
 def read_history(run):
     """Returns the lines of a history, without what differs from run to run."""
-    found = history.read(run / history.FILE)
-    for line in found:
+    lines = history.read(run / history.FILE)
+    for line in lines:
         del line["hours"]
         for name in list(line["metrics"]):
             if name.endswith(("_per_second", "_gib")):
                 del line["metrics"][name]
-    return found
+    return lines
 
 
 def read_predictions(run):

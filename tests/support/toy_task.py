@@ -99,8 +99,8 @@ class BertClassifier(modeling.BertClassifier):
 
     def encode(self, features, training, seed):
         words = self.bert.embeddings.word_embeddings
-        found = keras.ops.take(words, features["input_ids"], axis=0)
-        outputs = {"pooled_output": keras.ops.mean(found, axis=1)}
+        embedded = keras.ops.take(words, features["input_ids"], axis=0)
+        outputs = {"pooled_output": keras.ops.mean(embedded, axis=1)}
         return outputs, self.draw_seed(training) if seed is None else seed
 
 

@@ -141,5 +141,7 @@ def batches(factors, zeros=None):
         {"factor": factors, "zero": zeros}
     )
     return dataset.map(
-        lambda batch: {name: [x] * BATCH_SIZE for name, x in batch.items()}
+        lambda batch: {
+            name: [value] * BATCH_SIZE for name, value in batch.items()
+        }
     )

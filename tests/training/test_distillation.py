@@ -102,17 +102,17 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
     (folder / model_json.FILE).write_text(text)
-    made = []
+    all_options = []
 
     def note(config, **options):
-        made.append(options)
+        all_options.append(options)
         return create_model(config, **options)
 
     options = options | {"teacher": str(folder)}
     config = modeling.load_config(folder)
     start = create_start(options, config)
     distillation.load_teacher(start, note)
-    assert made[0]["left_to_right"]
+    assert all_options[0]["left_to_right"]
     other = dataclasses.replace(config, vocab_size=9)
     start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):

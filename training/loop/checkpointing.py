@@ -108,7 +108,10 @@ class Checkpointer:
         self._remove_others({*kept} | users)
         # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
-        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
+        lines += [
+            f'all_model_checkpoint_paths: "{PREFIX}-{kept_step}"'
+            for kept_step in kept
+        ]
         write_text(listing, "\n".join(lines) + "\n")
 
     def _find_kept(

@@ -150,7 +150,9 @@ class TrainStep:
             if num_steps == 1
             else self._many(batches, tf.constant(num_steps))
         )
-        return {name: float(x) for name, x in logs.items()}, outcomes.numpy()
+        return {
+            name: float(value) for name, value in logs.items()
+        }, outcomes.numpy()
 
     def _next(self, batches: Iterator[Features]) -> _Result:
         """Runs one step, inside of a tf.function.
@@ -195,7 +197,9 @@ class TrainStep:
         def apply_clipped(
             grads: dict[int, tf.Tensor], factor: tf.Tensor
         ) -> None:
-            clipped = [g * tf.cast(factor, g.dtype) for g in grads.values()]
+            clipped = [
+                grad * tf.cast(factor, grad.dtype) for grad in grads.values()
+            ]
             self.optimizer.apply(clipped, variables)
 
         def apply() -> tf.Tensor:
@@ -245,7 +249,7 @@ class TrainStep:
         grads, squares, losses = _all_reduce(
             self._batch_gradients(features, weights, seed)
         )
-        dense = [g for index, g in grads.items() if index not in squares]
+        dense = [grad for index, grad in grads.items() if index not in squares]
         every_square = [*squares.values(), *map(sum_of_squares, dense)]
         # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
@@ -342,7 +346,9 @@ class TrainStep:
             scaled = total * tf.cast(self._loss_scale(), total.dtype)
         dense: dict[int, tf.Tensor] = {}
         squares: dict[int, tf.Tensor] = {}
-        grads = tape.gradient(scaled, [v.value for v in variables])
+        grads = tape.gradient(
+            scaled, [variable.value for variable in variables]
+        )
         for index, grad in enumerate(grads):
             # As in Google's code, a variable that the loss does not depend on
             # (a span labeler's pooler) does not change, not even by weight

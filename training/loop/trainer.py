@@ -278,8 +278,8 @@ class Trainer(BatchPredictor):
                 skipped.count(step, outcomes)
                 if bar.due(step):
                     bar.update(step, **logs)
-                every = config.training.save_checkpoints_steps
-                is_save_due |= step % every == 0
+                interval = config.training.save_checkpoints_steps
+                is_save_due |= step % interval == 0
                 with bar.paused():
                     ends = self._find_ends(callbacks, logs, stop, is_save_due)
                     is_done = step == last or any(ends)
@@ -361,12 +361,14 @@ class Trainer(BatchPredictor):
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         """Returns the number of steps to run before something may be due."""
         step = self.global_step
-        every = [each.every for each in callbacks if each.every]
-        every.append(self.config.training.save_checkpoints_steps)
+        intervals = [
+            callback.interval for callback in callbacks if callback.interval
+        ]
+        intervals.append(self.config.training.save_checkpoints_steps)
         return min(
             self.config.steps_per_call,
             self.num_train_steps - step,
-            *(number - step % number for number in every),
+            *(interval - step % interval for interval in intervals),
         )
 
     @property

@@ -151,13 +151,13 @@ class History:
         if is_other or not self._config.is_chief:
             return
         line = self._create_line(kind, step, metrics, learning_rate)
-        known = self._lines.get((kind, step))
+        former = self._lines.get((kind, step))
         self._lines[kind, step] = line
-        is_new = line["metrics"] and known != line
+        is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
             self._show(prefix, step, line["metrics"])
-        if known or self._started is None:
+        if former or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
             return
@@ -186,11 +186,11 @@ class History:
             "learning_rate": learning_rate,
             "metrics": {},
         }
-        for other in KINDS:
-            if known := self._lines.get((other, step)):
-                line["hours"] = known["hours"]
-                line["examples"] = known["examples"]
-                line["learning_rate"] = known["learning_rate"]
+        for other_kind in KINDS:
+            if other_line := self._lines.get((other_kind, step)):
+                line["hours"] = other_line["hours"]
+                line["examples"] = other_line["examples"]
+                line["learning_rate"] = other_line["learning_rate"]
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()

@@ -282,7 +282,8 @@ def describe(
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),
-                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+                "keras": metadata.version("keras"),
+                "tensorflow": metadata.version("tensorflow"),
             },
         },
     }
@@ -301,7 +302,9 @@ def _write_files(
         listed = json_files.read_json(former).get("files")
         # The list of a run's folder contains no weights and no exports.
         weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-        if listed is None or any(weights.fullmatch(str(n)) for n in listed):
+        if listed is None or any(
+            weights.fullmatch(str(name)) for name in listed
+        ):
             raise ValueError(
                 f"--output_dir={folder} contains a {FILE} that no run in this "
                 "folder wrote; choose another --output_dir"
@@ -330,4 +333,6 @@ def _is_same(path: Path, text: bytes) -> bool:
     former = json_files.parse_json(former_text, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
-    return all(former.get(name, v) == v for name, v in entries.items())
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )
