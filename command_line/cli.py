@@ -73,8 +73,8 @@ def run(
     script = sys.modules[main.__module__]
     # The flags are listed under this name.
     sys.argv[0] = _name_of(script)
-    required = parsing.define(config, sys.argv[0])
-    parsing.define(_CommonConfig, sys.argv[0])
+    required = parsing.define_flags(config, sys.argv[0])
+    parsing.define_flags(_CommonConfig, sys.argv[0])
     _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_asked(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
@@ -215,7 +215,7 @@ def _guarded(
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse(config)
+        parsed = parsing.parse_flags(config)
         prepared = parsed.config.prepare(parsed.given)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
@@ -233,7 +233,7 @@ def _guarded(
             raise KeyboardInterrupt from error
         if flags.FLAGS.debug or not user_errors.is_users(error):
             raise
-        return _fail(user_errors.describe(error, path_flags))
+        return _fail(user_errors.describe_error(error, path_flags))
 
 
 def _interrupt(number: int, frame: types.FrameType | None) -> None:

@@ -19,7 +19,7 @@ from command_line.flags import (
 from command_line.path_flags import PathFlag
 
 
-def create(config: type[ConfigT], **values: Any) -> ConfigT:
+def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:

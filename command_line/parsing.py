@@ -7,7 +7,7 @@ from typing import Any
 
 from absl import flags as absl_flags
 
-from command_line.config_values import create as create_config
+from command_line.config_values import create_config
 from command_line.flags import Config, ConfigT, Parsed, flags_of
 from command_line.path_flags import expand_home
 
@@ -19,7 +19,7 @@ _DEFINE: dict[type, Callable[..., object]] = {
 }
 
 
-def define(config: type[Config], module: str) -> list[str]:
+def define_flags(config: type[Config], module: str) -> list[str]:
     """Defines a command-line flag for each flag of a Config.
 
     Returns the names of the flags that the user must set.
@@ -54,7 +54,7 @@ def define(config: type[Config], module: str) -> list[str]:
     return required
 
 
-def parse(config: type[ConfigT]) -> Parsed[ConfigT]:
+def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Raises:

@@ -26,7 +26,7 @@ def is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *_USER_ERRORS, *theirs))
 
 
-def describe(error: Exception, path_flags: Sequence[PathFlag]) -> str:
+def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     """Returns the message of an error of the user.
 
     Args:

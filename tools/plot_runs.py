@@ -127,7 +127,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = parsed.config
     runs, start = [], 0.0
     for name, folder in named_folders(config.runs):
-        lines = history.read(Path(folder) / history.FILE)
+        lines = history.read_history(Path(folder) / history.FILE)
         named: Sequence[Mapping[str, Any]] = lines
         places = [start + line[AXES[config.axis]] for line in named]
         runs.append((name or folder, create_curves(lines, places)))

@@ -26,7 +26,7 @@ _OURS = re.compile(
 )
 
 
-def check(start: Start[TrainingConfig]) -> None:
+def check_files(start: Start[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:
@@ -104,10 +104,10 @@ def _check_weights(
     if task.labels and (preset.is_resumed or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_resumed or "labels" in start.command
-        check_labels(preset, task.output_names, is_fixed)
+        check_head_labels(preset, task.output_names, is_fixed)
 
 
-def check_labels(
+def check_head_labels(
     folder: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
 ) -> None:
     """Checks that a trained head has the labels of the task.

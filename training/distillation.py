@@ -63,7 +63,7 @@ def load_teacher(
             "vocabulary"
         )
     if labels:
-        checks.check_labels(folder, labels)
+        checks.check_head_labels(folder, labels)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.find_checkpoint(folder, config=bert_config)

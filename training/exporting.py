@@ -113,7 +113,7 @@ def export_task(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
             )
-        check_scores(task, scored, results, scores)
+        check_export_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 
@@ -140,7 +140,7 @@ def _options_of(
     )
 
 
-def check_scores(
+def check_export_scores(
     task: Task,
     splits: Sequence[Split],
     results: Mapping[str, float],

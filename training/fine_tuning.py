@@ -51,7 +51,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect(start)
+    flow.connect_and_check(start)
     checks.check_task(task, start)
     teacher = load_teacher(
         start,
@@ -87,7 +87,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         if num_steps:
-            train(task, trainer, splits["train"], num_steps[0], evaluate)
+            train_task(task, trainer, splits["train"], num_steps[0], evaluate)
         if not writes_scores:
             show_scores(task, start, trainer, splits, evaluate(trainer))
             return
@@ -95,7 +95,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     if not config.is_chief:
         # Only the chief writes files.
         return
-    flow.finish(trainer)
+    flow.store_weights(trainer)
     write_card(folder, config)
     if trainer.global_step != first_step:
         folder.warn_of_earlier_results(began)
@@ -148,7 +148,7 @@ def show_scores(
     # --data_file alone does not export again.
     if "export_dir" in start.command:
         exporting.export_task(task, start, trainer, splits, {})
-    flow.finish(trainer)
+    flow.store_weights(trainer)
 
 
 def find_num_steps(
@@ -196,7 +196,7 @@ def find_settings(
     return resuming.settings_to_record(start.config, start.preset, settings)
 
 
-def train(
+def train_task(
     task: Task,
     trainer: Trainer,
     train_set: Split,
@@ -205,7 +205,7 @@ def train(
 ) -> None:
     """Trains, then restores the best step's weights if the flags say so."""
     config = task.config
-    flow.train(
+    flow.train_and_evaluate(
         trainer,
         train_set.records,
         num_train_steps,
@@ -222,7 +222,7 @@ def train(
 def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
     """Writes the task's reports on the dev splits."""
     for split in splits_of(task, splits, "eval"):
-        batches = predict(task, trainer, split, "eval", "Reporting")
+        batches = predict_split(task, trainer, split, "eval", "Reporting")
         task.write_report(split, batches, str(trainer.folder.path))
 
 
@@ -241,7 +241,7 @@ def write_predictions(
     folder = trainer.folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
-        batches = predict(task, trainer, split, "predict", "Predicting")
+        batches = predict_split(task, trainer, split, "predict", "Predicting")
         scores = task.write_predictions(split, batches, str(folder.path))
         if not scores:
             # The right answers are unknown.
@@ -311,7 +311,7 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
             return evaluated[step]
         results: Scores = {"global_step": step}
         for split in splits_of(task, splits, "eval"):
-            batches = predict(task, trainer, split, "eval", "Evaluating")
+            batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
                 batches_with_loss = LossFigures(task.eval_loss, batches)
                 scores = task.evaluate(split, batches_with_loss)
@@ -329,7 +329,7 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
     return evaluate
 
 
-def predict(
+def predict_split(
     task: Task,
     trainer: Trainer,
     split: Split,

@@ -28,7 +28,7 @@ from training.training_config import TrainingConfig
 Evaluate = Callable[[Trainer], dict[str, float]]
 
 
-def connect(start: Start[TrainingConfig]) -> None:
+def connect_and_check(start: Start[TrainingConfig]) -> None:
     """Connects the workers, and checks all that needs no slow work.
 
     Raises:
@@ -37,13 +37,13 @@ def connect(start: Start[TrainingConfig]) -> None:
     """
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(start.config.devices)
-    checks.check(start)
+    checks.check_files(start)
 
 
 def set_seed_and_precision(config: TrainingConfig) -> None:
     """Sets the seed and the precision of this process, for all that follows.
 
-    Call this function after `connect`, and before `create_trainer`.
+    Call this function after `connect_and_check`, and before `create_trainer`.
     """
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
@@ -138,7 +138,7 @@ def _with_teacher(
     return modeling.Distiller(model, teacher, loss, config.training.seed), loss
 
 
-def train(
+def train_and_evaluate(
     trainer: Trainer,
     records: tfrecords.Records,
     num_train_steps: int,
@@ -181,7 +181,7 @@ def evaluate_at_the_end(
     return results
 
 
-def finish(trainer: Trainer) -> None:
+def store_weights(trainer: Trainer) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
     The folder --export_weights contains the files of Google's releases

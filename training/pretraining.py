@@ -43,7 +43,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect(start)
+    flow.connect_and_check(start)
     check_start(start)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.training.left_to_right
@@ -75,7 +75,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     results: dict[str, float] = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if num_steps:
-            train(config, trainer, records, evaluate)
+            train_pretrainer(config, trainer, records, evaluate)
         if config.training.do_eval:
             results = flow.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
@@ -88,7 +88,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         return
     if config.export.export_dir:
         exporting.export_pretrainer(start, trainer)
-    flow.finish(trainer)
+    flow.store_weights(trainer)
     folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(results, counts.guess)
@@ -124,14 +124,14 @@ def find_num_steps(config: PretrainingConfig) -> tuple[int, int] | None:
     return flags.num_train_steps, flags.num_warmup_steps
 
 
-def train(
+def train_pretrainer(
     config: PretrainingConfig,
     trainer: Trainer,
     records: tfrecords.Records,
     evaluate: flow.Evaluate,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    flow.train(
+    flow.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,

@@ -83,7 +83,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     """
     preset = read_preset(parsed.config)
     config = complete(parsed, preset)
-    # `checks.check` checks the lengths, which --data_file may still change.
+    # `checks.check_files` checks the lengths, which the table may still change.
     file = config.model.bert_config_file
     assert file is not None  # by `check_required`
     bert_config = None

@@ -43,10 +43,10 @@ def parse(script, spec, command):
             `command`.
         command: flags of the script.
     """
-    parsing.define(script.Config, script.__name__)
+    parsing.define_flags(script.Config, script.__name__)
     command += " --output_dir={folder} --mixed_precision={precision}"
     flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return parsing.parse(script.Config)
+    return parsing.parse_flags(script.Config)
 
 
 def training(run_start, dataset, create_model, loss):

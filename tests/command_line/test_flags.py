@@ -49,7 +49,7 @@ def test_flags_are_found_by_their_role():
 
 
 def test_two_groups_share_the_value_of_a_flag():
-    config = config_values.create(Config, folder="x", length=9)
+    config = config_values.create_config(Config, folder="x", length=9)
     assert config.loop.length == config.windows.length == 9
     changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
@@ -63,7 +63,7 @@ def test_two_groups_share_the_value_of_a_flag():
 
 
 def test_only_what_is_unset_is_filled():
-    config = config_values.create(Config, folder="x", length=9)
+    config = config_values.create_config(Config, folder="x", length=9)
     stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
     filled = config_values.fill(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
@@ -76,12 +76,12 @@ def test_only_what_is_unset_is_filled():
 def test_what_is_no_flag_has_no_value(name):
     values = {"folder": "x", name: 1}
     with pytest.raises(TypeError, match=name):
-        config_values.create(Config, **values)
+        config_values.create_config(Config, **values)
 
 
 def test_a_required_flag_needs_a_value():
     with pytest.raises(TypeError, match="folder"):
-        config_values.create(Config)
+        config_values.create_config(Config)
 
 
 def test_a_flag_is_defined_once():
@@ -124,8 +124,8 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             module_name="script",
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = parsing.parse(Config)
-    assert parsed.config == config_values.create(Config, folder="x")
+    parsed = parsing.parse_flags(Config)
+    assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
 
@@ -145,6 +145,8 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     ],
 )
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
-    config = config_values.create(run_classifier.Config, output_dir="run")
+    config = config_values.create_config(
+        run_classifier.Config, output_dir="run"
+    )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         config_values.fill(config, frozenset(), {name: value}, "model.json")

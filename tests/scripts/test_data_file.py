@@ -282,7 +282,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
 
     def adapt(longest, **begun):
-        config = config_values.create(
+        config = config_values.create_config(
             run_classifier.Config,
             output_dir="",
             do_train=True,

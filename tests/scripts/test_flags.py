@@ -232,7 +232,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
         if each.default is not dataclasses.MISSING:
             values[each.name].value = each.default
     values(["script", *args])
-    given = config_values.path_flags(parsing.parse(config).config)
+    given = config_values.path_flags(parsing.parse_flags(config).config)
     assert len(given) == len(args)
     for flag in given:
         assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag

@@ -29,7 +29,7 @@ def create_flags(folder, **changes):
 def parse(options):
     """Returns the flags of a command that sets `options`."""
     return flags.Parsed(
-        config_values.create(FineTuningConfig, **options), options
+        config_values.create_config(FineTuningConfig, **options), options
     )
 
 

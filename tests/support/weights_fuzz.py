@@ -236,9 +236,9 @@ def _start(folder, **switches):
         "task_name": "csv",
         **switches,
     }
-    config = config_values.create(run_classifier.Config, **given)
+    config = config_values.create_config(run_classifier.Config, **given)
     start = read_start(flags.Parsed(config, given))
-    checks.check(start)
+    checks.check_files(start)
     fingerprints.describe_start(start)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.classification import glue
 from modeling import kinds
@@ -153,7 +153,7 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner):
         {"output_dir": run, "do_predict": True},
         {"output_dir": run, "do_train": True},
     ):
-        parsed = Parsed(create(config, **flags), flags)
+        parsed = Parsed(create_config(config, **flags), flags)
         with pytest.raises(ValueError, match="contains a BertOther"):
             read_start(parsed)
 

@@ -35,7 +35,7 @@ def create_start(preset):
         dev_fraction=FRACTION,
         task_name="csv",
     )
-    config = config_values.create(run_classifier.Config, **flags)
+    config = config_values.create_config(run_classifier.Config, **flags)
     start = toy_task.create_start(config, None)
     return dataclasses.replace(start, preset=preset)
 

@@ -86,7 +86,7 @@ class History:
         # time.monotonic() at which the training began, None while not training.
         self._started: float | None = None
         self._writer: tf.summary.SummaryWriter | None = None
-        lines = read(self._path) if self._path.exists() else []
+        lines = read_history(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
@@ -234,7 +234,7 @@ class History:
         )
 
 
-def read(path: str | os.PathLike[str]) -> list[Line]:
+def read_history(path: str | os.PathLike[str]) -> list[Line]:
     """Reads the complete lines of a history file.
 
     Raises:

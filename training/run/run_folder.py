@@ -129,7 +129,7 @@ class RunFolder:
             texts |= describe_tokenizer(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = describe(
+        description = describe_run(
             self._config, self._command, model, self._settings
         )
         # The best step is the last entry, as `set_best_step` writes it.
@@ -255,7 +255,7 @@ class RunFolder:
         yield from (str(path) for path in paths if path.is_file())
 
 
-def describe(
+def describe_run(
     config: TrainingConfig,
     command: Mapping[str, object],
     model: "keras.Model",

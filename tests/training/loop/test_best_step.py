@@ -335,7 +335,10 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     whole = tmp_path / "whole"
     assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
     lines = [
-        [line | {"hours": 0} for line in history.read(run / "history.jsonl")]
+        [
+            line | {"hours": 0}
+            for line in history.read_history(run / "history.jsonl")
+        ]
         for run in (whole, tmp_path / "run")
     ]
     assert lines[0] == lines[1]
