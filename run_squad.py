@@ -32,7 +32,11 @@ from files import atomic
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
 from training import task
-from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
+from training.fine_tuning_config import (
+    FineTuningConfig,
+    FineTuningFlags,
+    Purpose,
+)
 from training.start import Start, read_start
 from training.training_config import TrainingFlags
 
@@ -78,7 +82,7 @@ class Config(FineTuningConfig):
     head = kinds.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
-    def batch_size_of(self, purpose: str) -> int:
+    def batch_size_of(self, purpose: Purpose) -> int:
         """Returns the number of windows in a batch, as in Google's script."""
         return self.fine_tuning.predict_batch_size
 

@@ -108,12 +108,12 @@ def _check_weights(
 
 
 def check_head_labels(
-    folder: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
+    preset: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
     Args:
-        folder: Preset of the weights.
+        preset: Preset of the weights.
         names: lists of possible labels, as in `modeling.load_checkpoint`.
         is_fixed: whether the order must be the same too.
 
@@ -121,19 +121,19 @@ def check_head_labels(
         ValueError: the labels differ.
     """
     labels = list(names[0])
-    saved = folder.labels
+    saved = preset.labels
     if not saved:
         logging.warning(
             "%s does not name its outputs. They are assumed to be %s, in this "
             "order.",
-            folder.source,
+            preset.source,
             ", ".join(labels),
         )
         return
     order = modeling.find_order(saved, names)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
-            f"{folder.source} was trained with the labels {saved}, in this "
+            f"{preset.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
         )

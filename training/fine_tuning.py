@@ -19,7 +19,7 @@ from modeling.folders.model_entries import TrainingSettings
 from modeling.results import never_found
 from training import checks, exporting, flow, trained_rows
 from training.distillation import load_teacher
-from training.fine_tuning_config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig, Purpose
 from training.loop.prediction import LossFigures
 from training.loop.trainer import Trainer
 from training.run import resuming
@@ -33,6 +33,7 @@ from training.splits import (
 )
 from training.start import Start
 from training.task import Batches, Split, Task
+from training.training_config import NumSteps
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
@@ -87,7 +88,9 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         if num_steps:
-            train_task(task, trainer, splits["train"], num_steps[0], evaluate)
+            train_task(
+                task, trainer, splits["train"], num_steps.training, evaluate
+            )
         if not writes_scores:
             show_scores(task, start, trainer, splits, evaluate(trainer))
             return
@@ -153,7 +156,7 @@ def show_scores(
 
 def find_num_steps(
     task: Task, config: FineTuningConfig, splits: Splits
-) -> tuple[int, int] | None:
+) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
     Raises:
@@ -333,7 +336,7 @@ def predict_split(
     task: Task,
     trainer: Trainer,
     split: Split,
-    purpose: str,
+    purpose: Purpose,
     label: str,
 ) -> Batches:
     """Returns the batches of a split with the model's outputs.

@@ -2,14 +2,17 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.tables.dev_split import DataFileOptions
 from modeling.folders.model_entries import NetworkOptions
-from training.training_config import TrainingConfig, TrainingFlags
+from training.training_config import NumSteps, TrainingConfig, TrainingFlags
+
+# What a command reads a set for.
+Purpose = Literal["train", "eval", "predict"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -149,9 +152,9 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def purposes(self) -> list[str]:
-        """What the command reads sets for: "train", "eval" and "predict"."""
-        is_purpose = {
+    def purposes(self) -> list[Purpose]:
+        """What the command reads sets for."""
+        is_purpose: dict[Purpose, bool] = {
             "train": self.training.do_train,
             "eval": self.evaluates,
             "predict": self.fine_tuning.do_predict,
@@ -163,13 +166,13 @@ class FineTuningConfig(TrainingConfig):
         """{flag: value} of the flags in `presets.NETWORK`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
-    def batch_size_of(self, purpose: str) -> int:
+    def batch_size_of(self, purpose: Purpose) -> int:
         """Returns the number of records in a batch to "eval" or "predict"."""
         if purpose == "eval":
             return self.fine_tuning.eval_batch_size
         return self.fine_tuning.predict_batch_size
 
-    def num_steps(self, num_examples: int) -> tuple[int, int]:
+    def num_steps(self, num_examples: int) -> NumSteps:
         """Returns the numbers of training and warmup steps, rounded down.
 
         Args:
@@ -187,7 +190,8 @@ class FineTuningConfig(TrainingConfig):
                 f"shorter than one training step of {size} examples; set a "
                 "smaller --train_batch_size or more epochs"
             )
-        return steps, int(steps * self.fine_tuning.warmup_proportion)
+        warmup = int(steps * self.fine_tuning.warmup_proportion)
+        return NumSteps(steps, warmup)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
 from training.start import Start
-from training.training_config import TrainingConfig
+from training.training_config import NumSteps, TrainingConfig
 
 # A function (trainer) -> {name: score on the dev set}.
 Evaluate = Callable[[Trainer], dict[str, float]]
@@ -57,7 +57,7 @@ def create_trainer(
     folder: RunFolder,
     create_model: Callable[..., keras.Model],
     loss: Loss,
-    num_steps: tuple[int, int] | None,
+    num_steps: NumSteps | None,
     teacher: keras.Model | None = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
@@ -70,7 +70,7 @@ def create_trainer(
         create_model: function (BertConfig, **options) -> the task's model.
             `options` are the arguments that every model accepts.
         loss: the task's loss.
-        num_steps: (training steps, warmup steps), None without training.
+        num_steps: numbers of the steps, None without training.
         teacher: the teacher to learn from, None without a teacher.
 
     Raises:
@@ -108,10 +108,10 @@ def _freeze(model: keras.Model, num_blocks: int) -> None:
 
 
 def _create_optimizer(
-    start: Start[TrainingConfig], num_steps: tuple[int, int]
+    start: Start[TrainingConfig], num_steps: NumSteps
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
-        start.config.optimizer, *num_steps
+        start.config.optimizer, num_steps.training, num_steps.warmup
     )
     if start.config.devices.mixed_precision != "float16":
         return optimizer

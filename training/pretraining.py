@@ -28,6 +28,7 @@ from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.run.run_folder import RunFolder
 from training.start import Start
+from training.training_config import NumSteps
 
 
 def run(start: Start[PretrainingConfig]) -> None:
@@ -116,12 +117,12 @@ def check_start(start: Start[PretrainingConfig]) -> None:
         )
 
 
-def find_num_steps(config: PretrainingConfig) -> tuple[int, int] | None:
+def find_num_steps(config: PretrainingConfig) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, or None."""
     if not config.training.do_train:
         return None
     flags = config.pretraining
-    return flags.num_train_steps, flags.num_warmup_steps
+    return NumSteps(flags.num_train_steps, flags.num_warmup_steps)
 
 
 def train_pretrainer(

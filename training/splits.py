@@ -15,7 +15,7 @@ from data.io.records import RecordWriter
 from data.io.text_files import SETS
 from files.paths import StrPath
 from modeling.folders.recorded_splits import RecordedSet
-from training.fine_tuning_config import FineTuningConfig
+from training.fine_tuning_config import FineTuningConfig, Purpose
 from training.run import fingerprints
 from training.start import Start
 from training.task import Split, Task
@@ -126,12 +126,9 @@ def describe_data(
 
 
 def splits_of(
-    task: Task, splits: Mapping[str, Split], purpose: str
+    task: Task, splits: Mapping[str, Split], purpose: Purpose
 ) -> list[Split]:
-    """Returns the splits that were read for a purpose.
-
-    `purpose` is "train", "eval" or "predict".
-    """
+    """Returns the splits that were read for a purpose."""
     return [splits[name] for name in task.splits[purpose] if name in splits]
 
 

@@ -250,7 +250,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
+def describe_command(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

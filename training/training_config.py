@@ -6,7 +6,7 @@ with the values of the model's folder. This module imports no TensorFlow.
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from command_line import config_values, flags
 from command_line.flags import group
@@ -14,6 +14,13 @@ from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import PathKind
 from modeling.folders import hub
 from modeling.folders.model_entries import NetworkOptions
+
+
+class NumSteps(NamedTuple):
+    """Numbers of steps of a run: those of the training, and of its warmup."""
+
+    training: int
+    warmup: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

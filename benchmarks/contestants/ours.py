@@ -26,6 +26,7 @@ from serving import engines
 from training import exporting, flow, start
 from training.run.run_folder import RunFolder
 from training.splits import write_splits
+from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -54,7 +55,7 @@ def training(run_start, dataset, create_model, loss):
 
     `begin` is the Start of a script.
     """
-    num_steps = (NUM_TRAIN_STEPS, 0)
+    num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
     flow.set_seed_and_precision(run_start.config)
     trainer = flow.create_trainer(
         run_start, RunFolder(run_start), create_model, loss, num_steps

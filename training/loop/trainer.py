@@ -205,39 +205,25 @@ class Trainer(BatchPredictor):
             SystemExit: a signal stopped the run after saving it.
         """
         config = self.config
-        step = self.global_step
         self.num_train_steps = num_train_steps
-        if self.config.is_chief and config.training.summary_steps:
+        if config.is_chief and config.training.summary_steps:
             summaries = Summaries(self.folder.history, config, num_train_steps)
             callbacks = [*callbacks, summaries]
-        has_ended = self._is_time_over or any(
-            callback.has_ended(step) for callback in callbacks
-        )
-        # All workers restored the same step.
-        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
-        if step >= num_train_steps or any(ends):
+        if self._has_ended(callbacks):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
-                step,
+                self.global_step,
             )
             return
-        if not self.checkpointer.has_optimizer:
-            raise ValueError(
-                f"the run in --output_dir={config.training.output_dir} has "
-                "ended, and kept no state of the optimizer to train on with "
-                "(see --keep_optimizer). Set another --output_dir and --init_"
-                f"checkpoint={config.training.output_dir}"
-            )
-        count = self.model.count_params()
-        logging.info("***** Running training *****")
-        logging.info("  Batch size = %d", config.batch_size)
-        logging.info("  Steps = %d", num_train_steps)
-        # A weight, its gradient and the optimizer's m and v are 16 bytes.
-        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
+        self._check_optimizer()
+        self._log_sizes()
         self.folder.begin(self.model)
         history = self.folder.history
-        with history.training(step), stopping.stop_signals() as stop:
+        with (
+            history.training(self.global_step),
+            stopping.stop_signals() as stop,
+        ):
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
             logging.warning(
@@ -246,6 +232,35 @@ class Trainer(BatchPredictor):
                 self.global_step,
             )
             raise SystemExit(stopping.INTERRUPTED_STATUS)
+
+    def _has_ended(self, callbacks: Sequence[Callback]) -> bool:
+        """Returns whether the run that was resumed must not train more."""
+        step = self.global_step
+        has_ended = self._is_time_over or any(
+            callback.has_ended(step) for callback in callbacks
+        )
+        # All workers restored the same step.
+        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
+        return step >= self.num_train_steps or any(ends)
+
+    def _check_optimizer(self) -> None:
+        """Raises a ValueError if the checkpoint cannot be trained on."""
+        if self.checkpointer.has_optimizer:
+            return
+        folder = self.config.training.output_dir
+        raise ValueError(
+            f"the run in --output_dir={folder} has ended, and kept no state of "
+            "the optimizer to train on with (see --keep_optimizer). Set "
+            f"another --output_dir and --init_checkpoint={folder}"
+        )
+
+    def _log_sizes(self) -> None:
+        count = self.model.count_params()
+        logging.info("***** Running training *****")
+        logging.info("  Batch size = %d", self.config.batch_size)
+        logging.info("  Steps = %d", self.num_train_steps)
+        # A weight, its gradient and the optimizer's m and v are 16 bytes.
+        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
 
     def _run_steps(
         self,

@@ -20,7 +20,15 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    get_args,
+)
 
 from files import atomic, json_files
 from training.training_config import TrainingConfig
@@ -29,9 +37,11 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
 FILE = "history.jsonl"
-KINDS = ("train", "eval", "checkpoint")
+# Kind of a line.
+LineKind = Literal["train", "eval", "checkpoint"]
+KINDS: tuple[LineKind, ...] = get_args(LineKind)
 # {entry of a line: its type}.
-_ENTRIES: dict[str, Any] = {
+_ENTRIES: dict[str, type | UnionType] = {
     "step": int,
     "hours": int | float,
     "examples": int,
@@ -43,7 +53,7 @@ _ENTRIES: dict[str, Any] = {
 class Line(TypedDict):
     """A line of history.jsonl."""
 
-    kind: str
+    kind: LineKind
     step: int
     hours: float
     examples: int
@@ -127,7 +137,7 @@ class History:
 
     def add(
         self,
-        kind: str,
+        kind: LineKind,
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
@@ -138,7 +148,7 @@ class History:
         another dev set.
 
         Args:
-            kind: kind of the line, one of KINDS.
+            kind: kind of the line.
             step: number of steps trained.
             metrics: {name: value}.
             learning_rate: learning rate of the step, None if it is unknown.
@@ -168,7 +178,7 @@ class History:
 
     def _create_line(
         self,
-        kind: str,
+        kind: LineKind,
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None,
@@ -255,10 +265,10 @@ def _parse(text: bytes, where: str) -> Line:
     line = json_files.parse_json(text, where)
     wrong = [
         name
-        for name, kind in _ENTRIES.items()
+        for name, entry_type in _ENTRIES.items()
         if name not in line
         or isinstance(line[name], bool)
-        or not isinstance(line[name], kind)
+        or not isinstance(line[name], entry_type)
     ]
     if line.get("kind") not in KINDS:
         wrong.insert(0, "kind")
