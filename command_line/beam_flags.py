@@ -78,7 +78,7 @@ def is_for_beam(name: str) -> bool:
     return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
 
 
-def is_asked(arguments: Iterable[str]) -> bool:
+def is_beam_requested(arguments: Iterable[str]) -> bool:
     """Returns whether a command line contains --pipeline=beam."""
     joined = "\0".join(arguments)
     return bool(

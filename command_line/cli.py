@@ -77,7 +77,7 @@ def run(
     required = parsing.define_flags(config, sys.argv[0])
     parsing.define_flags(_CommonConfig, sys.argv[0])
     _install_handlers()
-    is_on_beam = takes_beam_flags and beam_flags.is_asked(sys.argv)
+    is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
@@ -246,7 +246,7 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        if absl_flags.FLAGS.debug or not user_errors.is_users(error):
+        if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
         return _fail(user_errors.describe_error(error, path_flags))
 

@@ -106,7 +106,7 @@ def fill(
     Raises:
         ValueError: a value is not valid for its flag.
     """
-    names = unset(config, given)
+    names = unset_names(config, given)
     changes: dict[str, object] = {}
     for flag in flags_of(config, *Role):
         value = stated.get(flag.name)
@@ -121,7 +121,7 @@ def fill(
     return replace(config, **changes)
 
 
-def unset(config: Config, given: frozenset[str]) -> set[str]:
+def unset_names(config: Config, given: frozenset[str]) -> set[str]:
     """Returns names of flags that no user set and that have their defaults.
 
     Args:

@@ -145,7 +145,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
                 places.append(_Place(flag, found_path, lineage))
     outputs = (place for place in places if place.flag.kind in OUTPUTS)
     for output, other in itertools.product(outputs, places):
-        if _harms(output, other):
+        if _may_harm(output, other):
             raise ValueError(
                 f"{output} overlaps {other}. An output must not be, "
                 "contain or lie in an input or another output; change one of "
@@ -172,7 +172,7 @@ class _Place(NamedTuple):
         return f"{self.flag} ({self.path})"
 
 
-def _harms(output: _Place, other: _Place) -> bool:
+def _may_harm(output: _Place, other: _Place) -> bool:
     """Returns whether to write an output may change another path."""
     if other is output:
         return False

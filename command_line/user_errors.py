@@ -18,7 +18,7 @@ _TF_ERRORS = (
 )
 
 
-def is_users(error: Exception) -> bool:
+def is_user_error(error: Exception) -> bool:
     """Returns whether an error is due to the user's input or environment."""
     # Importing TensorFlow here would take seconds.
     tf = sys.modules.get("tensorflow")
@@ -30,7 +30,7 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     """Returns the message of an error of the user.
 
     Args:
-        error: the error, of which `is_users` is True.
+        error: the error, of which `is_user_error` is True.
         path_flags: flags of the script that name files. The message begins with
             the one that names the file in the error.
     """

@@ -251,8 +251,8 @@ def _run(
     max_length = task.config.fine_tuning.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    pads = kind == kinds.SPAN_LABELER and not task.config.unpads
-    lengths = engine.lengths(max_length, pads)
+    needs_padding = kind == kinds.SPAN_LABELER and not task.config.unpads
+    lengths = engine.lengths(max_length, needs_padding)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = max(engines.BUDGET // num_pieces, 1)
     if engine.needs_single_rows:

@@ -291,7 +291,7 @@ class Trainer(BatchPredictor):
                 logs, outcomes = self.train_step(batches, number)
                 self.global_step = step = step + number
                 skipped.count(step, outcomes)
-                if bar.due(step):
+                if bar.is_due(step):
                     bar.update(step, **logs)
                 interval = config.training.save_checkpoints_steps
                 is_save_due |= step % interval == 0

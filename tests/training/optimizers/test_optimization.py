@@ -215,7 +215,11 @@ def test_a_step_that_is_not_made_changes_nothing(name):
             [0, 0.25, 0.5, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0],
         ),
         (
-            {"num_train_steps": 8, "num_warmup_steps": 4, "continuous": True},
+            {
+                "num_train_steps": 8,
+                "num_warmup_steps": 4,
+                "is_continuous": True,
+            },
             [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0, 0, 0, 0, 0],
         ),
         # Without a warmup.
